@@ -32,6 +32,10 @@ RunState = Literal["running", "stopped", "exited"]
 State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 
 
+def _not_replayed(why: str) -> NoAnswer:
+    return NoAnswer(f"This run cannot be replayed: {why[:1].lower()}{why[1:]}")
+
+
 class Execution:
     """A process of the tool and the connection to its agent.
 
@@ -68,6 +72,7 @@ class Execution:
         self.checkpoints = Checkpoints(self._forks, self.directory)
         self._origin: ForkedTool | None = None
         self._no_origin: str | None = None
+        self._unrepeatable: str | None = None  # why another run may differ
         self._client: Client | None = None
         self._running = True
         self._resumed: int | None = None
@@ -105,8 +110,12 @@ class Execution:
         if self._origin is not None and not self._origin.is_closed:
             return self._origin
         gone = "The frozen beginning has ended." if self.hello else "It made no MLIR context."
-        why = self._no_origin or gone
-        raise NoAnswer(f"This run cannot be replayed: {why[:1].lower()}{why[1:]}")
+        raise _not_replayed(self._no_origin or gone)
+
+    def check_repeatable(self) -> None:
+        """Raise NoAnswer if the same command may run the actions in another order."""
+        if self._unrepeatable is not None:
+            raise _not_replayed(self._unrepeatable)
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
         """Send a request to the stopped agent, and wait for the reply.
@@ -322,6 +331,7 @@ class Execution:
         if isinstance(message, protocol.Stopped):
             self.stop = self.last = self._compared(stop_of(message), message.difference)
             self._running = False
+            self._close_past(message.unforkable)
             self._update_checkpoints(client)
         elif not self._record_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")
@@ -351,6 +361,15 @@ class Execution:
                 client.request(self.checkpoint_options(self.branches))
             self._freezes = True
 
+    def _close_past(self, why: str | None) -> None:
+        """End what replays begin with, if the run can no longer be replayed."""
+        if why is None or self._unrepeatable is not None:
+            return
+        self._unrepeatable = self._no_origin = f"{why[:1].upper()}{why[1:]}."
+        if self._origin is not None:
+            self._origin.close()
+        self.checkpoints.close()
+
     def _record_end(self, message: protocol.Message) -> bool:
         """Store the agent's announcement of the tool's end."""
         if isinstance(message, protocol.Exited):
@@ -359,6 +378,7 @@ class Execution:
             self._crashed = message
         else:
             return False
+        self._close_past(message.unforkable)
         self.hits = message.hits
         return True
 

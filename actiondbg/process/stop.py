@@ -32,6 +32,12 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         op: the name of the action's operation, or None.
         location: FILE:LINE:COL of the operation, or None.
         function: the symbol that holds the operation, or None.
+        context: the action's MLIR context, such as c0, or None.
+        thread: the thread that is stopped, such as t0; None if it ran no action.
+        threads: the number of threads that ran actions so far.
+        contexts: the number of MLIR contexts in which actions ran so far.
+        unforkable: the reason why the tool cannot be forked at this stop, so that there is no time
+            travel; or None.
         depth: the number of actions around this one.
         breakpoints: the ids of the breakpoints that were hit.
         skipped: whether the action was skipped; set after the action.
@@ -70,6 +76,10 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     actions: int | None = None
     never_hit: list[int] = msgspec.field(default_factory=list[int])
     message: str | None = None
+    thread: str | None = None
+    threads: int = 1
+    contexts: int = 1
+    unforkable: str | None = None
 
     @property
     def is_crash(self) -> bool:
@@ -83,7 +93,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     def as_json(self) -> dict[str, Any]:
         """Return the stop with stable keys; at an exit, keys without a value are None or absent."""
         keys = ("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth")
-        result = {key: getattr(self, key) for key in keys}
+        result = {key: getattr(self, key) for key in (*keys, "context", "thread")}
         result["breakpoints"] = list(self.breakpoints)
         if self.when == "after":
             result["skipped"] = self.skipped

@@ -25,6 +25,7 @@ from actiondbg.protocol.messages import GetAction as GetAction
 from actiondbg.protocol.messages import GetCensus as GetCensus
 from actiondbg.protocol.messages import GetChanges as GetChanges
 from actiondbg.protocol.messages import GetContext as GetContext
+from actiondbg.protocol.messages import GetContexts as GetContexts
 from actiondbg.protocol.messages import GetCursor as GetCursor
 from actiondbg.protocol.messages import GetExcerpt as GetExcerpt
 from actiondbg.protocol.messages import GetHits as GetHits
@@ -35,8 +36,11 @@ from actiondbg.protocol.messages import GetPipeline as GetPipeline
 from actiondbg.protocol.messages import GetSkips as GetSkips
 from actiondbg.protocol.messages import GetStatistics as GetStatistics
 from actiondbg.protocol.messages import GetStatus as GetStatus
+from actiondbg.protocol.messages import GetThreads as GetThreads
 from actiondbg.protocol.messages import HitsResult as HitsResult
 from actiondbg.protocol.messages import Interrupt as Interrupt
+from actiondbg.protocol.messages import MLIRContext as MLIRContext
+from actiondbg.protocol.messages import MLIRContexts as MLIRContexts
 from actiondbg.protocol.messages import Move as Move
 from actiondbg.protocol.messages import MoveCursor as MoveCursor
 from actiondbg.protocol.messages import Names as Names
@@ -63,6 +67,8 @@ from actiondbg.protocol.messages import Skipping as Skipping
 from actiondbg.protocol.messages import Skips as Skips
 from actiondbg.protocol.messages import Statistics as Statistics
 from actiondbg.protocol.messages import Status as Status
+from actiondbg.protocol.messages import Thread as Thread
+from actiondbg.protocol.messages import Threads as Threads
 from actiondbg.protocol.messages import Tried as Tried
 from actiondbg.protocol.messages import TryPass as TryPass
 from actiondbg.protocol.messages import Units as Units

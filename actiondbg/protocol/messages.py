@@ -66,7 +66,9 @@ class Status(Message):
 
     ``ordinal`` and ``event`` are the newest ones, ``tracked`` is the agent's memory in bytes,
     ``written`` the bytes of the tool's output, and ``passed`` the hits that the newest resume to an
-    event passed, the oldest first.
+    event passed, the oldest first. ``contexts`` counts the MLIR contexts so far, ``threads`` those
+    threads that ran actions, and ``unfollowed`` the actions that ran while another thread was
+    followed.
     """
 
     ordinal: int
@@ -76,6 +78,55 @@ class Status(Message):
     event: int
     written: Written
     passed: list[Passed]
+    threads: int = 1
+    unfollowed: int = 0
+
+
+class MLIRContext(Message):
+    """An MLIR context of the process.
+
+    Attributes:
+        name: c0 for the first one, c1 for the next.
+        thread: the thread that last ran an action in it, such as t0, or None.
+        state: "stopped": the tool stands at an action in it; "idle", or "destroyed".
+        actions: the number of its actions so far.
+    """
+
+    name: str
+    thread: str | None
+    state: Literal["stopped", "idle", "destroyed"]
+    actions: int
+
+
+class Thread(Message):
+    """A thread that ran actions.
+
+    Attributes:
+        name: t0 for the first one, t1 for the next.
+        id: its number in the system.
+        title: its name in the system; None after its end.
+        state: "stopped": the tool stands at its action; "waiting" with its next action until it is
+            resumed; "running", perhaps outside of actions; or "ended".
+        context: the context of its newest action, or None.
+        actions: the number of its actions so far.
+        unfollowed: the number of its actions that ran while another thread was followed.
+    """
+
+    name: str
+    id: int
+    title: str | None
+    state: Literal["stopped", "waiting", "running", "ended"]
+    context: str | None
+    actions: int
+    unfollowed: int
+
+
+class MLIRContexts(Message):
+    contexts: list[MLIRContext]
+
+
+class Threads(Message):
+    threads: list[Thread]
 
 
 class Changes(Message):
@@ -282,6 +333,20 @@ class GetNames(Request[Names]):
 class GetStatus(Request[Status]):
     method: ClassVar[str] = "status"
     result: ClassVar[type[Message]] = Status
+
+
+class GetContexts(Request[MLIRContexts]):
+    """The MLIR contexts of the process."""
+
+    method: ClassVar[str] = "contexts"
+    result: ClassVar[type[Message]] = MLIRContexts
+
+
+class GetThreads(Request[Threads]):
+    """The threads that ran actions."""
+
+    method: ClassVar[str] = "threads"
+    result: ClassVar[type[Message]] = Threads
 
 
 class GetChanges(Request[Changes]):
@@ -525,12 +590,16 @@ class CountOperations(Request[Count]):
 
 
 class SetOptions(Request[Empty], omit_defaults=True):
-    """Set the options that are not None."""
+    """Set the options that are not None.
+
+    ``threads_wait``: whether the other threads wait while one is at a stop.
+    """
 
     method: ClassVar[str] = "options/set"
     verify_each_action: bool | None = None
     count: bool | None = None
     stop_on_crash: bool | None = None
+    threads_wait: bool | None = None
     checkpoints: CheckpointOptions | None = None
 
 

@@ -63,6 +63,9 @@ class Stopped(ActionRef, Message, kw_only=True):
     ``event`` is the newest event; ``nth`` is the action's number among those of its tag, from 1.
     ``changes`` are the first hundred of ``change_count``. ``unnamed`` is another name of a pattern
     that has no debug name. In a replay of the run, ``difference`` is its first difference from it.
+    ``thread`` is the thread that is stopped, such as t0; ``threads`` is the number of threads that
+    ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
+    the reason why the process cannot be forked now, or None.
     """
 
     method: ClassVar[str] = "stopped"
@@ -82,6 +85,10 @@ class Stopped(ActionRef, Message, kw_only=True):
     culprit: Culprit | None
     unnamed: str | None
     difference: Difference | None = None
+    thread: str | None = None
+    threads: int = 1
+    contexts: int = 1
+    unforkable: str | None = None
 
 
 class LoggedHit(Stopped, kw_only=True):
@@ -98,7 +105,7 @@ class LoggedHit(Stopped, kw_only=True):
 class Exited(Message):
     """The tool is about to end normally, with this exit status; ``event`` is its newest event.
 
-    ``difference`` is as in ``Stopped``.
+    ``difference`` and ``unforkable`` are as in ``Stopped``.
     """
 
     method: ClassVar[str] = "exited"
@@ -108,13 +115,15 @@ class Exited(Message):
     event: int = 0
     hits: list[Hits] = msgspec.field(default_factory=list[Hits])
     difference: Difference | None = None
+    unforkable: str | None = None
 
 
 class Crashed(Message):
     """The tool is about to crash, in this action, or outside of any if ``ordinal`` is 0.
 
     ``event`` is its newest event; signal 0 is unknown. ``message`` is what the tool wrote about the
-    crash, such as a failed assertion, or None. ``difference`` is as in ``Stopped``.
+    crash, such as a failed assertion, or None. ``difference`` and ``unforkable`` are as in
+    ``Stopped``.
     """
 
     method: ClassVar[str] = "crashed"
@@ -129,6 +138,8 @@ class Crashed(Message):
     event: int = 0
     hits: list[Hits] = msgspec.field(default_factory=list[Hits])
     difference: Difference | None = None
+    context: str | None = None
+    unforkable: str | None = None
 
 
 NOTIFICATIONS: dict[str, type[Message]] = {

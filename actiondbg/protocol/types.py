@@ -94,6 +94,7 @@ class ActionRef(msgspec.Struct, kw_only=True):
         op: the name of its operation, or None.
         location: FILE:LINE:COL of the operation, or None.
         function: the symbol that holds the operation, or None.
+        context: its MLIR context, such as c0, or None where it is unknown.
     """
 
     ordinal: int
@@ -102,6 +103,7 @@ class ActionRef(msgspec.Struct, kw_only=True):
     op: str | None = None
     location: str | None = None
     function: str | None = None
+    context: str | None = None
 
 
 def ref_fields(action: ActionRef) -> dict[str, Any]:
@@ -235,7 +237,17 @@ class Term(Message, omit_defaults=True):
     """One part of a breakpoint's SPEC; ``nth`` is the number of the run of a pass around."""
 
     kind: Literal[
-        "tag", "pattern", "pass", "fold", "name", "op", "func", "in", "location", "ordinal"
+        "tag",
+        "pattern",
+        "pass",
+        "fold",
+        "name",
+        "op",
+        "func",
+        "in",
+        "context",
+        "location",
+        "ordinal",
     ]
     glob: str | None = None
     nth: int | None = None

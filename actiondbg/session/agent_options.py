@@ -24,6 +24,7 @@ class AgentOptions:
         self._verifies = False
         self._counts = False
         self._stops_on_crash = True
+        self._threads_wait = True
         self._milliseconds = 50
         self._megabytes = 1024
 
@@ -67,6 +68,19 @@ class AgentOptions:
         self._stops_on_crash = on
 
     @property
+    def threads_wait(self) -> bool:
+        """Whether other threads wait at their next action while one is at a stop.
+
+        Otherwise they run on: their actions are counted, and stop nowhere.
+        """
+        return self._threads_wait
+
+    @threads_wait.setter
+    def threads_wait(self, on: bool) -> None:
+        self._send(protocol.SetOptions(threads_wait=on))
+        self._threads_wait = on
+
+    @property
     def checkpoint_spacing(self) -> int:
         """Milliseconds of run time between two automatic checkpoints; 0 for none."""
         return self._milliseconds
@@ -94,6 +108,7 @@ class AgentOptions:
             verify_each_action=self._verifies,
             count=self._counts,
             stop_on_crash=self._stops_on_crash,
+            threads_wait=self._threads_wait,
         )
 
     def scout_message(self, verifies: bool) -> protocol.SetOptions:

@@ -237,6 +237,16 @@ class Session(Closeable):
         """Return the state of the run; raises NotStopped when there is no stop."""
         return self._executions.ask(protocol.GetStatus())
 
+    @property
+    def contexts(self) -> list[protocol.MLIRContext]:
+        """The MLIR contexts of the process so far; raises NotStopped when there is no stop."""
+        return self._executions.ask(protocol.GetContexts()).contexts
+
+    @property
+    def threads(self) -> list[protocol.Thread]:
+        """The threads that ran actions so far; raises NotStopped when there is no stop."""
+        return self._executions.ask(protocol.GetThreads()).threads
+
     # --- runs ---
 
     def run(

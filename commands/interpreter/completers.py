@@ -82,6 +82,14 @@ def _locations(typed: Typed) -> list[str]:
         return []
 
 
+def _contexts(typed: Typed) -> list[str]:
+    """Return the names of the MLIR contexts; see ``_names``."""
+    try:
+        return [each.name for each in typed.console.live_session().contexts]
+    except (ActiondbgError, OSError):
+        return []
+
+
 def _values(typed: Typed) -> list[str]:
     """Return the names of values, those that were shown and those of the cursor's function."""
     ir = typed.console.session.ir
@@ -120,13 +128,15 @@ def spec(typed: Typed) -> list[str] | None:
     prefix, colon, _ = word.partition(":")
     if colon and prefix in _KINDS:
         return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
+    if colon and prefix == "context":
+        return matching([f"context:{name}" for name in _contexts(typed)], word)
     if colon and prefix == "file":
         return matching([f"file:{name}" for name in _locations(typed)], word)
     if word.startswith("@"):
         return matching([f"@{name}" for name in _names(typed, "func")], word)
     if colon or word.startswith(("./", "/", "~")):
         return None
-    kinds = [f"{kind}:" for kind in (*_KINDS, "file")]
+    kinds = [f"{kind}:" for kind in (*_KINDS, "context", "file")]
     bare: tuple[Kind, ...] = ("pattern", "pass", "op", "func", "tag")
     names = [name for kind in bare for name in _names(typed, kind)]
     names += _locations(typed) if word else []

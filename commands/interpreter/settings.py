@@ -74,6 +74,12 @@ SETTINGS: dict[str, Setting] = {
         "whether the tool stops where it crashes",
         attribute="stop_on_crash",
     ),
+    "scheduler": Setting(
+        "wait",
+        "whether other threads wait at their next action while one is at a stop, or run",
+        ("wait", "run"),
+        attribute="threads_wait",
+    ),
     "reproducer-directory": Setting(
         "actiondbg-reproducers",
         "the directory for reproducers of crashes, or off",

@@ -94,7 +94,7 @@ def emphasize(context: RenderContext, text: str, style: str) -> str:
 
 
 def _head(context: RenderContext, stop: Stop) -> str:
-    action = describe(stop)
+    action = describe(stop) + _origin_of(stop)
     if context.colored:
         title, place = title_of(stop), action.removeprefix(title_of(stop))
         action = f"{emphasize(context, title, BOLD)}{place}"
@@ -107,6 +107,16 @@ def _head(context: RenderContext, stop: Stop) -> str:
         return f"{head}: {emphasize(context, words, _RESULT_COLORS[stop.outcome.result])}"
     verb = "is" if stop.when == "before" else "was"
     return head + (f", which {verb} skipped" if stop.skipped else "")
+
+
+def _origin_of(stop: Stop) -> str:
+    """Return the context and the thread of a stop, where there are several of them."""
+    parts = [
+        name
+        for name, count in ((stop.context, stop.contexts), (stop.thread, stop.threads))
+        if name and count > 1
+    ]
+    return f" [{', '.join(parts)}]" if parts else ""
 
 
 def _never_hit_lines(context: RenderContext, stop: Stop) -> list[str]:

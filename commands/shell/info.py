@@ -18,6 +18,7 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown, Text
+from actiondbg.commands.render.threads import ContextsShown, ThreadsShown
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import UsageError
@@ -65,6 +66,22 @@ def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
 
 
+@STATUS.subcommand(
+    "info", "contexts", example="info contexts", needs_tool="A list of the program's contexts"
+)
+def info_contexts(console: Console, _: NoOptions) -> ContextsShown:
+    """List the MLIR contexts of the program, with their threads and actions."""
+    return ContextsShown(console.live_session().contexts)
+
+
+@STATUS.subcommand(
+    "info", "threads", example="info threads", needs_tool="A list of the program's threads"
+)
+def info_threads(console: Console, _: NoOptions) -> ThreadsShown:
+    """List the threads that ran actions."""
+    return ThreadsShown(console.live_session().threads)
+
+
 @STATUS.subcommand("info", "displays", example="info displays")
 def info_displays(console: Console, _: NoOptions) -> Displays:
     """List the displays."""
@@ -97,8 +114,11 @@ def _process_facts(session: Session) -> dict[str, Fact]:
         status = msgspec.to_builtins(session.status())
         wanted = status.pop("threading")
         facts["threading"] = "off, on without the debugger" if wanted else "off"
-        # Bookkeeping of time travel, of no use to the user.
-        facts.update((key, status[key]) for key in status if key not in ("written", "passed"))
+        # The first two are bookkeeping of time travel, of no use to the user.
+        hidden = ["written", "passed", "threads"]
+        if not status["unfollowed"]:
+            hidden.append("unfollowed")
+        facts.update((key, status[key]) for key in status if key not in hidden)
     forks = session.target.forks()
     facts["forks"] = ", ".join(map(str, forks)) or None
     return facts

@@ -100,6 +100,7 @@ static void addAction(Object &object, const Frame &frame) {
   object["tag"] = safe(frame.tag());
   object["name"] = safe(frame.name());
   object["depth"] = int64_t(frame.depth);
+  object["context"] = contextJson(frame.context());
 }
 
 Object describeStop(const Frame &frame, const Notice &notice,
@@ -128,11 +129,8 @@ Object describeStop(const Frame &frame, const Notice &notice,
 
 Object describeCrash(const Frame *innermost) {
   if (!innermost)
-    return Object{{"ordinal", 0},
-                  {"tag", ""},
-                  {"name", ""},
-                  {"op", nullptr},
-                  {"depth", 0}};
+    return Object{{"ordinal", 0},  {"tag", ""},          {"name", ""},
+                  {"op", nullptr}, {"context", nullptr}, {"depth", 0}};
   Object crash;
   addAction(crash, *innermost);
   Operation *op = innermost->op();

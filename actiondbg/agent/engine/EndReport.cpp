@@ -37,6 +37,8 @@ void EndReport::finishFiles() {
 void EndReport::sendExit() {
   if (!engine.isAttached() || !engine.isConnected())
     return;
+  // Another thread may be at a stop, and those that wait are not to begin.
+  Turn turn(engine, Turn::For::End);
   finishFiles();
   engine.trace.end(engine.position.ordinal);
   Object exited{{"actions", int64_t(engine.position.ordinal)},
@@ -45,7 +47,11 @@ void EndReport::sendExit() {
                 {"written", describeWritten()},
                 {"hits", describeHits(engine.breakpoints.all())}};
   engine.trace.describe(exited);
+  exited["unforkable"] = engine.turns.unforkableJson();
   engine.connection.notify("exited", std::move(exited));
+  // Threads that are left run on.
+  if (engine.turns.isShared())
+    engine.abandon();
 }
 
 /// Runs `function` on a stack of its own: a signal handler's stack is too small
@@ -94,9 +100,10 @@ void EndReport::crash(int signal) {
   if (std::exchange(isCrashing, true))
     return;
   noteCause();
-  bool isWanted = stopsOnCrash || engine.breakpoints.catches(CatchKind::Crash);
   // The tool did not cause a crash while a request is served.
-  if (isWanted && engine.isConnected() && engine.follows())
+  Turn turn(engine, Turn::For::End);
+  bool isWanted = stopsOnCrash || engine.breakpoints.catches(CatchKind::Crash);
+  if (isWanted && engine.isConnected() && turn)
     onLargeStack([] {
       EndReport &end = Engine::get().end;
       std::string text = signalName(end.crashSignal);
@@ -111,14 +118,18 @@ void EndReport::crash(int signal) {
 void EndReport::sendCrash() {
   if (!engine.isConnected())
     return;
+  // The stack is that of the thread that has the turn.
+  Turn turn(engine, Turn::For::End);
   finishFiles();
-  Object crash = describeCrash(engine.innermost);
+  Object crash =
+      describeCrash(engine.hasFramesHere() ? engine.innermost : nullptr);
   crash["signal"] = int64_t(crashSignal);
   crash["message"] = cause().empty() ? nullptr : safe(cause());
   crash["written"] = describeWritten();
   crash["event"] = int64_t(engine.position.event);
   crash["hits"] = describeHits(engine.breakpoints.all());
   engine.trace.describe(crash);
+  crash["unforkable"] = engine.turns.unforkableJson();
   engine.connection.notify("crashed", std::move(crash));
 }
 

@@ -18,14 +18,15 @@ namespace adbg {
 //===----------------------------------------------------------------------===//
 
 void Engine::attach(const std::string &socket) {
-  local.isHome = true;
+  local.isFollowed = true;
+  turns.begin();
   pid = getpid();
   trace.begin();
   connection.open(socket);
-  Connection::onForce = [] {
-    if (local.isHome && first().follows())
-      first().stopInside();
-  };
+  Connection::onForce = [] { first().turns.stopInside(); };
+  Connection::passesOn = [] { return first().turns.passesInterrupt(); };
+  // Other threads wait while the first requests are served.
+  turns.baton.take(Baton::Patience::Always);
   attached = true;
   llvm::sys::AddSignalHandler([](void *) { first().end.sendCrash(); }, nullptr);
   handleCrashSignals();
@@ -33,6 +34,7 @@ void Engine::attach(const std::string &socket) {
   connection.notify("hello", hello(*this));
   stops.resumption.fromStart = true;
   stops.serve();
+  turns.baton.give();
 }
 
 void Engine::abandon() {
@@ -52,6 +54,8 @@ void Engine::join() {
 }
 
 void Engine::makeCheckpoint() {
+  if (turns.whyNoFork())
+    return;
   AgentHeap agentHeap;
   auto clock = [this] { return observer.ranFor(); };
   if (forks.checkpoints.isDue(position.event, clock()) &&

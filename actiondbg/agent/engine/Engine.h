@@ -21,13 +21,13 @@
 #include "record/Stages.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
+#include "threads/Turn.h"
 #include <unistd.h>
 
 namespace adbg {
 
-/// Dispatches the actions of one process in the thread that created its first
-/// context; actions of other threads run unobserved. For a recording, each
-/// thread has an engine of its own.
+/// Dispatches the actions of one process. Its threads take turns, see Turn.h.
+/// For a recording, each thread has an engine of its own.
 class Engine {
 public:
   static Engine &get() {
@@ -75,11 +75,20 @@ public:
   /// Whether this process is connected to the front end.
   bool isConnected() const { return getpid() == pid && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
-  bool follows() const { return attached && local.isHome && !silent; }
+  bool follows() const { return attached && local.isFollowed && !silent; }
+  /// Whether this thread is inside an action that is followed.
+  bool isWithin() const { return attached && local.isInside && !silent; }
+  /// Whether the agent itself runs MLIR code in this thread, see Silence.
+  bool isSilentHere() const { return local.isFollowed && silent; }
   /// Whether this thread's operations are observed now: also while the agent
   /// edits IR.
   bool followsIR() const {
-    return attached && local.isHome && (!silent || LLVM_UNLIKELY(edits));
+    return attached && local.isFollowed && (!silent || LLVM_UNLIKELY(edits));
+  }
+  /// Whether this thread's operations only get ids and lose them: its changes
+  /// belong to no action, and another thread may be inside one.
+  bool numbersIR() const {
+    return attached && !local.isFollowed && !isObserving;
   }
   /// Whether the agent itself runs MLIR code now, see Silence.
   bool isSilent() const { return silent; }
@@ -110,6 +119,8 @@ public:
     observer.replaced(op, by, isGuess);
   }
   bool hasFrames() const { return innermost != nullptr; }
+  /// Whether the running actions are those of this thread.
+  bool hasFramesHere() const { return local.isFollowed && hasFrames(); }
 
   /// Reports an event inside the innermost action that can be caught. `text` is
   /// its message, which globs are matched with.
@@ -165,6 +176,7 @@ public:
   RunTrace trace;
   Forks forks{connection};
   EndReport end{*this};
+  Turns turns{*this};
 
   /// Counts every action, requested or not, and compares the IR around passes.
   bool counts = false;
@@ -172,11 +184,12 @@ public:
   Culprit lastPass;
   /// The first error since the verifier started, if its failure is caught.
   std::string firstError;
-  unsigned contexts = 0;
   bool wantsThreads = false;
 
 private:
   friend class Attention;
+  friend class Turn;
+  friend class Turns;
   friend class Silence;
   friend class Editing;
   static Engine &make();
@@ -225,8 +238,13 @@ private:
   /// The state of one thread.
   struct ThreadState {
     Engine *engine = nullptr;
-    /// Whether this thread's actions are observed.
-    bool isHome = false;
+    /// Whether this thread's actions and changes are observed: always, or
+    /// during its turns. The thread that made the first context is observed
+    /// outside of actions, too, until another one runs actions.
+    bool isFollowed = false;
+    /// Whether this thread is inside an action that is followed, or one that
+    /// is only counted.
+    bool isInside = false, isPassing = false;
     /// The number of the part that the thread joined last.
     unsigned part = 0;
   };

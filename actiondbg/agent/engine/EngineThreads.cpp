@@ -47,13 +47,13 @@ Engine &Engine::make() {
 
 void Engine::leaveThread() {
   local.engine = &first();
-  local.isHome = false;
+  local.isFollowed = local.isInside = local.isPassing = false;
 }
 
 void Engine::observe() {
   ++threads;
   local.engine = this;
-  local.isHome = true;
+  local.isFollowed = local.isInside = true;
   attached = isObserving = true;
   erasedUnits.followPassesOnly();
   observer.isTallied = true;

@@ -6,6 +6,7 @@
 #include "observe/Changes.h"
 #include "observe/Digest.h"
 #include "support/Traits.h"
+#include "threads/Contexts.h"
 
 #include "mlir/IR/Action.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -130,6 +131,8 @@ struct Frame {
   /// some were found.
   bool wantsModified = false, foundUnreported = false;
   bool hasConversion = false;
+  /// The number of its context; see context().
+  uint16_t contextNumber = Contexts::unknown;
 
   Frame(const mlir::tracing::Action &action);
   /// A fold of the operation in `unit`.
@@ -163,6 +166,14 @@ struct Frame {
   std::string text() const;
   const mlir::Pattern *pattern() const;
   const mlir::Pass *pass() const;
+  /// The number of its context, see Contexts; a nested fold has that of the
+  /// action around it.
+  unsigned context() const {
+    const Frame *frame = this;
+    while (frame->contextNumber == Contexts::unknown && frame->parent)
+      frame = frame->parent;
+    return frame->contextNumber;
+  }
   /// The number of the greedy driver's iteration that this is or belongs to; -1
   /// if none.
   int64_t iteration() const;

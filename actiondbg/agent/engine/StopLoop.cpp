@@ -23,7 +23,9 @@ static constexpr uint64_t mostChanges = 100;
 void StopLoop::stop(Frame &frame, const Notice &notice) {
   AgentHeap agentHeap;
   select(frame.kind == Kind::None ? nullptr : &frame);
-  connection.notify("stopped", describe(frame, notice, mostChanges));
+  Object stop = describe(frame, notice, mostChanges);
+  engine.turns.describe(stop);
+  connection.notify("stopped", std::move(stop));
   resumption = Resumption();
   stoppedAt = &frame;
   engine.forks.checkpoints.arrived();
@@ -56,6 +58,7 @@ void StopLoop::serve() {
   AgentHeap agentHeap;
   int64_t since = Observer::now();
   isResumed = false;
+  engine.turns.baton.stopped(true);
   {
     Silence silence;
     while (!isResumed) {
@@ -66,6 +69,7 @@ void StopLoop::serve() {
         connection.send(*answer);
     }
   }
+  engine.turns.baton.stopped(false);
   clearSelection();
   observer.stopTime += Observer::now() - since;
 }

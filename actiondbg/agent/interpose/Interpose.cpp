@@ -124,19 +124,38 @@ static void applySettings(MLIRContext *context) {
 
 void adbg::connectLater(const char *socket) { settings().socket = socket; }
 
+/// Runs an action that is followed.
+static void runFollowed(Engine &engine, unsigned contextNumber,
+                        const Handler &toolHandler,
+                        llvm::function_ref<void()> run,
+                        const tracing::Action &action) {
+  Frame frame(action);
+  frame.contextNumber = contextNumber;
+  if (!engine.isObserving)
+    return engine.dispatch(
+        frame, [&] { runWithToolHandler(toolHandler, run, action); });
+  engine.enter(frame);
+  if (!engine.skipsRecorded(frame)) {
+    UpstreamLog::Entry entry(frame);
+    runWithToolHandler(toolHandler, run, action);
+  }
+  engine.exit(frame);
+}
+
 static void attachTo(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
-  if (!engine.follows() && !Engine::isLibrary)
+  if (!(engine.isAttached() || Engine::isLibrary) || engine.isSilentHere())
     return;
-  if (engine.contexts++ == 0 && !findTraits(context))
+  unsigned number = Contexts::all().add(context);
+  if (number == 0 && !findTraits(context))
     llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
                     "this MLIR; folds of constants count as actions\n";
   forgetContexts();
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
   static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  if (engine.follows() && !engine.isObserving)
+  if (engine.isAttached() && !engine.isObserving)
     disable(context, true);
   AgentHeap agentHeap;
   auto toolHandler = std::make_shared<Handler>();
@@ -144,21 +163,18 @@ static void attachTo(MLIRContext *context) {
     std::lock_guard<std::mutex> lock(handlersMutex);
     toolHandlers()[context] = toolHandler;
   }
-  install(context, [toolHandler](llvm::function_ref<void()> run,
-                                 const tracing::Action &action) {
-    if (!Engine::get().follows() && !Engine::joinPart())
-      return runWithToolHandler(*toolHandler, run, action);
+  install(context, [toolHandler, number](llvm::function_ref<void()> run,
+                                         const tracing::Action &action) {
     Engine &engine = Engine::get();
-    Frame frame(action);
-    if (!engine.isObserving)
-      return engine.dispatch(
-          frame, [&] { runWithToolHandler(*toolHandler, run, action); });
-    engine.enter(frame);
-    if (!engine.skipsRecorded(frame)) {
-      UpstreamLog::Entry entry(frame);
+    if (LLVM_LIKELY(engine.isWithin()))
+      return runFollowed(engine, number, *toolHandler, run, action);
+    if (Engine::joinPart())
+      return runFollowed(Engine::get(), number, *toolHandler, run, action);
+    Turn turn(engine, Turn::For::Action, number);
+    if (turn)
+      runFollowed(engine, number, *toolHandler, run, action);
+    else
       runWithToolHandler(*toolHandler, run, action);
-    }
-    engine.exit(frame);
   });
 }
 
@@ -193,6 +209,7 @@ void contextDtor(MLIRContext *self) {
   if (Engine::get().forks.role == Role::Trial)
     return;
   next(self);
+  Contexts::all().remove(self);
   // A later context may reuse the memory.
   forgetContexts();
 }
@@ -202,7 +219,7 @@ ADBG_EXPORT void disableThreading(MLIRContext *self,
 void disableThreading(MLIRContext *self, bool disable) {
   static auto *next = real<DisableThreading>(ADBG_DISABLE_THREADING);
   Engine &engine = Engine::get();
-  if (!engine.follows() || engine.isObserving)
+  if (!engine.isAttached() || engine.isSilentHere() || engine.isObserving)
     return next(self, disable);
   // Ordinals are reproducible only if one thread dispatches.
   engine.wantsThreads |= !disable;
@@ -276,10 +293,8 @@ dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
 
 template <typename Fold>
 LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
-dispatchFold(Operation *op, FoldResults &results, Fold fold) {
-  Engine &engine = Engine::get();
-  if (!engine.follows())
-    return fold();
+dispatchFollowed(Engine &engine, Operation *op, FoldResults &results, Fold fold,
+                 unsigned contextNumber = Contexts::unknown) {
   engine.observer.ids.prefetch(op);
   NameFacts &name = engine.names.of(op);
   if (name.isConstant)
@@ -287,6 +302,7 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   Operation *outer = std::exchange(folded, op);
   IRUnit unit(op);
   Frame frame{llvm::ArrayRef<IRUnit>(unit)};
+  frame.contextNumber = contextNumber;
   LogicalResult result = failure();
   if (LLVM_LIKELY(engine.isObserving)) {
     // Most actions are folds: keep this path short.
@@ -299,6 +315,26 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   }
   folded = outer;
   return result;
+}
+
+// Not inlined: most folds are inside of actions.
+LLVM_ATTRIBUTE_NOINLINE static LogicalResult
+dispatchOutermost(Engine &engine, Operation *op, FoldResults &results,
+                  llvm::function_ref<LogicalResult()> fold) {
+  if (!engine.isAttached() || engine.isSilentHere())
+    return fold();
+  unsigned number = Contexts::all().numberOf(op->getContext());
+  Turn turn(engine, Turn::For::Action, number);
+  return turn ? dispatchFollowed(engine, op, results, fold, number) : fold();
+}
+
+template <typename Fold>
+LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
+dispatchFold(Operation *op, FoldResults &results, Fold fold) {
+  Engine &engine = Engine::get();
+  if (LLVM_LIKELY(engine.isWithin()))
+    return dispatchFollowed(engine, op, results, fold);
+  return dispatchOutermost(engine, op, results, fold);
 }
 
 using FoldWithOperands = LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
@@ -351,11 +387,11 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
                 llvm::ArrayRef<std::string>, llvm::ArrayRef<std::string>)>(
           ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
-  if (engine.follows()) {
+  if (engine.isAttached() && !engine.isSilentHere()) {
     AgentHeap agentHeap;
     forgetNames();
     // For completion, in interactive use.
-    if (!engine.isObserving)
+    if (!engine.isObserving && engine.follows())
       for (const std::unique_ptr<RewritePattern> &pattern :
            patterns.getNativePatterns()) {
         engine.knownNames.addPattern(*pattern);

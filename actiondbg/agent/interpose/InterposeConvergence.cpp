@@ -21,9 +21,11 @@ LogicalResult rewriteRegion(Region &region,
                          GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
   int64_t most = config.getMaxIterations();
   LogicalResult result = next(region, patterns, config, changed);
+  if (succeeded(result))
+    return result;
   Engine &engine = Engine::get();
-  if (failed(result) && engine.breakpoints.catches(CatchKind::Nonconvergence) &&
-      engine.follows())
+  Turn turn(engine, Turn::For::Event);
+  if (turn && engine.breakpoints.catches(CatchKind::Nonconvergence))
     engine.caught(CatchKind::Nonconvergence,
                   "the greedy driver did not converge in " +
                       std::to_string(most) + " iterations");

@@ -23,6 +23,8 @@ using namespace adbg;
 void adbg::noteReason(Location location,
                       llvm::function_ref<void(Diagnostic &)> reasonOf) {
   Engine &engine = Engine::get();
+  if (!engine.follows())
+    return;
   AgentHeap agentHeap;
   if (engine.legalizations.isTracing()) {
     Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
@@ -40,7 +42,8 @@ void adbg::noteReason(Location location,
 }
 
 static void noteReturn(Returned returned) {
-  Frame *frame = Engine::get().innermost;
+  Engine &engine = Engine::get();
+  Frame *frame = engine.follows() ? engine.innermost : nullptr;
   if (frame && frame->kind == Kind::Pattern)
     frame->returned = returned;
 }
@@ -197,12 +200,15 @@ verifyOperation(Operation *op, bool verifyRecursively) __asm__(ADBG_VERIFY);
 LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
   static auto *next = real<LogicalResult(Operation *, bool)>(ADBG_VERIFY);
   Engine &engine = Engine::get();
-  engine.firstError.clear();
+  if (engine.follows())
+    engine.firstError.clear();
   bool outer = std::exchange(isVerifying, true);
   LogicalResult result = next(op, verifyRecursively);
   isVerifying = outer;
-  if (succeeded(result) || !engine.breakpoints.catches(CatchKind::Verify) ||
-      !engine.follows())
+  if (succeeded(result))
+    return result;
+  Turn turn(engine, Turn::For::Event);
+  if (!turn || !engine.breakpoints.catches(CatchKind::Verify))
     return result;
   std::optional<Culprit> culprit;
   if (engine.lastPass.ordinal)
@@ -216,7 +222,8 @@ LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
 
 static void noteDiagnostic(const Diagnostic &diagnostic) {
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  Turn turn(engine, Turn::For::Event);
+  if (!turn)
     return;
   AgentHeap agentHeap;
   // A diagnostic prints its operation, which the printer verifies first.

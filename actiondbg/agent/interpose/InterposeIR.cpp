@@ -38,8 +38,11 @@ static thread_local Operation *lastCloned = nullptr;
 static Operation *noteCreated(Operation *op) {
   lastCloned = nullptr; // it may have been where `op` is
   Engine &engine = Engine::get();
-  if (!engine.followsIR())
+  if (LLVM_UNLIKELY(!engine.followsIR())) {
+    if (engine.numbersIR())
+      Identities::all().created(op);
     return op;
+  }
   AgentHeap agentHeap;
   engine.observer.created(op);
   return op;
@@ -92,8 +95,10 @@ ADBG_DECLARE(Operation *, createFromRegions, ADBG_CREATE_REGIONS, Location loc,
 // innermost one that is observed reports the copy.
 static Operation *noteCloned(Operation *from, Operation *to) {
   Engine &engine = Engine::get();
-  if (to == lastCloned || !engine.followsIR())
+  if (to == lastCloned)
     return to;
+  if (LLVM_UNLIKELY(!engine.followsIR()))
+    return noteCreated(to);
   // MLIR's own Operation.cpp creates it without a call that is observed.
   noteCreated(to);
   AgentHeap agentHeap;
@@ -127,10 +132,25 @@ ADBG_DECLARE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
   return noteCloned(self, next(self, mapping));
 }
 
+/// An operation of a thread that is not followed now.
+static void noteEndElsewhere(Engine &engine, Operation *op) {
+  if (!engine.numbersIR())
+    return;
+  // It may be watched.
+  std::optional<Turn> turn;
+  if (!engine.observer.watches.empty())
+    turn.emplace(engine, Turn::For::Event);
+  AgentHeap agentHeap;
+  if (turn && *turn)
+    engine.observer.destroyed(op);
+  else
+    Identities::all().destroyed(op);
+}
+
 static void noteEnd(Operation *op) {
   Engine &engine = Engine::get();
-  if (!engine.followsIR())
-    return;
+  if (LLVM_UNLIKELY(!engine.followsIR()))
+    return noteEndElsewhere(engine, op);
   AgentHeap agentHeap;
   if (engine.hasFrames()) {
     if (Operation *by = engine.observer.cseReplacement(op))
@@ -189,8 +209,11 @@ ADBG_DECLARE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
   ADBG_NEXT(ADBG_ADD_OPERATION, void(Operations *, Operation *));
   next(self, op);
   Engine &engine = Engine::get();
-  if (!engine.followsIR())
+  if (LLVM_UNLIKELY(!engine.followsIR())) {
+    if (engine.numbersIR())
+      Identities::all().place(op);
     return;
+  }
   AgentHeap agentHeap;
   engine.observer.placed(op);
 }
@@ -250,14 +273,15 @@ ADBG_DECLARE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
 
 static void noteBlock(Block *block, ChangeKind kind) {
   Engine &engine = Engine::get();
-  if (!engine.hasFrames() || !engine.follows())
+  if (!engine.follows() || !engine.hasFrames())
     return;
   AgentHeap agentHeap;
   engine.observer.blockChanged(block, kind);
 }
 
 static void numberBlock(Block *block) {
-  if (!Engine::get().followsIR())
+  Engine &engine = Engine::get();
+  if (!engine.followsIR() && !engine.numbersIR())
     return;
   AgentHeap agentHeap;
   BlockKeys::all().added(block);
@@ -273,7 +297,8 @@ ADBG_DECLARE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
 ADBG_DECLARE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self, Block *block) {
   ADBG_NEXT(ADBG_REMOVE_BLOCK, void(Blocks *, Block *));
   noteBlock(block, ChangeKind::Erased);
-  if (Engine::get().followsIR()) {
+  Engine &engine = Engine::get();
+  if (engine.followsIR() || engine.numbersIR()) {
     AgentHeap agentHeap;
     BlockKeys::all().removed(block);
   }

@@ -21,6 +21,7 @@ std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
                                               {"tag", Node::Tag},
                                               {"name", Node::Name},
                                               {"pass", Node::Pass},
+                                              {"context", Node::Context},
                                               {"outcome", Node::Outcome},
                                               {"op", Node::Op},
                                               {"file", Node::File},
@@ -115,6 +116,8 @@ Condition::Operand Condition::value(const Frame &frame,
     const Frame *pass = frame.passAround();
     return text(pass ? pass->shortName() : "");
   }
+  case Node::Context:
+    return text(Contexts::all().nameOf(frame.context()));
   case Node::Outcome:
     return text(textOf(moment.result));
   case Node::Op: {

@@ -39,6 +39,7 @@ private:
     Name,
     Unnamed,
     Pass,
+    Context,
     Outcome,
     // Text that MLIR owns.
     Op,

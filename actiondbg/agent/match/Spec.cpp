@@ -102,6 +102,8 @@ Term::NameMatch Term::matchNames(const Frame &frame) {
 bool Term::matchesOpen(const Frame &frame) {
   if (about == About::Ordinal)
     return frame.ordinal == static_cast<uint64_t>(ordinal);
+  if (about == About::Context)
+    return glob->matchesNow(Contexts::all().nameOf(frame.context()));
   if (about == About::In)
     return matchesAround(frame);
   if (about != About::Location)
@@ -114,6 +116,7 @@ std::optional<Term> Term::parse(Fields &fields) {
   std::string kind = fields.text("kind");
   Term term;
   int about = llvm::StringSwitch<int>(kind)
+                  .Case("context", int(About::Context))
                   .Case("tag", int(About::Tag))
                   .Case("pattern", int(About::Pattern))
                   .Case("pass", int(About::Pass))

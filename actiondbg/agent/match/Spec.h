@@ -24,6 +24,7 @@ private:
   // From cheapest to most expensive to evaluate.
   enum class About : uint8_t {
     Ordinal,
+    Context,
     Fold,
     Pass,
     Pattern,

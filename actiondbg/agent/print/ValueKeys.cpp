@@ -83,6 +83,7 @@ static std::string placeOf(const Identities &ids, Block *block) {
 }
 
 StringRef BlockKeys::of(const Identities &ids, Block *block) {
+  Lock lock(*this);
   auto [entry, isNew] = keys.try_emplace(block);
   if (isNew) {
     uint32_t number = numbers.lookup(block);

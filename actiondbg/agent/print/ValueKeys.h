@@ -13,6 +13,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <atomic>
+#include <mutex>
 #include <string>
 
 namespace adbg {
@@ -44,6 +46,7 @@ public:
   void added(mlir::Block *block) {
     if (!Identities::canFind())
       return;
+    Lock lock(*this);
     removed(block); // of a block that was freed unseen
     numbers[block] = ++last;
   }
@@ -51,21 +54,44 @@ public:
   /// @12, if its insertion was not observed.
   llvm::StringRef of(const Identities &ids, mlir::Block *block);
   /// Returns the block with a key, or null.
-  mlir::Block *find(llvm::StringRef key) const { return blocks.lookup(key); }
+  mlir::Block *find(llvm::StringRef key) {
+    Lock lock(*this);
+    return blocks.lookup(key);
+  }
   /// Gives keys to all blocks with arguments in `root`: a fork that lists them
   /// keeps none.
   void keep(const Identities &ids, mlir::Operation *root);
   /// Called when a block leaves its region, perhaps to be deleted.
   void removed(mlir::Block *block) {
+    Lock lock(*this);
     if (LLVM_UNLIKELY(!keys.empty()))
       forget(block);
     if (!numbers.empty())
       numbers.erase(block);
   }
 
+  /// Several threads make blocks from now on.
+  void share() { isShared = true; }
+
 private:
+  /// Locks the tables if threads share them.
+  struct Lock {
+    explicit Lock(BlockKeys &keys)
+        : mutex(LLVM_UNLIKELY(keys.isShared) ? &keys.mutex : nullptr) {
+      if (mutex)
+        mutex->lock();
+    }
+    ~Lock() {
+      if (mutex)
+        mutex->unlock();
+    }
+    Lock(const Lock &) = delete;
+    std::recursive_mutex *mutex;
+  };
   void forget(mlir::Block *block);
 
+  std::atomic<bool> isShared{false};
+  std::recursive_mutex mutex;
   llvm::DenseMap<mlir::Block *, uint32_t> numbers;
   uint32_t last = 0;
   /// Of blocks whose arguments were shown.

@@ -32,6 +32,8 @@ ForkArguments::ForkArguments(Fields &fields) {
 }
 
 Answer<Object> Fork::run(ForkArguments &arguments) {
+  if (std::optional<std::string> why = engine.turns.whyNoFork())
+    return RequestError(NoAnswer, "the tool cannot be forked: " + *why);
   pid_t pid = engine.fork(arguments.settings);
   if (pid == 0)
     return Unanswered();

@@ -67,6 +67,8 @@ static constexpr Entry requests[] = {
     {"values", by<WriteValueNames>},
 
     {"status", by<GetStatus>},
+    {"contexts", by<GetContexts>},
+    {"threads", by<GetThreads>},
     {"names", by<GetNames>},
     {"statistics", by<GetStatistics>},
     {"options/set", by<SetOptions>},

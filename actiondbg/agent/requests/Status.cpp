@@ -21,9 +21,19 @@ Answer<Object> GetStatus::run(NoArguments &) {
                 {"event", int64_t(engine.position.event)},
                 {"written", describeWritten()},
                 {"passed", engine.stops.describePassedHits()},
-                {"contexts", int64_t(engine.contexts)},
+                {"contexts", int64_t(Contexts::all().count())},
+                {"threads", int64_t(engine.turns.threads.count())},
+                {"unfollowed", int64_t(engine.turns.unfollowed)},
                 {"threading", engine.wantsThreads},
                 {"tracked", int64_t(tracked)}};
+}
+
+Answer<Object> GetContexts::run(NoArguments &) {
+  return Object{{"contexts", engine.turns.describeContexts()}};
+}
+
+Answer<Object> GetThreads::run(NoArguments &) {
+  return Object{{"threads", engine.turns.describeThreads()}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,12 +155,15 @@ SetOptionsArguments::SetOptionsArguments(Fields &fields)
     : verifyEachAction(optionalBoolean(fields, "verifyEachAction")),
       count(optionalBoolean(fields, "count")),
       stopOnCrash(optionalBoolean(fields, "stopOnCrash")),
+      threadsWait(optionalBoolean(fields, "threadsWait")),
       checkpoints(fields.inner<Checkpoints>("checkpoints")) {}
 
 Answer<NoResult> SetOptions::run(SetOptionsArguments &arguments) {
   engine.verifier.isOn =
       arguments.verifyEachAction.value_or(engine.verifier.isOn);
   engine.counts = arguments.count.value_or(engine.counts);
+  if (arguments.threadsWait)
+    engine.turns.baton.waitsAtStops = *arguments.threadsWait;
   engine.end.stopsOnCrash =
       arguments.stopOnCrash.value_or(engine.end.stopsOnCrash);
   if (const auto &checkpoints = arguments.checkpoints)

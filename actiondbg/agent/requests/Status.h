@@ -16,6 +16,24 @@ protected:
   Answer<llvm::json::Object> run(NoArguments &) override;
 };
 
+/// contexts: the MLIR contexts of the process.
+class GetContexts : public Request<NoArguments, llvm::json::Object> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<llvm::json::Object> run(NoArguments &) override;
+};
+
+/// threads: the threads that ran actions.
+class GetThreads : public Request<NoArguments, llvm::json::Object> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<llvm::json::Object> run(NoArguments &) override;
+};
+
 struct GetNamesArguments {
   enum class Kind { Tag, Pattern, Pass, Operation, Function };
   Kind kind = Kind::Tag;
@@ -49,11 +67,14 @@ struct SetOptionsArguments {
   };
   /// Absent options keep their value.
   std::optional<bool> verifyEachAction, count, stopOnCrash;
+  /// Whether other threads wait while one is at a stop.
+  std::optional<bool> threadsWait;
   std::optional<Checkpoints> checkpoints;
   explicit SetOptionsArguments(Fields &fields);
 };
 
-/// options/set: sets what is verified, counted and checkpointed.
+/// options/set: sets what is verified, counted and checkpointed, and
+/// whether threads wait.
 class SetOptions : public Request<SetOptionsArguments, NoResult> {
 public:
   using Request::Request;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <utility>
 
@@ -52,6 +53,9 @@ public:
     *headerOf(memory) = {log, memory - block};
     return reinterpret_cast<void *>(memory);
   }
+
+  /// In a fork: of the threads that were in the heap, none is left.
+  void unlock() { isLocked.clear(); }
 
   size_t room(const void *memory) const {
     const Header *header = headerOf(reinterpret_cast<uintptr_t>(memory));
@@ -136,6 +140,10 @@ BlockHeap heap;
 } // namespace
 
 __thread unsigned AgentHeap::uses = 0;
+
+__attribute__((constructor)) static void unlockInForks() {
+  pthread_atfork(nullptr, nullptr, [] { heap.unlock(); });
+}
 
 } // namespace adbg
 

@@ -22,6 +22,8 @@ public:
 
   friend class ToolHeap;
   static bool isUsed() { return __builtin_expect(uses != 0, 0); }
+  /// Not 0 while this thread is in such code of the agent.
+  static const unsigned *usesOfThread() { return &uses; }
 
 private:
   // The model needs no call, which could allocate.

@@ -58,6 +58,7 @@ void Connection::gone() {
   scanned = 0;
   onGone();
 }
+bool (*Connection::passesOn)() = nullptr;
 
 /// Whether the code at `address` may be changing the heap or the agent's state:
 /// code of the C library or of the agent itself.
@@ -91,7 +92,8 @@ static void onSignal(int, siginfo_t *, void *context) {
   if (fd >= 0 && ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP) &&
       (!Connection::onGone || isFork()))
     endProcess();
-  if (fd >= 0 && Connection::onForce && isForced(fd)) {
+  if (fd >= 0 && Connection::onForce && isForced(fd) &&
+      !Connection::passesOn()) {
     auto *interrupted = static_cast<ucontext_t *>(context);
     if (!isDelicate(programCounter(*interrupted))) {
       Connection::onForce();

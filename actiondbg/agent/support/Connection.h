@@ -41,6 +41,8 @@ public:
   static void (*onForce)();
   /// Called when the front end has ended; null if the process ends with it.
   static void (*onGone)();
+  /// Called in the signal handler: passes it on if another thread is to stop.
+  static bool (*passesOn)();
 
 private:
   void gone();

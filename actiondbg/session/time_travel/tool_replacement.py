@@ -107,8 +107,12 @@ class ToolReplacement:
             resume: the request that replays to the event.
             breakpoints: of the new process on the way.
             inside: see ``replace``.
+
+        Raises:
+            NoAnswer: the new process may run other actions.
         """
         execution = self._executions.need_idle()
+        execution.check_repeatable()
         skips = execution.branches.request()
         again = self._executions.start_beside(self._options.launch(resume, breakpoints, skips))
         try:

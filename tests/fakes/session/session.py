@@ -16,7 +16,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.process_status import ProcessStatus
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
-from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
+from actiondbg.protocol import Action, Cursor, Frame, MLIRContext, Status, Thread, Unit
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor as SessionCursor
 from actiondbg.session.inspection.outcome import Outcome
@@ -252,6 +252,7 @@ class FakeOptions:
         self.count_actions = False
         self.disable_randomization = True
         self.stop_on_crash = True
+        self.threads_wait = True
         self.checkpoint_spacing = 50
         self.checkpoint_memory = 1024
 
@@ -440,6 +441,25 @@ class FakeSession:
             "units": [ADDI],
             "id": 7,
         }
+
+    @property
+    def contexts(self) -> list[MLIRContext]:
+        return [MLIRContext(name="c0", thread="t0", state="stopped", actions=self._ordinal)]
+
+    @property
+    def threads(self) -> list[Thread]:
+        state, title = "stopped", "mlir-opt"
+        return [
+            Thread(
+                name="t0",
+                id=4711,
+                title=title,
+                state=state,
+                context="c0",
+                actions=self._ordinal,
+                unfollowed=0,
+            )
+        ]
 
     def status(self) -> Status:
         return Status(

@@ -133,6 +133,7 @@ info displays
 undisplay 1
 info tool
 info program
+info contexts
 set style off
 show
 show style

@@ -38,6 +38,8 @@ info program
 start
 start
 info program
+info contexts
+info threads
 next
 step 5
 continue 3

@@ -51,6 +51,8 @@ def test_start_stops_before_the_first_action_and_step_continues(fake: Launch) ->
         "op": "arith.addi",
         "location": "in.mlir:3:5",
         "function": "f",
+        "context": None,
+        "thread": None,
         "depth": 0,
         "breakpoints": [],
         "event": 1,

@@ -1,0 +1,71 @@
+//===- Contexts.cpp - The MLIR contexts of the process --------------------===//
+
+#include "threads/Contexts.h"
+
+namespace adbg {
+
+Contexts &Contexts::all() {
+  // Never destroyed: the tool may end contexts in static destructors.
+  static Contexts *contexts = new Contexts;
+  return *contexts;
+}
+
+unsigned Contexts::add(const void *context) {
+  std::lock_guard<std::mutex> lock(mutex);
+  records.emplace_back();
+  unsigned number = records.size() - 1;
+  records.back().name = "c" + std::to_string(number);
+  live[context] = number;
+  return number < unknown ? number : unknown;
+}
+
+void Contexts::remove(const void *context) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = live.find(context);
+  if (found == live.end())
+    return;
+  records[found->second].isLive = false;
+  live.erase(found);
+}
+
+unsigned Contexts::numberOf(const void *context) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = live.find(context);
+  return found == live.end() || found->second >= unknown ? unknown
+                                                         : found->second;
+}
+
+void Contexts::ran(unsigned number, int thread, uint64_t actions) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (number >= records.size())
+    return;
+  records[number].thread = thread;
+  records[number].actions += actions;
+}
+
+llvm::StringRef Contexts::nameOf(unsigned number) {
+  if (number == unknown)
+    return "";
+  std::lock_guard<std::mutex> lock(mutex);
+  return number < records.size() ? llvm::StringRef(records[number].name) : "";
+}
+
+std::deque<Contexts::Record> Contexts::list() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return records;
+}
+
+size_t Contexts::countUsed(unsigned current) {
+  std::lock_guard<std::mutex> lock(mutex);
+  size_t used = 0;
+  for (size_t i = 0; i < records.size(); ++i)
+    used += records[i].actions || i == current;
+  return used;
+}
+
+size_t Contexts::count() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return records.size();
+}
+
+} // namespace adbg

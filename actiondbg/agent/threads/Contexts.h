@@ -1,0 +1,53 @@
+//===- Contexts.h - The MLIR contexts of the process ------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_CONTEXTS_H
+#define ACTIONDBG_CONTEXTS_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+
+namespace adbg {
+
+/// The contexts of the process, numbered in the order of their creation.
+class Contexts {
+public:
+  static constexpr unsigned unknown = 0xffff;
+  struct Record {
+    /// Such as c0.
+    std::string name;
+    /// The number of the thread that last ran an action in it; -1 if none.
+    int thread = -1;
+    uint64_t actions = 0;
+    bool isLive = true;
+  };
+
+  static Contexts &all();
+  /// Adds a new context and returns its number.
+  unsigned add(const void *context);
+  void remove(const void *context);
+  /// Returns the number of a live context, or `unknown`.
+  unsigned numberOf(const void *context);
+  /// Adds actions that a thread ran in a context.
+  void ran(unsigned number, int thread, uint64_t actions);
+  std::deque<Record> list();
+  size_t count();
+  /// The number of contexts with actions; one runs in `current`.
+  size_t countUsed(unsigned current);
+
+  /// Returns the name of a context; empty if it is unknown.
+  llvm::StringRef nameOf(unsigned number);
+
+private:
+  std::mutex mutex;
+  // Its elements stay where they are.
+  std::deque<Record> records;
+  llvm::DenseMap<const void *, unsigned> live;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_CONTEXTS_H

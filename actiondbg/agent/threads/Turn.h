@@ -1,0 +1,102 @@
+//===- Turn.h - One outermost action of a thread ----------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_TURN_H
+#define ACTIONDBG_TURN_H
+
+#include "threads/Baton.h"
+#include "threads/Contexts.h"
+#include "threads/ThreadList.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+
+namespace adbg {
+
+class Engine;
+class Turn;
+
+/// The threads of the debugged process, and which of them is followed.
+class Turns {
+public:
+  explicit Turns(Engine &engine);
+
+  Baton baton;
+  ThreadList threads;
+  /// The actions that ran without being followed.
+  std::atomic<uint64_t> unfollowed{0};
+  /// The outermost action that is followed now; null if none is.
+  const Turn *current = nullptr;
+
+  /// Called once, by the thread that made the first context.
+  void begin();
+  /// Whether a thread other than that one has run actions.
+  bool isShared() const { return shared.load(std::memory_order_relaxed); }
+  /// Why this process cannot be forked now; nullopt if it can.
+  std::optional<std::string> whyNoFork() const;
+  /// Passes the interrupt of this thread to the one that is to stop. Returns
+  /// false if that is this one. Called in a signal handler.
+  bool passesInterrupt();
+  /// Stops this thread inside its action. Called in a signal handler.
+  void stopInside();
+
+  // The contexts and threads, as JSON.
+  /// Adds the thread, and what depends on the threads, to a stop.
+  void describe(llvm::json::Object &stop) const;
+  /// Why this process cannot be forked, or null.
+  llvm::json::Value unforkableJson() const;
+  llvm::json::Array describeContexts() const;
+  llvm::json::Array describeThreads();
+
+private:
+  friend class Turn;
+  /// Makes the first thread take turns, too.
+  void share();
+  /// Called when a thread ends.
+  static void leave(void *turns);
+
+  Engine &engine;
+  std::atomic<bool> shared{false};
+  /// State of the thread that made the first context; null once it is over.
+  struct Home {
+    std::mutex mutex;
+    bool *isFollowed = nullptr;
+    const unsigned *agentHeapUses = nullptr;
+    pid_t id = 0;
+  };
+  Home home;
+};
+
+/// The name of a context, or null if it is unknown.
+llvm::json::Value contextJson(unsigned number);
+
+/// While one lives, the actions of this thread are followed, if it is true:
+/// either it is its turn, or its actions were followed anyway.
+class Turn {
+public:
+  enum class For : uint8_t { Action, Event, End };
+  /// `context`: the number of the context of an action. An end, of the process,
+  /// waits for the end of any stop.
+  explicit Turn(Engine &engine, For what, unsigned context = Contexts::unknown);
+  ~Turn();
+  Turn(const Turn &) = delete;
+
+  explicit operator bool() const { return isFollowed; }
+  unsigned contextNumber() const { return context; }
+  int threadNumber() const { return thread; }
+  /// The number of its actions so far.
+  uint64_t actions() const;
+
+private:
+  friend class Turns;
+  bool take(For what);
+
+  Engine &engine;
+  bool isFollowed = false, isTaken = false, isPassing = false;
+  unsigned context;
+  int thread = -1;
+  uint64_t firstOrdinal = 0;
+  ThreadList::Record *record = nullptr;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_TURN_H

@@ -1,0 +1,53 @@
+"""MLIR contexts and threads as text."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.tables import aligned
+from actiondbg.protocol import MLIRContext, Thread
+
+
+class ContextsShown(msgspec.Struct):
+    """The MLIR contexts of the process."""
+
+    contexts: list[MLIRContext]
+
+
+class ThreadsShown(msgspec.Struct):
+    """The threads that ran actions."""
+
+    threads: list[Thread]
+
+
+def _contexts_text(_: RenderContext, shown: ContextsShown) -> str:
+    if not shown.contexts:
+        return "There are no contexts."
+    head = ("context", "actions", "thread", "state")
+    cells = [(one.name, f"{one.actions:,}", one.thread or "-", one.state) for one in shown.contexts]
+    return "\n".join(aligned([head, *cells], left=(0, 2, 3)))
+
+
+def _threads_text(_: RenderContext, shown: ThreadsShown) -> str:
+    if not shown.threads:
+        return "No thread has run an action."
+    head = ("thread", "actions", "unfollowed", "context", "state", "name")
+    cells = [
+        (
+            one.name,
+            f"{one.actions:,}",
+            f"{one.unfollowed:,}",
+            one.context or "-",
+            one.state,
+            one.title or "",
+        )
+        for one in shown.threads
+    ]
+    return "\n".join(aligned([head, *cells], left=(0, 3, 4, 5)))
+
+
+RENDERERS = (
+    renders(ContextsShown, _contexts_text),
+    renders(ThreadsShown, _threads_text),
+)

@@ -1,0 +1,1 @@
+"""Tools whose threads run actions, in several contexts."""

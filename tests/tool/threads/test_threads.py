@@ -1,0 +1,212 @@
+"""Threads that run passes, each in a context of its own."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import NoAnswer
+from actiondbg.process.stop import Stop
+from actiondbg.session.session import Session
+from tests.fakes.threads import build
+
+SUM = """\
+func.func @sum(%a: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %x = arith.addi %a, %c0 : i32
+  return %x : i32
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("threads")
+    (folder / "sum.mlir").write_text(SUM)
+    return build(folder)
+
+
+def _argv(tool: Path, mode: str) -> list[str]:
+    return [str(tool), mode, str(tool.parent / "sum.mlir")]
+
+
+@pytest.fixture
+def alone(tool: Path) -> dict[str, subprocess.CompletedProcess[str]]:
+    """What the tool does without the debugger, by mode."""
+    return {
+        mode: subprocess.run(_argv(tool, mode), capture_output=True, text=True, check=False)
+        for mode in ("each", "race", "nested", "end", "exit", "fork")
+    }
+
+
+def _stops(session: Session) -> Iterator[Stop]:
+    stop = session.run()
+    while stop.when != "exit":
+        yield stop
+        stop = session.continue_()
+
+
+def test_a_breakpoint_stops_in_each_thread_and_context(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "each")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        stops = list(_stops(session))
+    assert [stop.context for stop in stops] == ["c0", "c1", "c2", "c3"]
+    assert [stop.thread for stop in stops] == ["t0", "t1", "t2", "t3"]
+    # The actions of each thread are numbered as those of the first.
+    ordinals = [stop.ordinal for stop in stops]
+    distances = {after - before for before, after in itertools.pairwise(ordinals)}
+    assert len(distances) == 1
+
+
+def test_every_mode_writes_what_it_writes_alone(
+    tool: Path, alone: dict[str, subprocess.CompletedProcess[str]]
+) -> None:
+    for mode, expected in alone.items():
+        with actiondbg.launch(_argv(tool, mode)) as session:
+            session.breakpoints.add("pass:cse")
+            stops = list(_stops(session))
+            assert session.stop is not None
+            assert (mode, session.target.output()) == (mode, expected.stdout)
+            assert (mode, session.stop.status) == (mode, expected.returncode)
+        assert stops, mode
+
+
+def test_a_breakpoint_on_a_context_leaves_others_alone(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "each")) as session:
+        session.breakpoints.add("context:c[12] and pass:cse")
+        session.breakpoints.add("tag:fold", "context == 'c3'")
+        stops = list(_stops(session))
+    assert [(stop.context, stop.tag) for stop in stops][:2] == [
+        ("c1", "pass-execution"),
+        ("c2", "pass-execution"),
+    ]
+    assert {stop.context for stop in stops[2:]} == {"c3"}
+    assert len(stops) > 2
+
+
+def test_contexts_and_threads_are_listed(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "each")) as session:
+        session.breakpoints.add("context:c1 and pass:canonicalize")
+        session.run()
+        contexts = session.contexts
+        assert [(one.name, one.thread, one.state) for one in contexts] == [
+            ("c0", "t0", "destroyed"),
+            ("c1", "t1", "stopped"),
+        ]
+        assert contexts[0].actions > 1 and contexts[1].actions == 1
+        threads = session.threads
+        assert [(one.name, one.state, one.context) for one in threads] == [
+            ("t0", "running", "c0"),
+            ("t1", "stopped", "c1"),
+        ]
+        assert threads[0].actions == contexts[0].actions
+        assert session.status().unfollowed == 0
+
+
+def test_the_others_wait_at_their_next_action(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "race")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        stops: list[Stop] = []
+        for stop in _stops(session):
+            stops.append(stop)
+            if stop.thread != "t0":
+                _wait_until(session, lambda s: len(s.threads) == 4)
+            before = session.status().ordinal
+            assert session.status().ordinal == before == stop.ordinal
+        assert sorted(stop.context or "" for stop in stops) == ["c0", "c1", "c2", "c3"]
+        assert session.stop is not None and session.stop.actions == 4 * (stops[1].ordinal - 1)
+
+
+def _wait_until(session: Session, holds: Callable[[Session], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds(session):
+        assert time.monotonic() < end, session.threads
+        time.sleep(0.01)
+
+
+def test_the_others_run_on_if_the_scheduler_lets_them(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "race")) as session:
+        session.options.threads_wait = False
+        session.breakpoints.add("context:c[123] and pass:canonicalize")
+        stop = session.run()
+        assert stop.thread == "t1"
+
+        def others_end(session: Session) -> bool:
+            return [one.state for one in session.threads].count("ended") == 2
+
+        _wait_until(session, others_end)
+        rest = session.status().unfollowed
+        assert rest == sum(one.unfollowed for one in session.threads) > 0
+        assert session.status().ordinal == stop.ordinal
+        assert session.continue_().when == "exit"
+
+
+def test_an_action_that_waits_for_another_thread_does_not_block_it(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "nested")) as session:
+        stop = session.run()
+        assert stop.when == "exit" and stop.status == 0
+    with actiondbg.launch(_argv(tool, "nested")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        (stop,) = _stops(session)
+        assert (stop.thread, stop.context) == ("t0", "c0")
+
+
+def test_the_actions_of_the_waited_for_thread_are_counted(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "nested")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        session.run()
+        other = session.threads[1]
+        assert other.actions == 0 and other.unfollowed == session.status().unfollowed > 0
+
+
+def test_time_travel_is_refused_once_a_second_thread_ran_actions(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "each")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        stop = session.run()
+        assert stop.unforkable is None
+        session.step()
+        assert session.timeline.reverse_step().ordinal == 1, "one thread so far"
+        stop = session.continue_()
+        assert (stop.thread, stop.unforkable is not None) == ("t1", True)
+        with pytest.raises(NoAnswer, match="several threads"):
+            session.timeline.reverse_step()
+        with pytest.raises(actiondbg.ActiondbgError, match="several threads"):
+            session.timeline.checkpoints.add()
+        with pytest.raises(NoAnswer, match="several threads"):
+            session.timeline.goto(1)
+        session.breakpoints.delete([1])
+        assert session.continue_().status == 0
+        with pytest.raises(NoAnswer, match="several threads"):
+            session.timeline.reverse_step()
+
+
+def test_a_crash_in_another_thread_names_its_action(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "crash")) as session:
+        stop = session.run()
+        assert (stop.when, stop.reason, stop.name) == ("during", "crash", "call")
+        assert (stop.context, stop.thread) == ("c1", "t1")
+        end = session.continue_()
+        assert (end.status, end.name) == (-signal.SIGABRT, "call")
+
+
+def test_a_thread_that_ends_in_its_action_leaves_the_rest_alone(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "end")) as session:
+        session.breakpoints.add("pass:cse")
+        (stop,) = _stops(session)
+        assert (stop.thread, stop.depth) == ("t1", 0)
+        assert session.stop is not None and session.stop.status == 0
+
+
+def test_a_process_that_the_tool_forks_runs_on(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "fork")) as session:
+        session.breakpoints.add("pass:cse")
+        stops = list(_stops(session))
+        assert [(stop.context, stop.thread) for stop in stops] == [("c0", "t0"), ("c1", "t0")]
+        assert stops[-1].unforkable is None

@@ -1,0 +1,149 @@
+//===- Binder.cpp - The agent's references to the tool --------------------===//
+
+#include "detour/Binder.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+/// The begin of the agent in memory, from the linker; as is _DYNAMIC.
+extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
+
+namespace adbg::detour {
+
+#if defined(__x86_64__)
+static constexpr uint32_t dataReference = R_X86_64_64,
+                          globalReference = R_X86_64_GLOB_DAT,
+                          callReference = R_X86_64_JUMP_SLOT;
+#elif defined(__aarch64__)
+static constexpr uint32_t dataReference = R_AARCH64_ABS64,
+                          globalReference = R_AARCH64_GLOB_DAT,
+                          callReference = R_AARCH64_JUMP_SLOT;
+#else
+static constexpr uint32_t dataReference = ~0u, globalReference = ~0u,
+                          callReference = ~0u;
+#endif
+
+/// Whether a mangled name is of MLIR or LLVM.
+static bool isOfTool(std::string_view name) {
+  return name.substr(0, 2) == "_Z" &&
+         (name.find("4mlir") != name.npos || name.find("4llvm") != name.npos);
+}
+
+namespace {
+/// The agent's dynamic section.
+struct OwnTables {
+  uint64_t bias = reinterpret_cast<uint64_t>(&__ehdr_start);
+  const ElfW(Rela) *relocations = nullptr, *calls = nullptr;
+  size_t relocationBytes = 0, callBytes = 0;
+  const ElfW(Sym) *symbols = nullptr;
+  const char *names = nullptr;
+
+  OwnTables() {
+    for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag; ++entry) {
+      uint64_t value = entry->d_un.d_ptr;
+      // The loader adds the bias where the section can be written.
+      auto *address =
+          reinterpret_cast<const char *>(value < bias ? value + bias : value);
+      switch (entry->d_tag) {
+      case DT_RELA:
+        relocations = reinterpret_cast<const ElfW(Rela) *>(address);
+        break;
+      case DT_RELASZ:
+        relocationBytes = value;
+        break;
+      case DT_JMPREL:
+        calls = reinterpret_cast<const ElfW(Rela) *>(address);
+        break;
+      case DT_PLTRELSZ:
+        callBytes = value;
+        break;
+      case DT_SYMTAB:
+        symbols = reinterpret_cast<const ElfW(Sym) *>(address);
+        break;
+      case DT_STRTAB:
+        names = address;
+        break;
+      }
+    }
+  }
+};
+} // namespace
+
+Binder::Binder(SymbolSet &wanted) {
+  OwnTables own;
+  auto read = [&](const ElfW(Rela) *relocations, size_t bytes) {
+    for (size_t i = 0; i < bytes / sizeof(ElfW(Rela)); ++i) {
+      const ElfW(Rela) &relocation = relocations[i];
+      auto type = static_cast<uint32_t>(ELF64_R_TYPE(relocation.r_info));
+      const ElfW(Sym) &symbol = own.symbols[ELF64_R_SYM(relocation.r_info)];
+      const char *name = own.names + symbol.st_name;
+      if (symbol.st_shndx != SHN_UNDEF || !isOfTool(name) ||
+          (type != dataReference && type != globalReference &&
+           type != callReference))
+        continue;
+      references.push_back(
+          {wanted.add(name),
+           reinterpret_cast<uint64_t *>(own.bias + relocation.r_offset),
+           type == dataReference ? static_cast<int64_t>(relocation.r_addend)
+                                 : 0,
+           type == callReference});
+    }
+  };
+  read(own.relocations, own.relocationBytes);
+  read(own.calls, own.callBytes);
+}
+
+/// Lists the libraries that an object was linked with.
+static std::vector<LoadedObject> neededBy(const LoadedObject &object) {
+  const char *names = nullptr;
+  for (const ElfW(Dyn) *entry = object.dynamic; entry && entry->d_tag; ++entry)
+    if (entry->d_tag == DT_STRTAB) {
+      uint64_t address = entry->d_un.d_ptr;
+      names = reinterpret_cast<const char *>(
+          address < object.begin ? address + object.bias : address);
+    }
+  std::vector<LoadedObject> needed;
+  for (const LoadedObject &other : loadedObjects()) {
+    std::string_view path = other.path;
+    std::string_view file = path.substr(path.rfind('/') + 1);
+    for (const ElfW(Dyn) *entry = object.dynamic; entry && entry->d_tag;
+         ++entry)
+      if (entry->d_tag == DT_NEEDED && names &&
+          file == names + entry->d_un.d_val)
+        needed.push_back(other);
+  }
+  return needed;
+}
+
+std::vector<std::string_view> Binder::bind(const LoadedObject &object,
+                                           const SymbolSet &wanted,
+                                           const SymbolPlaces &places) const {
+  std::vector<LoadedObject> needed = neededBy(object);
+  std::vector<uint64_t> addresses(wanted.size());
+  std::vector<char> isMissing(wanted.size());
+  std::vector<std::string_view> missing;
+  for (const Reference &reference : references) {
+    uint64_t &address = addresses[reference.name];
+    std::string_view name = wanted.name(reference.name);
+    if (!address && places[reference.name].isKnown())
+      address = object.bias + places[reference.name].offset;
+    for (size_t i = 0; !address && i < needed.size(); ++i)
+      if (SymbolPlace place = needed[i].findExported(name.data());
+          place.isKnown())
+        address = needed[i].bias + place.offset;
+    // A function that is not exported is called at the first use, or never.
+    if (!address && reference.isLazy)
+      address = reinterpret_cast<uint64_t>(dlsym(RTLD_DEFAULT, name.data()));
+    if (address) {
+      *reference.place = address + reference.addend;
+    } else if ((reference.isLazy ||
+                *reference.place == static_cast<uint64_t>(reference.addend)) &&
+               !isMissing[reference.name]) {
+      isMissing[reference.name] = true;
+      missing.push_back(name);
+    }
+  }
+  return missing;
+}
+
+} // namespace adbg::detour

@@ -1,0 +1,41 @@
+//===- Binder.h - The agent's references to the tool ------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_DETOUR_BINDER_H
+#define ACTIONDBG_DETOUR_BINDER_H
+
+#include "detour/LoadedObjects.h"
+
+#include <string_view>
+#include <vector>
+
+namespace adbg::detour {
+
+/// The functions and data of MLIR and LLVM that the agent refers to, and does
+/// not define. They are weak, so that the agent loads in any process; here they
+/// are given the places that the tool has, whether it exports them or not.
+class Binder {
+public:
+  /// Reads the agent's references, and adds their names to `wanted`.
+  explicit Binder(SymbolSet &wanted);
+
+  /// Binds each reference that `object` has a place for, or else a library that
+  /// `object` was linked with. Returns the names that are nowhere; a reference
+  /// that the dynamic loader has bound is not missing.
+  std::vector<std::string_view> bind(const LoadedObject &object,
+                                     const SymbolSet &wanted,
+                                     const SymbolPlaces &places) const;
+
+private:
+  struct Reference {
+    size_t name;
+    uint64_t *place;
+    int64_t addend;
+    /// Whether the loader binds it at the first call only.
+    bool isLazy;
+  };
+  std::vector<Reference> references;
+};
+
+} // namespace adbg::detour
+
+#endif // ACTIONDBG_DETOUR_BINDER_H

@@ -1,0 +1,267 @@
+//===- Detour.cpp - Functions that jump elsewhere -------------------------===//
+//
+// An entry is overwritten by one jump, which reaches only near memory: an
+// island there has the jump to the agent, and the copy of what was overwritten.
+// Where the agent's jump leads is data, so that code is written only once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "detour/Detour.h"
+#include "detour/Relocator.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace adbg::detour {
+
+#if defined(__x86_64__)
+static constexpr size_t entrySize = 5;
+static constexpr int64_t reach = (int64_t(1) << 31) - (1 << 16);
+static constexpr bool isSupported = true;
+#elif defined(__aarch64__)
+static constexpr size_t entrySize = 4;
+static constexpr int64_t reach = (int64_t(1) << 27) - (1 << 16);
+static constexpr bool isSupported = true;
+#else
+static constexpr size_t entrySize = 8;
+static constexpr int64_t reach = 0;
+static constexpr bool isSupported = false;
+#endif
+
+//===----------------------------------------------------------------------===//
+// Islands
+//===----------------------------------------------------------------------===//
+
+/// The jump to the agent, then the copy, then the jump back.
+static constexpr size_t headSize = 32, tailSize = 32;
+static constexpr size_t slotSize = headSize + mostRelocated + tailSize;
+
+static const char *const notCode =
+    "this system does not let code be added or changed";
+
+static Crossing refused(const char *why) {
+  Crossing crossing;
+  crossing.refusal = why;
+  return crossing;
+}
+
+static size_t alignedToPage(size_t size) {
+  size_t page = sysconf(_SC_PAGESIZE);
+  return (size + page - 1) / page * page;
+}
+static size_t codeSize() { return alignedToPage(Detours::capacity * slotSize); }
+static size_t dataSize() {
+  return alignedToPage(Detours::capacity * sizeof(Crossing));
+}
+
+/// Maps memory at a free place from which all of an object can be reached.
+uint8_t *Detours::reserve() const {
+  size_t size = codeSize() + dataSize();
+  int64_t lowest = static_cast<int64_t>(object.end) - reach;
+  int64_t highest = static_cast<int64_t>(object.begin) + reach - size;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (!maps)
+    return nullptr;
+  // The gap nearest to the object, on either side.
+  uint64_t best = 0, previous = 1 << 16;
+  bool isMore = true;
+  char line[512];
+  while (isMore) {
+    unsigned long long begin = ~0ull, end = ~0ull;
+    isMore = fgets(line, sizeof(line), maps);
+    if (isMore && sscanf(line, "%llx-%llx", &begin, &end) != 2)
+      continue; // the rest of a long line
+    if (begin > (1ull << 47))
+      begin = 1ull << 47;
+    if (begin > previous && begin - previous >= size) {
+      // Below the object its end is near, above it its begin.
+      uint64_t place = begin <= object.begin ? begin - size : previous;
+      int64_t at = static_cast<int64_t>(place);
+      auto far = [&](uint64_t from) {
+        return from > object.begin ? from - object.begin : object.begin - from;
+      };
+      if (at >= lowest && at <= highest && (!best || far(place) < far(best)))
+        best = place;
+    }
+    previous = end;
+  }
+  fclose(maps);
+  if (!best)
+    return nullptr;
+  void *mapped =
+      mmap(reinterpret_cast<void *>(best), size, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (mapped == MAP_FAILED)
+    return nullptr;
+  if (reinterpret_cast<uint64_t>(mapped) != best) {
+    munmap(mapped, size); // a kernel that does not know the flag
+    return nullptr;
+  }
+  return static_cast<uint8_t *>(mapped);
+}
+
+//===----------------------------------------------------------------------===//
+// Jumps
+//===----------------------------------------------------------------------===//
+
+/// Writes a jump to the target of a crossing; the address of the crossing is
+/// in a register that calls may change: r11, x17.
+static void writeCrossing(uint8_t *code, const Crossing *crossing) {
+  int64_t distance = reinterpret_cast<const uint8_t *>(crossing) - code;
+#if defined(__x86_64__)
+  // lea r11, [rip + crossing]; jmp [r11]
+  const uint8_t words[] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0, 0x41, 0xff, 0x23};
+  memcpy(code, words, sizeof(words));
+  int32_t near = static_cast<int32_t>(distance - 7);
+  memcpy(code + 3, &near, sizeof(near));
+#else
+  // ldr x17, .+12; ldr x16, [x17]; br x16; the address
+  const uint32_t words[] = {0x58000071, 0xf9400230, 0xd61f0200};
+  (void)distance;
+  memcpy(code, words, sizeof(words));
+  memcpy(code + sizeof(words), &crossing, sizeof(crossing));
+#endif
+}
+
+/// Writes a jump to any address.
+static void writeJump(uint8_t *code, const uint8_t *target) {
+#if defined(__x86_64__)
+  // jmp [rip]
+  const uint8_t words[] = {0xff, 0x25, 0, 0, 0, 0};
+#else
+  // ldr x16, .+8; br x16
+  const uint32_t words[] = {0x58000050, 0xd61f0200};
+#endif
+  memcpy(code, words, sizeof(words));
+  memcpy(code + sizeof(words), &target, sizeof(target));
+}
+
+/// The jump that overwrites an entry.
+static void entryJump(uint8_t (&bytes)[entrySize], const uint8_t *from,
+                      const uint8_t *to) {
+#if defined(__x86_64__)
+  auto distance = static_cast<int32_t>(to - (from + entrySize));
+  bytes[0] = 0xe9;
+  memcpy(bytes + 1, &distance, sizeof(distance));
+#else
+  uint32_t word = 0x14000000 | (((to - from) >> 2) & 0x3ffffff);
+  memcpy(bytes, &word, sizeof(word));
+#endif
+}
+
+/// Writes code; returns why that is impossible, or null.
+static const char *writeCode(uint8_t *place, const uint8_t *bytes,
+                             size_t size) {
+  uintptr_t page = sysconf(_SC_PAGESIZE);
+  auto at = reinterpret_cast<uintptr_t>(place);
+  uintptr_t begin = at / page * page;
+  uintptr_t end = (at + size + page - 1) / page * page;
+  void *pages = reinterpret_cast<void *>(begin);
+  // Still executable while it is written: other functions in the page may run.
+  if (mprotect(pages, end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+    return errno == ENOMEM ? "there is no memory to change its code" : notCode;
+  memcpy(place, bytes, size);
+  __builtin___clear_cache(reinterpret_cast<char *>(place),
+                          reinterpret_cast<char *>(place + size));
+  mprotect(pages, end - begin, PROT_READ | PROT_EXEC);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Detours
+//===----------------------------------------------------------------------===//
+
+Detours::Detours(const LoadedObject &object)
+    : object(object), island(isSupported ? reserve() : nullptr) {
+  if (island)
+    crossings = new (island + codeSize()) Crossing[capacity];
+}
+
+Detours::~Detours() {
+  if (!island)
+    return;
+  __builtin___clear_cache(reinterpret_cast<char *>(island),
+                          reinterpret_cast<char *>(island + codeSize()));
+  bool isCode = mprotect(island, codeSize(), PROT_READ | PROT_EXEC) == 0;
+  for (size_t i = 0; i < used; ++i) {
+    Crossing &crossing = crossings[i];
+    if (!isCode && !crossing.refusal)
+      crossing.refusal = notCode;
+    if (crossing.refusal)
+      continue;
+    uint8_t bytes[entrySize];
+    entryJump(bytes, functions[i], island + i * slotSize);
+    crossing.refusal = writeCode(functions[i], bytes, sizeof(bytes));
+  }
+}
+
+/// Returns the bytes of a function that can be read.
+static size_t readableSize(const LoadedObject &object, uint64_t address,
+                           uint64_t size) {
+  // A function that is not written in C++ may have no size.
+  uint64_t most = object.end - address;
+  uint64_t wanted = size ? size : 64;
+  // Padding behind a short function may be overwritten too.
+  wanted = wanted < 64 ? wanted + 16 : wanted;
+  return wanted < most ? wanted : most;
+}
+
+/// Writes the code of one detour into the island.
+const char *Detours::prepare(uint8_t *function, size_t size, uint8_t *code,
+                             Crossing &crossing) {
+  for (size_t i = 0; i < used; ++i)
+    if (functions[i] == function && !crossings[i].refusal)
+      return "its code is also that of another function";
+  uint8_t *copy = code + headSize;
+  FunctionCode from{function, size, reinterpret_cast<uint64_t>(function)};
+  auto address = reinterpret_cast<uint64_t>(copy);
+#if defined(__x86_64__)
+  Relocated moved = relocateX86(from, entrySize, copy, address);
+#else
+  Relocated moved = relocateAArch64(from, entrySize, copy, address);
+#endif
+  if (moved.refusal)
+    return moved.refusal;
+  if (moved.continues)
+    writeJump(copy + moved.size, function + moved.taken);
+  writeCrossing(code, &crossing);
+  crossing.original = copy;
+  return nullptr;
+}
+
+const Crossing &Detours::add(const SymbolPlace &place, void *target) {
+  static const Crossing unsupported =
+      refused("code of this processor cannot be changed yet");
+  static const Crossing noMemory =
+      refused("there is no memory for code near it");
+  if (!isSupported)
+    return unsupported;
+  if (!island || used == capacity)
+    return noMemory;
+  uint64_t address = object.bias + place.offset;
+  auto *function = reinterpret_cast<uint8_t *>(address);
+  Crossing &crossing = crossings[used];
+  crossing.target = target;
+  crossing.refusal =
+      prepare(function, readableSize(object, address, place.size),
+              island + used * slotSize, crossing);
+  functions[used++] = function;
+  return crossing;
+}
+
+const char *replaceEmpty(const LoadedObject &object, void *address,
+                         void *target) {
+  SymbolPlace place{reinterpret_cast<uint64_t>(address) - object.bias, 0};
+  const Crossing *crossing;
+  {
+    Detours detours(object);
+    crossing = &detours.add(place, target);
+  }
+  return crossing->refusal;
+}
+
+} // namespace adbg::detour

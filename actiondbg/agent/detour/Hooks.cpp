@@ -1,0 +1,236 @@
+//===- Hooks.cpp - Functions of the tool that the agent replaces ----------===//
+//
+// When an object with MLIR is loaded, only the constructors of its contexts are
+// detoured, to a gate. The first context that is made decides which object gets
+// the agent; at that moment no other function of MLIR runs, and the object is
+// relocated.
+//
+//===----------------------------------------------------------------------===//
+
+#include "detour/Hooks.h"
+#include "detour/Binder.h"
+#include "detour/Detour.h"
+#include "detour/Gate.h"
+#include "detour/LateLibraries.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+extern "C" {
+/// The section of the hooks, from the linker.
+extern adbg::Hook __start_adbg_hooks[] __attribute__((visibility("hidden")));
+extern adbg::Hook __stop_adbg_hooks[] __attribute__((visibility("hidden")));
+}
+
+namespace adbg {
+
+using namespace detour;
+
+/// What every object with MLIR has, and inlines nowhere.
+static const char *const markOfMlir =
+    "_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_refIFvvEEE"
+    "RKNS_7tracing6ActionE";
+/// Objects with less in memory have no MLIR.
+static constexpr uint64_t leastOfMlir = 1 << 20;
+
+static bool makesContext(std::string_view symbol) {
+  return symbol.substr(0, 22) == "_ZN4mlir11MLIRContextC";
+}
+
+//===----------------------------------------------------------------------===//
+// Attaching
+//===----------------------------------------------------------------------===//
+
+/// Attaches the agent to the first object that makes a context.
+class Attacher {
+public:
+  static Attacher &get() {
+    static Attacher *attacher = new Attacher;
+    return *attacher;
+  }
+
+  /// Gates objects that were loaded since, and forgets those that are gone.
+  void objectsChanged() {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::vector<LoadedObject> loaded = loadedObjects();
+    gated.erase(std::remove_if(gated.begin(), gated.end(),
+                               [&](const Gated &one) {
+                                 return !isAmong(loaded, one.object);
+                               }),
+                gated.end());
+    known.erase(std::remove_if(known.begin(), known.end(),
+                               [&](const LoadedObject &one) {
+                                 return !isAmong(loaded, one);
+                               }),
+                known.end());
+    for (LoadedObject &object : loaded)
+      if (!isAmong(known, object)) {
+        known.push_back(object);
+        gate(object);
+      }
+  }
+
+  void *open(Crossing *crossing) {
+    std::lock_guard<std::mutex> lock(mutex);
+    // Another thread may have opened it meanwhile.
+    if (crossing->target != reinterpret_cast<void *>(adbg_gate))
+      return crossing->target;
+    for (Gated &one : gated)
+      for (const Gate &gate : one.gates)
+        if (gate.crossing == crossing) {
+          if (!isAttached)
+            attach(one);
+          else
+            pass(one);
+          return crossing->target;
+        }
+    // Of an object that was unloaded; its code cannot run.
+    return crossing->original;
+  }
+
+private:
+  struct Gate {
+    Crossing *crossing;
+    Hook *hook;
+  };
+  struct Gated {
+    LoadedObject object;
+    SymbolPlaces places;
+    std::vector<Gate> gates;
+  };
+
+  Attacher() : binder(wanted) {
+    mark = wanted.add(markOfMlir);
+    for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
+      wanted.add(hook->symbol);
+  }
+
+  static bool isAmong(const std::vector<LoadedObject> &objects,
+                      const LoadedObject &object) {
+    for (const LoadedObject &other : objects)
+      if (other.begin == object.begin && other.path == object.path)
+        return true;
+    return false;
+  }
+
+  void gate(const LoadedObject &object) {
+    if (object.end - object.begin < leastOfMlir || object.path.empty() ||
+        (!object.findExported(markOfMlir).isKnown() &&
+         !object.hasHiddenSymbols()))
+      return;
+    Gated one{object, object.find(wanted), {}};
+    if (!one.places[mark].isKnown())
+      return;
+    {
+      Detours detours(one.object);
+      for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
+        const SymbolPlace &place = one.places[wanted.find(hook->symbol)];
+        if (!makesContext(hook->symbol) || !place.isKnown())
+          continue;
+        auto &crossing = const_cast<Crossing &>(
+            detours.add(place, reinterpret_cast<void *>(adbg_gate)));
+        one.gates.push_back({&crossing, hook});
+      }
+    }
+    gated.push_back(std::move(one));
+  }
+
+  /// Gives the agent to an object.
+  void attach(Gated &one) {
+    isAttached = true;
+    Hooks &hooks = adbg::hooks();
+    hooks.attachedPath = one.object.path;
+    hooks.unbound = binder.bind(one.object, wanted, one.places);
+    std::vector<std::pair<Hook *, const Crossing *>> crossings;
+    for (const Gate &gate : one.gates)
+      crossings.push_back({gate.hook, gate.crossing});
+    {
+      Detours detours(one.object);
+      for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
+        const SymbolPlace &place = one.places[wanted.find(hook->symbol)];
+        if (!place.isKnown()) {
+          hook->refusal = "the tool has no such function";
+          continue;
+        }
+        hook->original =
+            reinterpret_cast<void *>(one.object.bias + place.offset);
+        if (!makesContext(hook->symbol))
+          crossings.push_back({hook, &detours.add(place, hook->function)});
+      }
+    }
+    for (auto [hook, crossing] : crossings) {
+      hook->refusal = crossing->refusal;
+      if (!crossing->refusal)
+        hook->original = crossing->original;
+    }
+    for (const Gate &gate : one.gates)
+      gate.crossing->target = gate.hook->function;
+  }
+
+  /// Leaves an object alone.
+  void pass(Gated &one) {
+    for (const Gate &gate : one.gates)
+      gate.crossing->target = gate.crossing->original;
+    fprintf(stderr,
+            "actiondbg: the MLIR in %s runs unobserved: that in %s made a "
+            "context before\n",
+            one.object.path.c_str(), adbg::hooks().path().c_str());
+  }
+
+  std::mutex mutex;
+  SymbolSet wanted;
+  Binder binder;
+  size_t mark = 0;
+  bool isAttached = false;
+  std::vector<LoadedObject> known;
+  std::vector<Gated> gated;
+};
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+const Hook *Hooks::find(std::string_view symbol) const {
+  for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
+    if (hook->symbol == symbol)
+      return hook;
+  return nullptr;
+}
+
+bool Hooks::isInstalled(std::string_view symbol) const {
+  const Hook *hook = find(symbol);
+  return hook && hook->isInstalled();
+}
+
+void *Hooks::original(std::string_view symbol) const {
+  const Hook *hook = find(symbol);
+  return hook ? hook->original : nullptr;
+}
+
+std::vector<const Hook *> Hooks::refused() const {
+  std::vector<const Hook *> refused;
+  for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
+    if (hook->refusal)
+      refused.push_back(hook);
+  return refused;
+}
+
+Hooks &hooks() {
+  static Hooks *hooks = new Hooks;
+  return *hooks;
+}
+
+/// Runs when the agent is loaded, before the program's own code: the program
+/// and the libraries that it is linked with are in memory.
+__attribute__((constructor)) static void watchForMlir() {
+  Attacher::get().objectsChanged();
+  // Without it, libraries that are loaded later run unobserved.
+  watchLibraries([] { Attacher::get().objectsChanged(); });
+}
+
+} // namespace adbg
+
+void *adbg_openGate(adbg::detour::Crossing *crossing) {
+  return adbg::Attacher::get().open(crossing);
+}

@@ -1,0 +1,216 @@
+//===- LoadedObjects.cpp - Programs and libraries in memory ---------------===//
+//
+// Source of the formats: System V ABI, "Object Files", and the GNU hash table
+// as binutils write it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "detour/LoadedObjects.h"
+#include "detour/MappedFile.h"
+#include "detour/SymbolCache.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+namespace adbg::detour {
+
+//===----------------------------------------------------------------------===//
+// What is loaded
+//===----------------------------------------------------------------------===//
+
+static std::string buildIdIn(const char *note, const char *end) {
+  while (note + sizeof(ElfW(Nhdr)) <= end) {
+    ElfW(Nhdr) header;
+    memcpy(&header, note, sizeof(header));
+    const char *name = note + sizeof(header);
+    const char *value = name + ((header.n_namesz + 3) & ~3u);
+    note = value + ((header.n_descsz + 3) & ~3u);
+    if (note > end || header.n_type != NT_GNU_BUILD_ID ||
+        header.n_namesz != 4 || memcmp(name, "GNU", 4) != 0)
+      continue;
+    std::string text;
+    for (const char *byte = value; byte < value + header.n_descsz; ++byte) {
+      text += "0123456789abcdef"[(*byte >> 4) & 15];
+      text += "0123456789abcdef"[*byte & 15];
+    }
+    return text;
+  }
+  return "";
+}
+
+/// The program's own entry has no name.
+static std::string programPath() {
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  return length > 0 ? std::string(path, length) : std::string();
+}
+
+static int addObject(dl_phdr_info *info, size_t, void *list) {
+  LoadedObject object;
+  object.bias = info->dlpi_addr;
+  object.begin = ~uint64_t(0);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &header = info->dlpi_phdr[i];
+    uint64_t begin = object.bias + header.p_vaddr;
+    if (header.p_type == PT_LOAD) {
+      object.begin = std::min(object.begin, begin);
+      object.end = std::max(object.end, begin + header.p_memsz);
+    } else if (header.p_type == PT_DYNAMIC) {
+      object.dynamic = reinterpret_cast<const ElfW(Dyn) *>(begin);
+    } else if (header.p_type == PT_NOTE && object.buildId.empty()) {
+      const char *note = reinterpret_cast<const char *>(begin);
+      object.buildId = buildIdIn(note, note + header.p_memsz);
+    }
+  }
+  static const char self = 0;
+  if (object.contains(&self))
+    return 0;
+  object.path = info->dlpi_name;
+  if (object.path.empty() &&
+      static_cast<std::vector<LoadedObject> *>(list)->empty())
+    object.path = programPath();
+  static_cast<std::vector<LoadedObject> *>(list)->push_back(std::move(object));
+  return 0;
+}
+
+std::vector<LoadedObject> loadedObjects() {
+  std::vector<LoadedObject> objects;
+  dl_iterate_phdr(addObject, &objects);
+  return objects;
+}
+
+//===----------------------------------------------------------------------===//
+// Exported symbols, in memory
+//===----------------------------------------------------------------------===//
+
+static uint32_t gnuHash(const char *name) {
+  uint32_t hash = 5381;
+  for (; *name; ++name)
+    hash = hash * 33 + static_cast<unsigned char>(*name);
+  return hash;
+}
+
+SymbolPlace LoadedObject::findExported(const char *name) const {
+  const uint32_t *table = nullptr;
+  const ElfW(Sym) *symbols = nullptr;
+  const char *names = nullptr;
+  for (const ElfW(Dyn) *entry = dynamic; entry && entry->d_tag; ++entry) {
+    // The loader adds the bias, but not before it has relocated the object.
+    uint64_t address = entry->d_un.d_ptr;
+    if (address < begin)
+      address += bias;
+    if (entry->d_tag == DT_GNU_HASH)
+      table = reinterpret_cast<const uint32_t *>(address);
+    else if (entry->d_tag == DT_SYMTAB)
+      symbols = reinterpret_cast<const ElfW(Sym) *>(address);
+    else if (entry->d_tag == DT_STRTAB)
+      names = reinterpret_cast<const char *>(address);
+  }
+  if (!table || !symbols || !names || !table[0])
+    return {};
+  uint32_t bucketCount = table[0], first = table[1], bloomCount = table[2];
+  const uint32_t *buckets =
+      table + 4 + bloomCount * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const uint32_t *chain = buckets + bucketCount;
+  uint32_t hash = gnuHash(name);
+  uint32_t index = buckets[hash % bucketCount];
+  if (index < first)
+    return {};
+  for (;; ++index) {
+    uint32_t other = chain[index - first];
+    if ((other | 1) == (hash | 1) && symbols[index].st_shndx != SHN_UNDEF &&
+        strcmp(names + symbols[index].st_name, name) == 0)
+      return {symbols[index].st_value, symbols[index].st_size};
+    if (other & 1)
+      return {};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// All symbols, in the file
+//===----------------------------------------------------------------------===//
+
+/// Looks up names in one table of symbols.
+static void searchTable(const MappedFile &file, const ElfW(Shdr) & table,
+                        const ElfW(Shdr) & strings, const SymbolSet &wanted,
+                        SymbolPlaces &places) {
+  uint64_t count = table.sh_size / sizeof(ElfW(Sym));
+  auto *symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
+  auto *names = file.at<char>(strings.sh_offset, strings.sh_size);
+  if (!symbols || !names || !strings.sh_size ||
+      names[strings.sh_size - 1] != '\0')
+    return;
+  file.willRead(table.sh_offset, table.sh_size);
+  file.willRead(strings.sh_offset, strings.sh_size);
+  for (const ElfW(Sym) *symbol = symbols; symbol < symbols + count; ++symbol) {
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
+        symbol->st_name >= strings.sh_size)
+      continue;
+    const char *name = names + symbol->st_name;
+    if (name[0] != '_' || name[1] != 'Z')
+      continue;
+    size_t index = wanted.find(name);
+    if (index == SymbolSet::none)
+      continue;
+    // Of a local and a global symbol of the same name, the global one.
+    bool isLocal = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+    if (!places[index].isKnown() || !isLocal)
+      places[index] = {symbol->st_value, symbol->st_size};
+  }
+}
+
+namespace {
+/// The sections of an ELF file; none if it is not one.
+struct Sections {
+  const ElfW(Shdr) *first = nullptr;
+  size_t count = 0;
+
+  explicit Sections(const MappedFile &file) {
+    auto *header = file.at<ElfW(Ehdr)>(0);
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_shentsize != sizeof(ElfW(Shdr)))
+      return;
+    first = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+    count = first ? header->e_shnum : 0;
+  }
+
+  const ElfW(Shdr) * find(uint32_t type) const {
+    for (size_t i = 0; i < count; ++i)
+      if (first[i].sh_type == type && first[i].sh_link < count)
+        return &first[i];
+    return nullptr;
+  }
+};
+} // namespace
+
+bool LoadedObject::hasHiddenSymbols() const {
+  MappedFile file(path.c_str());
+  return Sections(file).find(SHT_SYMTAB);
+}
+
+SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {
+  SymbolPlaces places(wanted.size());
+  MappedFile file(path.c_str());
+  Sections sections(file);
+  // The full table has what the table of dynamic symbols has.
+  const ElfW(Shdr) *table = sections.find(SHT_SYMTAB);
+  if (!table)
+    table = sections.find(SHT_DYNSYM);
+  if (table)
+    searchTable(file, *table, sections.first[table->sh_link], wanted, places);
+  return places;
+}
+
+SymbolPlaces LoadedObject::find(const SymbolSet &wanted) const {
+  SymbolCache cache(buildId, wanted);
+  SymbolPlaces places;
+  if (cache.read(places))
+    return places;
+  places = findInFile(wanted);
+  cache.write(places);
+  return places;
+}
+
+} // namespace adbg::detour

@@ -1,0 +1,51 @@
+//===- LoadedObjects.h - Programs and libraries in memory -------*- C++ -*-===//
+
+#ifndef ACTIONDBG_DETOUR_LOADEDOBJECTS_H
+#define ACTIONDBG_DETOUR_LOADEDOBJECTS_H
+
+#include "detour/SymbolSet.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string>
+#include <vector>
+
+namespace adbg::detour {
+
+/// An ELF program or library in this process.
+struct LoadedObject {
+  /// The file.
+  std::string path;
+  /// Added to addresses in the file.
+  uint64_t bias = 0;
+  /// The addresses in memory.
+  uint64_t begin = 0, end = 0;
+  /// As a hexadecimal number; empty if it has none.
+  std::string buildId;
+  /// The dynamic section in memory; null if there is none.
+  const ElfW(Dyn) *dynamic = nullptr;
+
+  bool contains(const void *address) const {
+    auto place = reinterpret_cast<uint64_t>(address);
+    return place >= begin && place < end;
+  }
+  /// Looks up names in the file's table of symbols, hidden ones too; without
+  /// such a table, in that of dynamic symbols. A name that the object only
+  /// refers to is not found. The result is kept in the folder
+  /// $ACTIONDBG_CACHE, if there is one.
+  SymbolPlaces find(const SymbolSet &wanted) const;
+  /// Looks up an exported name, without reading the file.
+  SymbolPlace findExported(const char *name) const;
+  /// Whether the file has a table of symbols that are not exported.
+  bool hasHiddenSymbols() const;
+  /// Looks up names in the tables of the file.
+  SymbolPlaces findInFile(const SymbolSet &wanted) const;
+};
+
+/// Lists what is loaded, in the order of the dynamic loader, without the object
+/// that this code is in.
+std::vector<LoadedObject> loadedObjects();
+
+} // namespace adbg::detour
+
+#endif // ACTIONDBG_DETOUR_LOADEDOBJECTS_H

@@ -1,0 +1,61 @@
+//===- MappedFile.h - The bytes of a file -----------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_DETOUR_MAPPEDFILE_H
+#define ACTIONDBG_DETOUR_MAPPEDFILE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace adbg::detour {
+
+/// A file, mapped for reading while this exists; empty if that fails.
+class MappedFile {
+public:
+  explicit MappedFile(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+      return;
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+      void *mapped =
+          mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+      if (mapped != MAP_FAILED) {
+        bytes = static_cast<const char *>(mapped);
+        size = status.st_size;
+      }
+    }
+    close(fd);
+  }
+  ~MappedFile() {
+    if (bytes)
+      munmap(const_cast<char *>(bytes), size);
+  }
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  /// Returns `count` objects at an offset; null if the file ends before.
+  template <typename T> const T *at(uint64_t offset, uint64_t count = 1) const {
+    if (offset > size || count > (size - offset) / sizeof(T))
+      return nullptr;
+    return reinterpret_cast<const T *>(bytes + offset);
+  }
+  /// Asks for a part to be read ahead: one that will be read from its begin.
+  void willRead(uint64_t offset, uint64_t count) const {
+    uint64_t page = offset & ~uint64_t(4095);
+    if (offset < size)
+      madvise(const_cast<char *>(bytes) + page, count + offset - page,
+              MADV_WILLNEED);
+  }
+
+private:
+  const char *bytes = nullptr;
+  size_t size = 0;
+};
+
+} // namespace adbg::detour
+
+#endif // ACTIONDBG_DETOUR_MAPPEDFILE_H

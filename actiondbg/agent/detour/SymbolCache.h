@@ -1,0 +1,30 @@
+//===- SymbolCache.h - Symbols that were found before -----------*- C++ -*-===//
+
+#ifndef ACTIONDBG_DETOUR_SYMBOLCACHE_H
+#define ACTIONDBG_DETOUR_SYMBOLCACHE_H
+
+#include "detour/SymbolSet.h"
+
+#include <string>
+
+namespace adbg::detour {
+
+/// The file in the folder $ACTIONDBG_CACHE with the places of symbols in one
+/// build of an object. Without the folder, or a build-id, there is none.
+class SymbolCache {
+public:
+  SymbolCache(const std::string &buildId, const SymbolSet &wanted);
+
+  /// Returns false if there is no file of this kind.
+  bool read(SymbolPlaces &places) const;
+  /// A file that cannot be written is not missed.
+  void write(const SymbolPlaces &places) const;
+
+private:
+  std::string path;
+  size_t count;
+};
+
+} // namespace adbg::detour
+
+#endif // ACTIONDBG_DETOUR_SYMBOLCACHE_H

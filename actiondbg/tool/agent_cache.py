@@ -9,12 +9,29 @@ from pathlib import Path
 from typing import TypeAlias
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, Compiler, find_compiler
+from actiondbg.tool.compiler import Compiler, find_compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
+from actiondbg.tool.way import Way
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
-# Rooms that are no part of the native agent: a library of its own, and those of other ways.
-_OTHER = frozenset({"calls", "portable", "detour"})
+# What is no part of an agent: libraries of their own, and what other ways have instead.
+_LEFT_OUT = {
+    Way.NATIVE: ("calls/", "portable/", "detour/"),
+    Way.DETOUR: ("calls/", "portable/", "interpose/exports.map"),
+    Way.PORTABLE: (
+        "calls/",
+        "interpose/exports.map",
+        # They need classes of MLIR that have no stand-in.
+        "edit/",
+        "interpose/InterposeBenefits.cpp",
+        "interpose/InterposeConversions.cpp",
+        "match/Alternative.cpp",
+        "observe/Legalizations.cpp",
+        "observe/TypeConverters.cpp",
+        "requests/Alternatives.cpp",
+        "requests/Legalizations.cpp",
+    ),
+}
 OnCompile: TypeAlias = Callable[[], Callable[[], None] | None]
 
 
@@ -41,7 +58,7 @@ def build_agent(
         AgentBuildError: there is no compiler, it fails, or the cache cannot be written.
     """
     compiler = find_compiler()
-    files = source_files(source)
+    files = source_files(source, tool.way)
     agent = _agent_path(tool, compiler, source, files)
     if agent.exists():
         return agent
@@ -66,7 +83,7 @@ def build_agent(
 def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
     """Return the state of a tool's agent: "cached", "not compiled yet", or an error."""
     try:
-        agent = _agent_path(tool, find_compiler(), source, source_files(source))
+        agent = _agent_path(tool, find_compiler(), source, source_files(source, tool.way))
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
     return "cached" if agent.exists() else "not compiled yet"
@@ -80,7 +97,10 @@ def cache_directory() -> Path:
 
 def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[str]) -> Path:
     """Return the agent's path, named by a hash of all inputs of its compilation."""
-    inputs = (tool.build_id, tool.llvm, compiler.identity, *FLAGS, *LINK_FLAGS, *tool.headers)
+    options = (tool.way, compiler.identity, *flags_of(tool.way), *link_flags_of(tool.way))
+    # One portable agent is for all tools.
+    of_tool = () if tool.way is Way.PORTABLE else (tool.build_id, tool.llvm, *tool.headers)
+    inputs = (*of_tool, *options)
     parts = [os.fsencode(part) for part in inputs]
     for file in files:
         with open(source / file, "rb", buffering=0) as opened:
@@ -91,19 +111,19 @@ def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[st
     return cache_directory() / f"agent-{key}.so"
 
 
-def source_files(source: Path) -> list[str]:
-    """List the agent's source files, as paths relative to its directory."""
+def source_files(source: Path, way: Way = Way.NATIVE) -> list[str]:
+    """List the source files of a way's agent, as paths relative to its directory."""
     names: list[str] = []
+    left_out = _LEFT_OUT[way]
     for folder, _, files in os.walk(source):
         room = os.path.relpath(folder, source)
-        if room.split(os.sep)[0] in _OTHER:
-            continue
-        names += [
-            name if room == "." else f"{room}/{name}"
-            for name in files
-            if name.endswith((".cpp", ".h", ".map"))
-        ]
-    names.sort()
+        for name in files:
+            path = name if room == "." else f"{room}/{name}"
+            if name.endswith((".cpp", ".h", ".map")) and not path.startswith(left_out):
+                names.append(path)
+    # A file below portable replaces the one with the same path.
+    present = set(names)
+    names = sorted(name for name in names if f"portable/{name}" not in present)
     if not any(name.endswith(".cpp") for name in names):
         raise AgentBuildError(
             f"The agent's source is missing from {str(source)!r}: install actiondbg again."

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
 from actiondbg.support.interrupts import HeldInterrupts
-from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, STRICT, Compiler
+from actiondbg.tool.compiler import STRICT, Compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
 from actiondbg.tool.headers import has_abi_checks
+from actiondbg.tool.way import Way
+from actiondbg.tool.weakening import weaken
 
 # Folders of the second translation unit, which is compiled in parallel to the first. Code that
 # runs for each action is in the first one, where it can be inlined.
@@ -76,12 +78,23 @@ def compile_agent(
         built.replace(agent)
 
 
+def include_flags(tool: Tool, source: Path) -> list[str]:
+    """List the compiler's options for the places of headers."""
+    if tool.way is not Way.PORTABLE:
+        quoted, system = [source], list(tool.headers)
+    else:
+        # A file below portable has precedence over the one that it replaces.
+        quoted, system = [source / "portable", source], [source / "portable/include"]
+    flags = [word for path in quoted for word in ("-iquote", str(path))]
+    return flags + [word for path in system for word in ("-isystem", str(path))]
+
+
 def write_units(source: Path, files: Sequence[str], directory: Path) -> list[Path]:
     """Write the agent's translation units into a directory: a file each that includes sources."""
     includes: dict[bool, list[str]] = {}
     for file in files:
         if file.endswith(".cpp"):
-            second = file.split("/")[0] in _SECOND_UNIT
+            second = file.removeprefix("portable/").split("/")[0] in _SECOND_UNIT
             includes.setdefault(second, []).append(f'#include "{source / file}"\n')
     units: list[Path] = []
     for lines in includes.values():
@@ -121,11 +134,11 @@ def _compile(
     The sources are few translation units, compiled in parallel: MLIR's headers and templates cost
     five seconds in each.
     """
-    includes = ["-iquote", str(source)]
-    includes += [word for path in tool.headers for word in ("-isystem", str(path))]
+    flags = flags_of(tool.way)
+    includes = include_flags(tool, source)
     units = write_units(source, files, directory)
     compile_units = [
-        [*compiler.command, *FLAGS, *includes, "-c", str(unit), "-o", str(unit.with_suffix(".o"))]
+        [*compiler.command, *flags, *includes, "-c", str(unit), "-o", str(unit.with_suffix(".o"))]
         for unit in units
     ]
     messages, failed = _run([[*command, STRICT] for command in compile_units], directory)
@@ -139,8 +152,11 @@ def _compile(
         maps = [source / file for file in files if file.endswith(".map")]
         exports = [word for one in maps for word in ("-Xlinker", f"--version-script={one}")]
         objects = [str(unit.with_suffix(".o")) for unit in units]
-        link = [*compiler.command, *FLAGS, *objects, "-o", str(built), *LINK_FLAGS, *exports]
+        libraries = link_flags_of(tool.way)
+        link = [*compiler.command, *flags, *objects, "-o", str(built), *libraries, *exports]
         messages, failed = _run([link], directory)
+        if not failed and tool.way is not Way.NATIVE:
+            weaken(built)
     if failed:
         log.write_text(messages)
         raise AgentBuildError(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from actiondbg.errors import AgentBuildError
 from actiondbg.support.executables import which
+from actiondbg.tool.way import Way
 
 # Release semantics in both kinds of build: what NDEBUG adds to the headers is assertions and
 # dump(), never a member; the layout follows llvm/Config/abi-breaking.h.
@@ -29,6 +30,31 @@ FLAGS = (
 )
 STRICT = "-Werror"
 LINK_FLAGS = ("-shared", "-pthread", "-ldl", "-lrt")  # before glibc 2.34 these are libraries
+_DETOUR_FLAGS = ("-DADBG_DETOUR",)
+# References to the tool are bound when it is known: not all at load, and in memory that stays
+# writable.
+_DETOUR_LINK = ("-Wl,-z,lazy", "-Wl,-z,norelro")
+_WAY_FLAGS = {
+    Way.NATIVE: (),
+    Way.DETOUR: _DETOUR_FLAGS,
+    Way.PORTABLE: (*_DETOUR_FLAGS, "-DADBG_PORTABLE"),
+}
+_WAY_LINK = {
+    Way.NATIVE: (),
+    Way.DETOUR: _DETOUR_LINK,
+    # The program may have another C++ library, or an older one.
+    Way.PORTABLE: (*_DETOUR_LINK, "-static-libstdc++", "-static-libgcc"),
+}
+
+
+def flags_of(way: Way) -> tuple[str, ...]:
+    """List the compiler's options for the agent of a way."""
+    return FLAGS + _WAY_FLAGS[way]
+
+
+def link_flags_of(way: Way) -> tuple[str, ...]:
+    """List the linker's options for the agent of a way."""
+    return LINK_FLAGS + _WAY_LINK[way]
 
 
 class Compiler(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 from actiondbg.tool.elf import read_elf
-from actiondbg.tool.headers import Headers, check_version, find_headers
+from actiondbg.tool.headers import check_version, find_headers
 from actiondbg.tool.way import Way
 
 _LOADER_SECONDS = 30
@@ -60,14 +60,22 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
     """
     path = _locate(name)
     _check_program(path)
-    libmlir, libllvm = _loaded_libraries(path)
+    way = _wanted_way()
+    libmlir, libllvm = _loaded_libraries(path, way)
     headers = find_headers(libmlir, mlir_include)
     check_version(libmlir, headers)
-    return _tool(path, libmlir, libllvm, headers)
+    return Tool(path, libmlir, headers.directories, headers.llvm, _build_id(libmlir), libllvm, way)
 
 
-def _tool(path: Path, libmlir: Path, libllvm: Path | None, headers: Headers) -> Tool:
-    return Tool(path, libmlir, headers.directories, headers.llvm, _build_id(libmlir), libllvm)
+def _wanted_way() -> Way:
+    """Return the way that the user wants: $ACTIONDBG_WAY."""
+    wanted = os.environ.get("ACTIONDBG_WAY", "")
+    try:
+        return Way(wanted) if wanted else Way.NATIVE
+    except ValueError:
+        raise LaunchError(
+            f"ACTIONDBG_WAY is {wanted!r}: set it to {', '.join(Way)}, or unset it."
+        ) from None
 
 
 def package_directories(name: str) -> Iterator[Path]:
@@ -134,7 +142,7 @@ def _first_bytes(path: Path) -> bytes:
         return file.read(2)
 
 
-def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
+def _loaded_libraries(path: Path, way: Way) -> tuple[Path, Path | None]:
     """Query the dynamic loader for the tool's libMLIR and libLLVM, like ldd."""
     try:
         listing = subprocess.run(
@@ -155,6 +163,10 @@ def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
         m[1]: m[2] or "" for m in re.finditer(_LOADED, listing.stdout, re.MULTILINE)
     }
     libmlir = _pick("libMLIR", loaded)
+    libllvm = loaded.get(_pick("libLLVM", loaded) or "")
+    if libmlir is None and way is Way.DETOUR:
+        # MLIR is in the tool itself.
+        return path, Path(libllvm) if libllvm else None
     if libmlir is None:
         raise LaunchError(
             f"{str(path)!r} loads no shared libMLIR, which the agent needs: use a build of the "
@@ -165,7 +177,6 @@ def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
             f"{str(path)!r} needs {libmlir}, which is not found: install it, or put its directory "
             "into LD_LIBRARY_PATH."
         )
-    libllvm = loaded.get(_pick("libLLVM", loaded) or "")
     return Path(loaded[libmlir]), Path(libllvm) if libllvm else None
 
 

@@ -180,21 +180,17 @@ static void attachTo(MLIRContext *context) {
 
 extern "C++" {
 
-ADBG_EXPORT void
-contextCtor(MLIRContext *self,
-            MLIRContext::Threading threading) __asm__(ADBG_CONTEXT_CTOR);
-void contextCtor(MLIRContext *self, MLIRContext::Threading threading) {
+ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
+               MLIRContext::Threading threading) {
   static auto *next =
       real<void(MLIRContext *, MLIRContext::Threading)>(ADBG_CONTEXT_CTOR);
   next(self, threading);
   attachTo(self);
 }
 
-ADBG_EXPORT void contextCtorRegistry(
-    MLIRContext *self, const DialectRegistry &registry,
-    MLIRContext::Threading threading) __asm__(ADBG_CONTEXT_CTOR_REGISTRY);
-void contextCtorRegistry(MLIRContext *self, const DialectRegistry &registry,
-                         MLIRContext::Threading threading) {
+ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
+               MLIRContext *self, const DialectRegistry &registry,
+               MLIRContext::Threading threading) {
   static auto *next =
       real<void(MLIRContext *, const DialectRegistry &,
                 MLIRContext::Threading)>(ADBG_CONTEXT_CTOR_REGISTRY);
@@ -202,8 +198,7 @@ void contextCtorRegistry(MLIRContext *self, const DialectRegistry &registry,
   attachTo(self);
 }
 
-ADBG_EXPORT void contextDtor(MLIRContext *self) __asm__(ADBG_CONTEXT_DTOR);
-void contextDtor(MLIRContext *self) {
+ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
   static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
   // A trial leaves contexts allocated, as operations: see InterposeIR.cpp.
   if (Engine::get().forks.role == Role::Trial)
@@ -214,9 +209,8 @@ void contextDtor(MLIRContext *self) {
   forgetContexts();
 }
 
-ADBG_EXPORT void disableThreading(MLIRContext *self,
-                                  bool disable) __asm__(ADBG_DISABLE_THREADING);
-void disableThreading(MLIRContext *self, bool disable) {
+ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
+               MLIRContext *self, bool disable) {
   static auto *next = real<DisableThreading>(ADBG_DISABLE_THREADING);
   Engine &engine = Engine::get();
   if (!engine.isAttached() || engine.isSilentHere() || engine.isObserving)
@@ -226,10 +220,8 @@ void disableThreading(MLIRContext *self, bool disable) {
   next(self, true);
 }
 
-ADBG_EXPORT void
-registerHandler(MLIRContext *self,
-                Handler handler) __asm__(ADBG_REGISTER_HANDLER);
-void registerHandler(MLIRContext *self, Handler handler) {
+ADBG_INTERPOSE(void, registerHandler, ADBG_REGISTER_HANDLER, MLIRContext *self,
+               Handler handler) {
   static auto *next = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   std::lock_guard<std::mutex> lock(handlersMutex);
   auto it = toolHandlers().find(self);
@@ -349,12 +341,8 @@ dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
                       [&] { return next(self, operands, results); });
 }
 
-ADBG_EXPORT LogicalResult
-foldWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
-                 FoldResults &results) __asm__(ADBG_FOLD);
-LogicalResult foldWithOperands(Operation *self,
-                               llvm::ArrayRef<Attribute> operands,
-                               FoldResults &results) {
+ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
+               llvm::ArrayRef<Attribute> operands, FoldResults &results) {
   static auto *next = real<FoldWithOperands>(ADBG_FOLD);
   // Usually called by the other overload.
   if (LLVM_LIKELY(self == folded))
@@ -362,9 +350,8 @@ LogicalResult foldWithOperands(Operation *self,
   return dispatchWithOperands(self, operands, results, next);
 }
 
-ADBG_EXPORT LogicalResult
-foldOperation(Operation *self, FoldResults &results) __asm__(ADBG_FOLD_RESULTS);
-LogicalResult foldOperation(Operation *self, FoldResults &results) {
+ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
+               FoldResults &results) {
   static auto *next = real<FoldOperation>(ADBG_FOLD_RESULTS);
   if (LLVM_UNLIKELY(self == folded))
     return next(self, results);
@@ -375,13 +362,10 @@ LogicalResult foldOperation(Operation *self, FoldResults &results) {
 // Names for completion
 //===----------------------------------------------------------------------===//
 
-ADBG_EXPORT void freezePatterns(
-    FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
-    llvm::ArrayRef<std::string> disabled,
-    llvm::ArrayRef<std::string> enabled) __asm__(ADBG_FROZEN_PATTERNS);
-void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
-                    llvm::ArrayRef<std::string> disabled,
-                    llvm::ArrayRef<std::string> enabled) {
+ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
+               FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
+               llvm::ArrayRef<std::string> disabled,
+               llvm::ArrayRef<std::string> enabled) {
   static auto *next =
       real<void(FrozenRewritePatternSet *, RewritePatternSet &&,
                 llvm::ArrayRef<std::string>, llvm::ArrayRef<std::string>)>(

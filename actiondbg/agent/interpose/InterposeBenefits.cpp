@@ -26,9 +26,8 @@ extern "C++" {
 
 using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
 
-ADBG_EXPORT void applyCostModel(PatternApplicator *self,
-                                CostModel model) __asm__(ADBG_COST_MODEL);
-void applyCostModel(PatternApplicator *self, CostModel model) {
+ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
+               CostModel model) {
   static auto *next =
       real<void(PatternApplicator *, CostModel)>(ADBG_COST_MODEL);
   Engine &engine = Engine::get();

@@ -10,12 +10,9 @@ using namespace adbg;
 
 extern "C++" {
 
-ADBG_EXPORT LogicalResult rewriteRegion(
-    Region &region, const FrozenRewritePatternSet &patterns,
-    GreedyRewriteConfig config, bool *changed) __asm__(ADBG_GREEDY_REGION);
-LogicalResult rewriteRegion(Region &region,
-                            const FrozenRewritePatternSet &patterns,
-                            GreedyRewriteConfig config, bool *changed) {
+ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, Region &region,
+               const FrozenRewritePatternSet &patterns,
+               GreedyRewriteConfig config, bool *changed) {
   static auto *next =
       real<LogicalResult(Region &, const FrozenRewritePatternSet &,
                          GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);

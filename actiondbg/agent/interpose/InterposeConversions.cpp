@@ -63,52 +63,40 @@ using ConvertOne = LogicalResult(Operation *, const ConversionTarget &,
                                  const FrozenRewritePatternSet &,
                                  ConversionConfig);
 
-ADBG_EXPORT LogicalResult
-partialMany(Roots roots, const ConversionTarget &target,
-            const FrozenRewritePatternSet &patterns,
-            ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION_MANY);
-LogicalResult partialMany(Roots roots, const ConversionTarget &target,
-                          const FrozenRewritePatternSet &patterns,
-                          ConversionConfig config) {
+ADBG_INTERPOSE(LogicalResult, partialMany, ADBG_PARTIAL_CONVERSION_MANY,
+               Roots roots, const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns,
+               ConversionConfig config) {
   static auto *next = real<ConvertMany>(ADBG_PARTIAL_CONVERSION_MANY);
   return convert(roots, target, patterns, /*isFull=*/false, [&] {
     return next(roots, target, patterns, std::move(config));
   });
 }
 
-ADBG_EXPORT LogicalResult
-partialOne(Operation *root, const ConversionTarget &target,
-           const FrozenRewritePatternSet &patterns,
-           ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION);
-LogicalResult partialOne(Operation *root, const ConversionTarget &target,
-                         const FrozenRewritePatternSet &patterns,
-                         ConversionConfig config) {
+ADBG_INTERPOSE(LogicalResult, partialOne, ADBG_PARTIAL_CONVERSION,
+               Operation *root, const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns,
+               ConversionConfig config) {
   static auto *next = real<ConvertOne>(ADBG_PARTIAL_CONVERSION);
   return convert(root, target, patterns, /*isFull=*/false, [&] {
     return next(root, target, patterns, std::move(config));
   });
 }
 
-ADBG_EXPORT LogicalResult
-fullMany(Roots roots, const ConversionTarget &target,
-         const FrozenRewritePatternSet &patterns,
-         ConversionConfig config) __asm__(ADBG_FULL_CONVERSION_MANY);
-LogicalResult fullMany(Roots roots, const ConversionTarget &target,
-                       const FrozenRewritePatternSet &patterns,
-                       ConversionConfig config) {
+ADBG_INTERPOSE(LogicalResult, fullMany, ADBG_FULL_CONVERSION_MANY, Roots roots,
+               const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns,
+               ConversionConfig config) {
   static auto *next = real<ConvertMany>(ADBG_FULL_CONVERSION_MANY);
   return convert(roots, target, patterns, /*isFull=*/true, [&] {
     return next(roots, target, patterns, std::move(config));
   });
 }
 
-ADBG_EXPORT LogicalResult
-fullOne(Operation *root, const ConversionTarget &target,
-        const FrozenRewritePatternSet &patterns,
-        ConversionConfig config) __asm__(ADBG_FULL_CONVERSION);
-LogicalResult fullOne(Operation *root, const ConversionTarget &target,
-                      const FrozenRewritePatternSet &patterns,
-                      ConversionConfig config) {
+ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
+               const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns,
+               ConversionConfig config) {
   static auto *next = real<ConvertOne>(ADBG_FULL_CONVERSION);
   return convert(root, target, patterns, /*isFull=*/true, [&] {
     return next(root, target, patterns, std::move(config));
@@ -125,9 +113,8 @@ static void noteType(const TypeConverter &converter, Type type) {
     legalizations.typeFailed(converter, type);
 }
 
-ADBG_EXPORT Type convertType(const TypeConverter *self,
-                             Type type) __asm__(ADBG_CONVERT_TYPE);
-Type convertType(const TypeConverter *self, Type type) {
+ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
+               Type type) {
   static auto *next =
       real<Type(const TypeConverter *, Type)>(ADBG_CONVERT_TYPE);
   Type result = next(self, type);
@@ -136,11 +123,9 @@ Type convertType(const TypeConverter *self, Type type) {
   return result;
 }
 
-ADBG_EXPORT LogicalResult convertTypeToMany(
-    const TypeConverter *self, Type type,
-    llvm::SmallVectorImpl<Type> &results) __asm__(ADBG_CONVERT_TYPE_MANY);
-LogicalResult convertTypeToMany(const TypeConverter *self, Type type,
-                                llvm::SmallVectorImpl<Type> &results) {
+ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
+               const TypeConverter *self, Type type,
+               llvm::SmallVectorImpl<Type> &results) {
   static auto *next = real<LogicalResult(const TypeConverter *, Type,
                                          llvm::SmallVectorImpl<Type> &)>(
       ADBG_CONVERT_TYPE_MANY);
@@ -150,9 +135,8 @@ LogicalResult convertTypeToMany(const TypeConverter *self, Type type,
   return result;
 }
 
-ADBG_EXPORT Type convertValueType(const TypeConverter *self,
-                                  Value value) __asm__(ADBG_CONVERT_VALUE_TYPE);
-Type convertValueType(const TypeConverter *self, Value value) {
+ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
+               const TypeConverter *self, Value value) {
   static auto *next =
       real<Type(const TypeConverter *, Value)>(ADBG_CONVERT_VALUE_TYPE);
   Type result = next(self, value);
@@ -161,11 +145,9 @@ Type convertValueType(const TypeConverter *self, Value value) {
   return result;
 }
 
-ADBG_EXPORT LogicalResult convertValueTypeToMany(
-    const TypeConverter *self, Value value,
-    llvm::SmallVectorImpl<Type> &results) __asm__(ADBG_CONVERT_VALUE_TYPE_MANY);
-LogicalResult convertValueTypeToMany(const TypeConverter *self, Value value,
-                                     llvm::SmallVectorImpl<Type> &results) {
+ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
+               ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *self,
+               Value value, llvm::SmallVectorImpl<Type> &results) {
   static auto *next = real<LogicalResult(const TypeConverter *, Value,
                                          llvm::SmallVectorImpl<Type> &)>(
       ADBG_CONVERT_VALUE_TYPE_MANY);

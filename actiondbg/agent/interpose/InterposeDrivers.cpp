@@ -66,13 +66,10 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
 
 extern "C++" {
 
-ADBG_EXPORT LogicalResult matchAndRewrite(
-    PatternApplicator *self, Operation *op, PatternRewriter &rewriter,
-    CanApply canApply, OnFailure onFailure,
-    OnSuccess onSuccess) __asm__(ADBG_MATCH_AND_REWRITE);
-LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
-                              PatternRewriter &rewriter, CanApply canApply,
-                              OnFailure onFailure, OnSuccess onSuccess) {
+ADBG_INTERPOSE(LogicalResult, matchAndRewrite, ADBG_MATCH_AND_REWRITE,
+               PatternApplicator *self, Operation *op,
+               PatternRewriter &rewriter, CanApply canApply,
+               OnFailure onFailure, OnSuccess onSuccess) {
   static auto *next =
       real<LogicalResult(PatternApplicator *, Operation *, PatternRewriter &,
                          CanApply, OnFailure, OnSuccess)>(
@@ -102,9 +99,8 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
 
 unsigned adbg::runningPassManagers = 0;
 
-ADBG_EXPORT LogicalResult runPasses(PassManager *self,
-                                    Operation *op) __asm__(ADBG_RUN_PASSES);
-LogicalResult runPasses(PassManager *self, Operation *op) {
+ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
+               Operation *op) {
   static auto *next =
       real<LogicalResult(PassManager *, Operation *)>(ADBG_RUN_PASSES);
   Engine &engine = Engine::get();
@@ -138,11 +134,9 @@ LogicalResult runPasses(PassManager *self, Operation *op) {
 
 using ManyValues = llvm::SmallVector<llvm::SmallVector<Value>>;
 
-ADBG_EXPORT void
-convertWithMany(ConversionPatternRewriter *self, Operation *op,
-                ManyValues &&values) __asm__(ADBG_CONVERSION_REPLACE_MANY);
-void convertWithMany(ConversionPatternRewriter *self, Operation *op,
-                     ManyValues &&values) {
+ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
+               ConversionPatternRewriter *self, Operation *op,
+               ManyValues &&values) {
   static auto *next =
       real<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>(
           ADBG_CONVERSION_REPLACE_MANY);
@@ -157,11 +151,9 @@ void convertWithMany(ConversionPatternRewriter *self, Operation *op,
   next(self, op, std::move(values));
 }
 
-ADBG_EXPORT void
-convertWithValues(ConversionPatternRewriter *self, Operation *op,
-                  ValueRange values) __asm__(ADBG_CONVERSION_REPLACE_VALUES);
-void convertWithValues(ConversionPatternRewriter *self, Operation *op,
-                       ValueRange values) {
+ADBG_INTERPOSE(void, convertWithValues, ADBG_CONVERSION_REPLACE_VALUES,
+               ConversionPatternRewriter *self, Operation *op,
+               ValueRange values) {
   static auto *next =
       real<void(ConversionPatternRewriter *, Operation *, ValueRange)>(
           ADBG_CONVERSION_REPLACE_VALUES);
@@ -173,11 +165,8 @@ void convertWithValues(ConversionPatternRewriter *self, Operation *op,
   next(self, op, values);
 }
 
-ADBG_EXPORT void
-convertWithOperation(ConversionPatternRewriter *self, Operation *op,
-                     Operation *by) __asm__(ADBG_CONVERSION_REPLACE_OP);
-void convertWithOperation(ConversionPatternRewriter *self, Operation *op,
-                          Operation *by) {
+ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
+               ConversionPatternRewriter *self, Operation *op, Operation *by) {
   static auto *next =
       real<void(ConversionPatternRewriter *, Operation *, Operation *)>(
           ADBG_CONVERSION_REPLACE_OP);
@@ -195,9 +184,8 @@ void convertWithOperation(ConversionPatternRewriter *self, Operation *op,
 
 static thread_local bool isVerifying = false;
 
-ADBG_EXPORT LogicalResult
-verifyOperation(Operation *op, bool verifyRecursively) __asm__(ADBG_VERIFY);
-LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
+ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
+               bool verifyRecursively) {
   static auto *next = real<LogicalResult(Operation *, bool)>(ADBG_VERIFY);
   Engine &engine = Engine::get();
   if (engine.follows())
@@ -244,9 +232,7 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
 // report() calls emit(), through the function below or directly.
 static thread_local bool isReporting = false;
 
-ADBG_EXPORT void
-reportDiagnostic(InFlightDiagnostic *self) __asm__(ADBG_REPORT);
-void reportDiagnostic(InFlightDiagnostic *self) {
+ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
   static auto *next = real<void(InFlightDiagnostic *)>(ADBG_REPORT);
   if (self->owner && self->impl)
     noteDiagnostic(*self->impl);
@@ -255,9 +241,8 @@ void reportDiagnostic(InFlightDiagnostic *self) {
   isReporting = outer;
 }
 
-ADBG_EXPORT void emitDiagnostic(DiagnosticEngine *self,
-                                Diagnostic &&diagnostic) __asm__(ADBG_EMIT);
-void emitDiagnostic(DiagnosticEngine *self, Diagnostic &&diagnostic) {
+ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
+               Diagnostic &&diagnostic) {
   static auto *next = real<void(DiagnosticEngine *, Diagnostic &&)>(ADBG_EMIT);
   if (!isReporting)
     noteDiagnostic(diagnostic);

@@ -19,11 +19,6 @@
 using namespace mlir;
 using namespace adbg;
 
-// Member functions of mlir are defined here as functions with an explicit
-// `this`.
-#define ADBG_DECLARE(RESULT, NAME, SYMBOL, ...)                                \
-  ADBG_EXPORT RESULT NAME(__VA_ARGS__) __asm__(SYMBOL);                        \
-  RESULT NAME(__VA_ARGS__)
 #define ADBG_NEXT(SYMBOL, ...) static auto *next = real<__VA_ARGS__>(SYMBOL)
 
 extern "C++" {
@@ -48,10 +43,10 @@ static Operation *noteCreated(Operation *op) {
   return op;
 }
 
-ADBG_DECLARE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
-             OperationName name, TypeRange types, ValueRange operands,
-             NamedAttrList &&attributes, OpaqueProperties properties,
-             BlockRange successors, unsigned regions) {
+ADBG_INTERPOSE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
+               OperationName name, TypeRange types, ValueRange operands,
+               NamedAttrList &&attributes, OpaqueProperties properties,
+               BlockRange successors, unsigned regions) {
   ADBG_NEXT(ADBG_CREATE_LIST,
             Operation * (Location, OperationName, TypeRange, ValueRange,
                          NamedAttrList &&, OpaqueProperties, BlockRange,
@@ -60,11 +55,11 @@ ADBG_DECLARE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
                           properties, successors, regions));
 }
 
-ADBG_DECLARE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
-             Location loc, OperationName name, TypeRange types,
-             ValueRange operands, DictionaryAttr attributes,
-             OpaqueProperties properties, BlockRange successors,
-             unsigned regions) {
+ADBG_INTERPOSE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
+               Location loc, OperationName name, TypeRange types,
+               ValueRange operands, DictionaryAttr attributes,
+               OpaqueProperties properties, BlockRange successors,
+               unsigned regions) {
   ADBG_NEXT(ADBG_CREATE_DICTIONARY,
             Operation * (Location, OperationName, TypeRange, ValueRange,
                          DictionaryAttr, OpaqueProperties, BlockRange,
@@ -73,16 +68,17 @@ ADBG_DECLARE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
                           successors, regions));
 }
 
-ADBG_DECLARE(Operation *, createFromState, ADBG_CREATE_STATE,
-             const OperationState &state) {
+ADBG_INTERPOSE(Operation *, createFromState, ADBG_CREATE_STATE,
+               const OperationState &state) {
   ADBG_NEXT(ADBG_CREATE_STATE, Operation * (const OperationState &));
   return noteCreated(next(state));
 }
 
-ADBG_DECLARE(Operation *, createFromRegions, ADBG_CREATE_REGIONS, Location loc,
-             OperationName name, TypeRange types, ValueRange operands,
-             NamedAttrList &&attributes, OpaqueProperties properties,
-             BlockRange successors, RegionRange regions) {
+ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
+               Location loc, OperationName name, TypeRange types,
+               ValueRange operands, NamedAttrList &&attributes,
+               OpaqueProperties properties, BlockRange successors,
+               RegionRange regions) {
   ADBG_NEXT(ADBG_CREATE_REGIONS,
             Operation * (Location, OperationName, TypeRange, ValueRange,
                          NamedAttrList &&, OpaqueProperties, BlockRange,
@@ -107,27 +103,27 @@ static Operation *noteCloned(Operation *from, Operation *to) {
   return to;
 }
 
-ADBG_DECLARE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
-             Operation::CloneOptions options) {
+ADBG_INTERPOSE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
+               Operation::CloneOptions options) {
   ADBG_NEXT(ADBG_CLONE, Operation * (Operation *, Operation::CloneOptions));
   return noteCloned(self, next(self, options));
 }
 
-ADBG_DECLARE(Operation *, cloneMapped, ADBG_CLONE_MAPPED, Operation *self,
-             IRMapping &mapping, Operation::CloneOptions options) {
+ADBG_INTERPOSE(Operation *, cloneMapped, ADBG_CLONE_MAPPED, Operation *self,
+               IRMapping &mapping, Operation::CloneOptions options) {
   ADBG_NEXT(ADBG_CLONE_MAPPED,
             Operation * (Operation *, IRMapping &, Operation::CloneOptions));
   return noteCloned(self, next(self, mapping, options));
 }
 
-ADBG_DECLARE(Operation *, cloneWithoutRegions, ADBG_CLONE_BARE,
-             Operation *self) {
+ADBG_INTERPOSE(Operation *, cloneWithoutRegions, ADBG_CLONE_BARE,
+               Operation *self) {
   ADBG_NEXT(ADBG_CLONE_BARE, Operation * (Operation *));
   return noteCloned(self, next(self));
 }
 
-ADBG_DECLARE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
-             Operation *self, IRMapping &mapping) {
+ADBG_INTERPOSE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
+               Operation *self, IRMapping &mapping) {
   ADBG_NEXT(ADBG_CLONE_BARE_MAPPED, Operation * (Operation *, IRMapping &));
   return noteCloned(self, next(self, mapping));
 }
@@ -175,7 +171,7 @@ static bool isLeaked(Operation *op) {
   return Stages::ending(op, *engine.observer.recorder);
 }
 
-ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
+ADBG_INTERPOSE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
   ADBG_NEXT(ADBG_DESTROY, void(Operation *));
   if (isLeaked(self))
     return;
@@ -183,7 +179,7 @@ ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
   next(self);
 }
 
-ADBG_DECLARE(void, eraseOperation, ADBG_ERASE, Operation *self) {
+ADBG_INTERPOSE(void, eraseOperation, ADBG_ERASE, Operation *self) {
   ADBG_NEXT(ADBG_ERASE, void(Operation *));
   if (isLeaked(self))
     return;
@@ -191,7 +187,7 @@ ADBG_DECLARE(void, eraseOperation, ADBG_ERASE, Operation *self) {
   next(self);
 }
 
-ADBG_DECLARE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
+ADBG_INTERPOSE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
   ADBG_NEXT(ADBG_DELETE_OPERATION, void(Operation *));
   noteEnd(op);
   next(op);
@@ -204,8 +200,8 @@ ADBG_DECLARE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
 using Operations = llvm::ilist_traits<Operation>;
 using Blocks = llvm::ilist_traits<Block>;
 
-ADBG_DECLARE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
-             Operation *op) {
+ADBG_INTERPOSE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
+               Operation *op) {
   ADBG_NEXT(ADBG_ADD_OPERATION, void(Operations *, Operation *));
   next(self, op);
   Engine &engine = Engine::get();
@@ -218,9 +214,9 @@ ADBG_DECLARE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
   engine.observer.placed(op);
 }
 
-ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
-             Operations *self, Operations &other, Operations::op_iterator first,
-             Operations::op_iterator last) {
+ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
+               Operations *self, Operations &other,
+               Operations::op_iterator first, Operations::op_iterator last) {
   ADBG_NEXT(ADBG_TRANSFER_OPERATIONS,
             void(Operations *, Operations &, Operations::op_iterator,
                  Operations::op_iterator));
@@ -247,26 +243,26 @@ static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
   engine.observer.moved(op, op->getBlock()->getParent() != region);
 }
 
-ADBG_DECLARE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
-             Operation *other) {
+ADBG_INTERPOSE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
+               Operation *other) {
   ADBG_NEXT(ADBG_MOVE_BEFORE, void(Operation *, Operation *));
   noteMoved(self, [&] { next(self, other); });
 }
 
-ADBG_DECLARE(void, moveAfter, ADBG_MOVE_AFTER, Operation *self,
-             Operation *other) {
+ADBG_INTERPOSE(void, moveAfter, ADBG_MOVE_AFTER, Operation *self,
+               Operation *other) {
   ADBG_NEXT(ADBG_MOVE_AFTER, void(Operation *, Operation *));
   noteMoved(self, [&] { next(self, other); });
 }
 
-ADBG_DECLARE(void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *self,
-             Block *block, Block::iterator place) {
+ADBG_INTERPOSE(void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *self,
+               Block *block, Block::iterator place) {
   ADBG_NEXT(ADBG_MOVE_BEFORE_IN, void(Operation *, Block *, Block::iterator));
   noteMoved(self, [&] { next(self, block, place); });
 }
 
-ADBG_DECLARE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
-             Block *block, Block::iterator place) {
+ADBG_INTERPOSE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
+               Block *block, Block::iterator place) {
   ADBG_NEXT(ADBG_MOVE_AFTER_IN, void(Operation *, Block *, Block::iterator));
   noteMoved(self, [&] { next(self, block, place); });
 }
@@ -287,14 +283,15 @@ static void numberBlock(Block *block) {
   BlockKeys::all().added(block);
 }
 
-ADBG_DECLARE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
+ADBG_INTERPOSE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
   ADBG_NEXT(ADBG_ADD_BLOCK, void(Blocks *, Block *));
   next(self, block);
   numberBlock(block);
   noteBlock(block, ChangeKind::Inserted);
 }
 
-ADBG_DECLARE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self, Block *block) {
+ADBG_INTERPOSE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self,
+               Block *block) {
   ADBG_NEXT(ADBG_REMOVE_BLOCK, void(Blocks *, Block *));
   noteBlock(block, ChangeKind::Erased);
   Engine &engine = Engine::get();
@@ -305,9 +302,9 @@ ADBG_DECLARE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self, Block *block) {
   next(self, block);
 }
 
-ADBG_DECLARE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
-             Blocks &other, Blocks::block_iterator first,
-             Blocks::block_iterator last) {
+ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
+               Blocks &other, Blocks::block_iterator first,
+               Blocks::block_iterator last) {
   ADBG_NEXT(
       ADBG_TRANSFER_BLOCKS,
       void(Blocks *, Blocks &, Blocks::block_iterator, Blocks::block_iterator));
@@ -316,8 +313,8 @@ ADBG_DECLARE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
     noteBlock(&block, ChangeKind::Moved);
 }
 
-ADBG_DECLARE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
-             Region::iterator place, IRMapping &mapping) {
+ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
+               Region::iterator place, IRMapping &mapping) {
   ADBG_NEXT(ADBG_CLONE_INTO,
             void(Region *, Region *, Region::iterator, IRMapping &));
   next(self, other, place, mapping);
@@ -350,34 +347,34 @@ static void noteReplaced(Operation *op, ValueRange by,
   isReplacing = outer;
 }
 
-ADBG_DECLARE(void, replaceWithValues, ADBG_REPLACE_VALUES, RewriterBase *self,
-             Operation *op, ValueRange values) {
+ADBG_INTERPOSE(void, replaceWithValues, ADBG_REPLACE_VALUES, RewriterBase *self,
+               Operation *op, ValueRange values) {
   ADBG_NEXT(ADBG_REPLACE_VALUES, void(RewriterBase *, Operation *, ValueRange));
   noteReplaced(op, values, [&] { next(self, op, values); });
 }
 
-ADBG_DECLARE(void, replaceWithOperation, ADBG_REPLACE_OP, RewriterBase *self,
-             Operation *op, Operation *by) {
+ADBG_INTERPOSE(void, replaceWithOperation, ADBG_REPLACE_OP, RewriterBase *self,
+               Operation *op, Operation *by) {
   ADBG_NEXT(ADBG_REPLACE_OP, void(RewriterBase *, Operation *, Operation *));
   noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
 }
 
-ADBG_DECLARE(void, replaceUsesWithValues, ADBG_REPLACE_USES_VALUES,
-             RewriterBase *self, Operation *op, ValueRange values) {
+ADBG_INTERPOSE(void, replaceUsesWithValues, ADBG_REPLACE_USES_VALUES,
+               RewriterBase *self, Operation *op, ValueRange values) {
   ADBG_NEXT(ADBG_REPLACE_USES_VALUES,
             void(RewriterBase *, Operation *, ValueRange));
   noteReplaced(op, values, [&] { next(self, op, values); });
 }
 
-ADBG_DECLARE(void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
-             RewriterBase *self, Operation *op, Operation *by) {
+ADBG_INTERPOSE(void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
+               RewriterBase *self, Operation *op, Operation *by) {
   ADBG_NEXT(ADBG_REPLACE_USES_OP,
             void(RewriterBase *, Operation *, Operation *));
   noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
 }
 
-ADBG_DECLARE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
-             RewriterBase *self, Operation *op) {
+ADBG_INTERPOSE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
+               RewriterBase *self, Operation *op) {
   ADBG_NEXT(ADBG_FINALIZE_MODIFICATION, void(RewriterBase *, Operation *));
   Engine &engine = Engine::get();
   if (engine.hasFrames() && engine.follows()) {

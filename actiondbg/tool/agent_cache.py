@@ -24,12 +24,14 @@ _LEFT_OUT = {
         # They need classes of MLIR that have no stand-in.
         "edit/",
         "interpose/InterposeBenefits.cpp",
+        "interpose/InterposeConvergence.cpp",
         "interpose/InterposeConversions.cpp",
         "match/Alternative.cpp",
         "observe/Legalizations.cpp",
         "observe/TypeConverters.cpp",
         "requests/Alternatives.cpp",
         "requests/Legalizations.cpp",
+        "support/Pipelines.cpp",
     ),
 }
 OnCompile: TypeAlias = Callable[[], Callable[[], None] | None]

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <mutex>
 
 extern "C" {
@@ -33,6 +34,21 @@ static const char *const markOfMlir =
     "RKNS_7tracing6ActionE";
 /// Objects with less in memory have no MLIR.
 static constexpr uint64_t leastOfMlir = 1 << 20;
+
+/// Returns the name of a function in a build with checks of list nodes; of
+/// other functions the name itself. The text lives forever.
+static const char *withNodeChecks(const char *symbol) {
+  constexpr std::string_view plain = "Lb0ELb0EvLb0E", checked = "Lb1ELb0EvLb0E";
+  static auto *names = new std::map<std::string_view, std::string>;
+  std::string_view name(symbol);
+  size_t at = name.find(plain);
+  if (at == std::string_view::npos)
+    return symbol;
+  auto [entry, isNew] = names->try_emplace(name, name);
+  if (isNew)
+    entry->second.replace(at, plain.size(), checked);
+  return entry->second.c_str();
+}
 
 static bool makesContext(std::string_view symbol) {
   return symbol.substr(0, 22) == "_ZN4mlir11MLIRContextC";
@@ -102,8 +118,18 @@ private:
 
   Attacher() : binder(wanted) {
     mark = wanted.add(markOfMlir);
-    for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
+    for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
       wanted.add(hook->symbol);
+      wanted.add(withNodeChecks(hook->symbol));
+    }
+  }
+
+  /// Returns the place of a hook's function: what it has in its name for the
+  /// nodes of lists depends on how the tool was built, and nothing else does.
+  const SymbolPlace &placeOf(const Gated &one, const Hook &hook) const {
+    const SymbolPlace &place = one.places[wanted.find(hook.symbol)];
+    return place.isKnown() ? place
+                           : one.places[wanted.find(withNodeChecks(hook.symbol))];
   }
 
   static bool isAmong(const std::vector<LoadedObject> &objects,
@@ -125,7 +151,7 @@ private:
     {
       Detours detours(one.object);
       for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
-        const SymbolPlace &place = one.places[wanted.find(hook->symbol)];
+        const SymbolPlace &place = placeOf(one, *hook);
         if (!makesContext(hook->symbol) || !place.isKnown())
           continue;
         auto &crossing = const_cast<Crossing &>(
@@ -148,7 +174,7 @@ private:
     {
       Detours detours(one.object);
       for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
-        const SymbolPlace &place = one.places[wanted.find(hook->symbol)];
+        const SymbolPlace &place = placeOf(one, *hook);
         if (!place.isKnown()) {
           hook->refusal = "the tool has no such function";
           continue;

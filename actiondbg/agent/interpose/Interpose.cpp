@@ -9,6 +9,7 @@
 #include "interpose/Interpose.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "interpose/ActionHandler.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 #include "support/Traits.h"
@@ -52,9 +53,9 @@ static std::string takeVariable(const char *name) {
   return taken;
 }
 
-/// Removes the agent from the environment, so that no child of the tool loads
-/// it: a child without libMLIR would not even start.
-__attribute__((constructor)) static void takeEnvironment() {
+/// Takes the settings from the environment, and removes the agent from it, so
+/// that no child of the tool loads it.
+static void takeEnvironment() {
   settings().socket = takeVariable("ACTIONDBG_SOCKET");
   settings().record = {takeVariable("ACTIONDBG_RECORD"),
                        takeVariable("ACTIONDBG_UPSTREAM_LOG"),
@@ -71,31 +72,19 @@ __attribute__((constructor)) static void takeEnvironment() {
   unsetenv("ACTIONDBG_PRELOAD");
 }
 
+#ifndef ADBG_DETOUR
+/// A child without libMLIR would not even start.
+__attribute__((constructor)) static void takeEnvironmentAtLoad() {
+  takeEnvironment();
+}
+#endif
+
 __attribute__((destructor)) static void sayGoodbye() {
   Recorder::finish(Engine::first().end.exitStatus);
   Engine::first().end.sendExit();
 }
 
-using Handler = MLIRContext::HandlerTy;
-using RegisterHandler = void(MLIRContext *, Handler);
 using DisableThreading = void(MLIRContext *, bool);
-
-/// The action handler that the tool registered with each context.
-static std::mutex handlersMutex;
-static llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>> &toolHandlers() {
-  static auto *handlers =
-      new llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>>;
-  return *handlers;
-}
-
-static void runWithToolHandler(const Handler &handler,
-                               llvm::function_ref<void()> run,
-                               const tracing::Action &action) {
-  if (handler)
-    handler(run, action);
-  else
-    run();
-}
 
 /// Ends the tool when the recording front end ends.
 static void endWithParent(pid_t parent) {
@@ -107,6 +96,12 @@ static void endWithParent(pid_t parent) {
 /// Carries out the settings, at the first context.
 static void applySettings(MLIRContext *context) {
   AgentHeap agentHeap;
+#ifdef ADBG_DETOUR
+  // Not earlier: a program may start the tool, and keeps the agent for it.
+  static bool isTaken = false;
+  if (!std::exchange(isTaken, true))
+    takeEnvironment();
+#endif
   AgentSettings given = std::exchange(settings(), AgentSettings());
   bool observes =
       !given.record.path.empty() || !given.record.upstreamLog.empty();
@@ -126,20 +121,32 @@ void adbg::connectLater(const char *socket) { settings().socket = socket; }
 
 /// Runs an action that is followed.
 static void runFollowed(Engine &engine, unsigned contextNumber,
-                        const Handler &toolHandler,
-                        llvm::function_ref<void()> run,
-                        const tracing::Action &action) {
+                        const tracing::Action &action,
+                        llvm::function_ref<void()> run) {
   Frame frame(action);
   frame.contextNumber = contextNumber;
   if (!engine.isObserving)
-    return engine.dispatch(
-        frame, [&] { runWithToolHandler(toolHandler, run, action); });
+    return engine.dispatch(frame, run);
   engine.enter(frame);
   if (!engine.skipsRecorded(frame)) {
     UpstreamLog::Entry entry(frame);
-    runWithToolHandler(toolHandler, run, action);
+    run();
   }
   engine.exit(frame);
+}
+
+void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
+                     llvm::function_ref<void()> run) {
+  Engine &engine = Engine::get();
+  if (LLVM_LIKELY(engine.isWithin()))
+    return runFollowed(engine, contextNumber, action, run);
+  if (Engine::joinPart())
+    return runFollowed(Engine::get(), contextNumber, action, run);
+  Turn turn(engine, Turn::For::Action, contextNumber);
+  if (turn)
+    runFollowed(engine, contextNumber, action, run);
+  else
+    run();
 }
 
 static void attachTo(MLIRContext *context) {
@@ -153,29 +160,10 @@ static void attachTo(MLIRContext *context) {
                     "this MLIR; folds of constants count as actions\n";
   forgetContexts();
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
-  static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  if (engine.isAttached() && !engine.isObserving)
+  if (disable && engine.isAttached() && !engine.isObserving)
     disable(context, true);
-  AgentHeap agentHeap;
-  auto toolHandler = std::make_shared<Handler>();
-  {
-    std::lock_guard<std::mutex> lock(handlersMutex);
-    toolHandlers()[context] = toolHandler;
-  }
-  install(context, [toolHandler, number](llvm::function_ref<void()> run,
-                                         const tracing::Action &action) {
-    Engine &engine = Engine::get();
-    if (LLVM_LIKELY(engine.isWithin()))
-      return runFollowed(engine, number, *toolHandler, run, action);
-    if (Engine::joinPart())
-      return runFollowed(Engine::get(), number, *toolHandler, run, action);
-    Turn turn(engine, Turn::For::Action, number);
-    if (turn)
-      runFollowed(engine, number, *toolHandler, run, action);
-    else
-      runWithToolHandler(*toolHandler, run, action);
-  });
+  handleActions(context, number);
 }
 
 extern "C++" {
@@ -218,16 +206,6 @@ ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
   // Ordinals are reproducible only if one thread dispatches.
   engine.wantsThreads |= !disable;
   next(self, true);
-}
-
-ADBG_INTERPOSE(void, registerHandler, ADBG_REGISTER_HANDLER, MLIRContext *self,
-               Handler handler) {
-  static auto *next = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
-  std::lock_guard<std::mutex> lock(handlersMutex);
-  auto it = toolHandlers().find(self);
-  if (it == toolHandlers().end())
-    return next(self, std::move(handler));
-  *it->second = std::move(handler);
 }
 
 //===----------------------------------------------------------------------===//

@@ -67,9 +67,6 @@ template <typename Function> Function *real(const char *symbol) {
   return reinterpret_cast<Function *>(address);
 }
 
-/// Attaches to the front end at a socket when the next context is made.
-void connectLater(const char *socket);
-
 /// Whether calls of the tool's function come to the agent.
 inline bool isInterposed(const char *symbol) {
   return dlsym(RTLD_NEXT, symbol) != nullptr;
@@ -78,5 +75,12 @@ inline bool isInterposed(const char *symbol) {
 } // namespace adbg
 
 #endif // ADBG_DETOUR
+
+namespace adbg {
+
+/// Attaches to the front end at a socket when the next context is made.
+void connectLater(const char *socket);
+
+} // namespace adbg
 
 #endif // ACTIONDBG_INTERPOSE_H

@@ -10,6 +10,7 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "interpose/InterposeIR.h"
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 
@@ -89,7 +90,7 @@ ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
 
 // One of these functions may call another, through the PLT or not: only the
 // innermost one that is observed reports the copy.
-static Operation *noteCloned(Operation *from, Operation *to) {
+Operation *adbg::noteCloned(Operation *from, Operation *to) {
   Engine &engine = Engine::get();
   if (to == lastCloned)
     return to;

@@ -130,7 +130,7 @@ static void prefetch(const void *soon, ptrdiff_t first, ptrdiff_t last) {
 }
 
 namespace {
-using Node = std::remove_pointer_t<Block::iterator::node_pointer>;
+using OperationNode = std::remove_pointer_t<Block::iterator::node_pointer>;
 
 /// A position in a region that is being digested.
 class Cursor {
@@ -154,7 +154,7 @@ public:
     }
     // Inlined: the iterator would call into libMLIR.
     auto *op = static_cast<Operation *>(next);
-    next = static_cast<Node *>(next->getNext());
+    next = static_cast<OperationNode *>(next->getNext());
     prefetch(next, -1, 2); // its results precede it
     state = mix(state, op) ^ digestOne(op);
     return op;
@@ -175,7 +175,7 @@ private:
 
   Region *region = nullptr;
   Region::iterator block;
-  Node *next = nullptr, *end = nullptr;
+  OperationNode *next = nullptr, *end = nullptr;
   uint64_t state = 0;
 };
 } // namespace

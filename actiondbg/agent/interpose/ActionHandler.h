@@ -1,0 +1,21 @@
+//===- ActionHandler.h - How actions reach the agent ------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_ACTIONHANDLER_H
+#define ACTIONDBG_ACTIONHANDLER_H
+
+#include "mlir/IR/MLIRContext.h"
+
+namespace adbg {
+
+/// Makes the actions of a new context reach runAction. `number` is that of the
+/// context.
+void handleActions(mlir::MLIRContext *context, unsigned number);
+
+/// Follows an action, if it is this thread's turn. `run` runs it as the tool
+/// would, with the tool's own handler.
+void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
+               llvm::function_ref<void()> run);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_ACTIONHANDLER_H

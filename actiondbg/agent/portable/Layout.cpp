@@ -131,6 +131,8 @@ public:
 
   /// Whether there was a block with an operation.
   bool hasBlock = false;
+  /// Whether the end of a list has a flag.
+  bool hasChecks = false;
   /// What contradicts, in values.
   std::string values;
 
@@ -172,7 +174,8 @@ private:
       last = at;
       at = node->next;
     }
-    return true;
+    hasChecks |= list->prev & 7;
+    return at != end || (list->prev & ~Address(7)) == last;
   }
 
   bool visitRegion(Address op, Address region) {
@@ -252,13 +255,7 @@ private:
 
 /// The known layouts. Since LLVM 24 a block has a number, and a region the next
 /// one.
-static constexpr Offsets layouts[] = {{24, 0, 16, 32, 48, 0},
-                                      {32, 0, 16, 40, 56, 0},
-                                      // With the number before the list.
-                                      {32, 0, 24, 40, 56, 0},
-                                      {32, 8, 24, 40, 56, 0},
-                                      // With checks of ABI-breaking builds.
-                                      {40, 0, 32, 40, 72, 0}};
+static constexpr Offsets layouts[] = {{24, 0, 16, 32, 48}, {32, 0, 16, 40, 56}};
 
 static std::optional<std::string> nameOf(Operation *op) {
   std::optional<Address> impl = wordAt(addressOf(op) + 48);
@@ -329,6 +326,7 @@ void Layout::calibrate(Operation *op) {
   uint32_t className = findClassName(root);
   offsets.className = className;
   const Offsets *chosen = nullptr;
+  bool hasChecks = false;
   std::string values;
   for (const Offsets &one : layouts) {
     Confirmation confirmation(one);
@@ -339,6 +337,7 @@ void Layout::calibrate(Operation *op) {
       return;
     chosen = &one;
     values = confirmation.values;
+    hasChecks = confirmation.hasChecks;
     break;
   }
   decided = true;
@@ -350,6 +349,7 @@ void Layout::calibrate(Operation *op) {
     return;
   }
   offsets = *chosen;
+  offsets.hasChecks = hasChecks;
   fail(Check::Values, values);
   offsets.className = className;
   if (!className)

@@ -27,6 +27,9 @@ struct Offsets {
   uint32_t blockOperations = 32, blockArguments = 48;
   /// Of a class of attributes: its name; 0 until it is found.
   uint32_t className = 0;
+  /// Whether this is a build with ABI-breaking checks, whose lists know their
+  /// end.
+  bool hasChecks = false;
 };
 
 /// The layouts of the tool's MLIR.

@@ -4,16 +4,21 @@
 #define ACTIONDBG_PORTABLE_LIST_H
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 namespace adbg {
 
-/// A node of a ring; the one that belongs to the list itself is its end.
+/// A node of a ring; the one that belongs to the list itself is its end. In
+/// builds with ABI-breaking checks the end has a flag in its first word.
 struct ListNode {
-  ListNode *prev, *next;
+  uintptr_t prevAndFlag;
+  ListNode *next;
 
   ListNode *getNext() const { return next; }
-  ListNode *getPrev() const { return prev; }
+  ListNode *getPrev() const {
+    return reinterpret_cast<ListNode *>(prevAndFlag & ~uintptr_t(7));
+  }
 };
 
 /// Passed to and from the tool: one pointer.
@@ -42,7 +47,7 @@ public:
     return before;
   }
   ListIterator &operator--() {
-    node = node->prev;
+    node = node->getPrev();
     return *this;
   }
   bool operator==(const ListIterator &other) const {
@@ -70,7 +75,7 @@ public:
   T &operator*() const { return *static_cast<T *>(node); }
   T *operator->() const { return static_cast<T *>(node); }
   ReverseListIterator &operator++() {
-    node = node->prev;
+    node = node->getPrev();
     return *this;
   }
   bool operator==(const ReverseListIterator &other) const {

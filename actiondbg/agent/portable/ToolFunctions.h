@@ -180,19 +180,6 @@ unsigned lastColumnOf(const void *loc)
     ADBG_TOOL("_ZNK4mlir16FileLineColRange12getEndColumnEv");
 
 //===----------------------------------------------------------------------===//
-// Diagnostics
-//===----------------------------------------------------------------------===//
-
-void *engineOf(mlir::MLIRContext *context)
-    ADBG_TOOL("_ZN4mlir11MLIRContext13getDiagEngineEv");
-/// The handler is an llvm::unique_function, passed by its address.
-uint64_t addHandler(void *engine, void *handler)
-    ADBG_TOOL("_ZN4mlir16DiagnosticEngine15registerHandlerEN4llvm15unique_"
-              "functionIFNS1_13LogicalResultERNS_10DiagnosticEEEE");
-void removeHandler(void *engine, uint64_t id)
-    ADBG_TOOL("_ZN4mlir16DiagnosticEngine12eraseHandlerEm");
-
-//===----------------------------------------------------------------------===//
 // Passes
 //===----------------------------------------------------------------------===//
 

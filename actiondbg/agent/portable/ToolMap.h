@@ -20,8 +20,10 @@ public:
   static_assert(sizeof(Entry) == 16);
 
   /// Whether the tool's maps have this layout. The new one came to LLVM in the
-  /// same months as the larger regions.
-  static bool isKnown() { return Layout::offsets.regionSize == 24; }
+  /// same months as the larger regions; with checks, a map counts its changes.
+  static bool isKnown() {
+    return Layout::offsets.regionSize == 24 && !Layout::offsets.hasChecks;
+  }
 
   const Entry *find(const Key *key) const {
     auto address = reinterpret_cast<uintptr_t>(key);

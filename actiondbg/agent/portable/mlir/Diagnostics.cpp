@@ -41,41 +41,13 @@ std::string Diagnostic::str() const {
   return text;
 }
 
-namespace {
-using Call = LogicalResult(void *storage, Diagnostic &diagnostic);
+__thread ScopedDiagnosticHandler *ScopedDiagnosticHandler::innermost;
 
-/// The tool's llvm::unique_function, with a function that needs no destruction
-/// in its inline storage.
-struct ToolFunction {
-  void *storage[3];
-  uintptr_t callAndFlags;
-  static constexpr uintptr_t isInline = 2;
-};
-
-struct alignas(8) TrivialCall {
-  Call *call;
-};
-} // namespace
-
-void ScopedDiagnosticHandler::begin(MLIRContext *context) {
-  if (!context || !adbg::tool::engineOf || !adbg::tool::addHandler ||
-      !adbg::tool::removeHandler)
-    return;
-  static constexpr TrivialCall call{
-      [](void *storage, Diagnostic &diagnostic) -> LogicalResult {
-        auto *self = *static_cast<ScopedDiagnosticHandler **>(storage);
-        return self->handler(diagnostic);
-      }};
-  ToolFunction function{{this, nullptr, nullptr},
-                        reinterpret_cast<uintptr_t>(&call) |
-                            ToolFunction::isInline};
-  engine = adbg::tool::engineOf(context);
-  id = adbg::tool::addHandler(engine, &function);
-}
-
-ScopedDiagnosticHandler::~ScopedDiagnosticHandler() {
-  if (engine)
-    adbg::tool::removeHandler(engine, id);
+bool ScopedDiagnosticHandler::handle(Diagnostic &diagnostic) {
+  for (auto *one = innermost; one; one = one->outer)
+    if (succeeded(one->handler(diagnostic)))
+      return true;
+  return false;
 }
 
 } // namespace mlir

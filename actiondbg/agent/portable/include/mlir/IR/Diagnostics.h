@@ -92,23 +92,25 @@ public:
   } impl;
 };
 
-/// Handles the diagnostics of a context; none if the tool lacks the functions.
+/// Handles the diagnostics of this thread. The tool's handlers are not used:
+/// whatever replaces DiagnosticEngine::emit asks handle() first.
 class ScopedDiagnosticHandler {
 public:
   template <typename Handler>
-  ScopedDiagnosticHandler(MLIRContext *context, Handler handler)
-      : handler([handler](Diagnostic &one) { return handler(one); }) {
-    begin(context);
-  }
-  ~ScopedDiagnosticHandler();
+  ScopedDiagnosticHandler(MLIRContext *, Handler handler)
+      : handler([handler](Diagnostic &one) { return handler(one); }),
+        outer(std::exchange(innermost, this)) {}
+  ~ScopedDiagnosticHandler() { innermost = outer; }
   ScopedDiagnosticHandler(const ScopedDiagnosticHandler &) = delete;
 
+  /// Returns whether a handler takes the diagnostic.
+  static bool handle(Diagnostic &diagnostic);
+
 private:
-  void begin(MLIRContext *context);
+  static __thread ScopedDiagnosticHandler *innermost;
 
   std::function<LogicalResult(Diagnostic &)> handler;
-  void *engine = nullptr;
-  uint64_t id = 0;
+  ScopedDiagnosticHandler *outer;
 };
 
 } // namespace mlir

@@ -260,7 +260,9 @@ public:
   iterator end() { return iterator(operations()); }
   bool empty() { return operations()->next == operations(); }
   Operation &front() { return *begin(); }
-  Operation &back() { return *static_cast<Operation *>(operations()->prev); }
+  Operation &back() {
+    return *static_cast<Operation *>(operations()->getPrev());
+  }
 
   ArrayRef<BlockArgument> getArguments() const {
     // A std::vector: its begin and its end.
@@ -332,11 +334,11 @@ public:
 
   iterator begin() { return iterator(blocks()->next); }
   iterator end() { return iterator(blocks()); }
-  reverse_iterator rbegin() { return reverse_iterator(blocks()->prev); }
+  reverse_iterator rbegin() { return reverse_iterator(blocks()->getPrev()); }
   reverse_iterator rend() { return reverse_iterator(blocks()); }
   bool empty() { return blocks()->next == blocks(); }
   Block &front() { return *begin(); }
-  Block &back() { return *static_cast<Block *>(blocks()->prev); }
+  Block &back() { return *static_cast<Block *>(blocks()->getPrev()); }
   ArrayRef<BlockArgument> getArguments() {
     return empty() ? ArrayRef<BlockArgument>() : front().getArguments();
   }
@@ -399,6 +401,7 @@ inline Operation *Operation::getNextNode() const {
   return next == block->operations() ? nullptr : static_cast<Operation *>(next);
 }
 inline Operation *Operation::getPrevNode() const {
+  adbg::ListNode *prev = getPrev();
   return prev == block->operations() ? nullptr : static_cast<Operation *>(prev);
 }
 
@@ -413,6 +416,7 @@ inline Block *Block::getNextNode() const {
   return next == getParent()->blocks() ? nullptr : static_cast<Block *>(next);
 }
 inline Block *Block::getPrevNode() const {
+  adbg::ListNode *prev = getPrev();
   return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
 }
 

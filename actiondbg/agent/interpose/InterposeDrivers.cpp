@@ -229,13 +229,26 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     engine.caught(CatchKind::Diagnostic, diagnostic.str());
 }
 
+/// Whether a handler of the agent takes a diagnostic. With MLIR's headers, such
+/// handlers are registered with the tool's engine instead.
+static bool isTaken([[maybe_unused]] Diagnostic &diagnostic) {
+#ifdef ADBG_PORTABLE
+  return ScopedDiagnosticHandler::handle(diagnostic);
+#else
+  return false;
+#endif
+}
+
 // report() calls emit(), through the function below or directly.
 static thread_local bool isReporting = false;
 
 ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
   static auto *next = real<void(InFlightDiagnostic *)>(ADBG_REPORT);
-  if (self->owner && self->impl)
+  if (self->owner && self->impl) {
     noteDiagnostic(*self->impl);
+    if (isTaken(*self->impl))
+      self->owner = nullptr;
+  }
   bool outer = std::exchange(isReporting, true);
   next(self);
   isReporting = outer;
@@ -246,7 +259,8 @@ ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
   static auto *next = real<void(DiagnosticEngine *, Diagnostic &&)>(ADBG_EMIT);
   if (!isReporting)
     noteDiagnostic(diagnostic);
-  next(self, std::move(diagnostic));
+  if (!isTaken(diagnostic))
+    next(self, std::move(diagnostic));
 }
 
 } // extern "C++"

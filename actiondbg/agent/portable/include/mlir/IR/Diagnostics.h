@@ -85,9 +85,7 @@ public:
   /// The diagnostic, while there is an owner.
   struct Held {
     explicit operator bool() const { return true; }
-    const Diagnostic &operator*() const {
-      return *reinterpret_cast<const Diagnostic *>(this);
-    }
+    Diagnostic &operator*() { return *reinterpret_cast<Diagnostic *>(this); }
     void *first;
   } impl;
 };

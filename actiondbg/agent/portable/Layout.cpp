@@ -55,6 +55,7 @@ bool readMemory(const void *from, void *to, size_t size) {
          readThroughPipe(from, to, size);
 }
 
+namespace layout {
 namespace {
 
 /// An address in the tool's memory.
@@ -111,7 +112,7 @@ struct OperandStorage {
 struct Use {
   Address next, back, owner, value;
 };
-struct Node {
+struct Link {
   Address prev, next;
 };
 
@@ -163,12 +164,12 @@ private:
   /// Calls `visit` with each element of a ring of nodes.
   template <typename Visit>
   bool forEachNode(Address end, size_t offset, Visit visit) {
-    std::optional<Node> list = readAt<Node>(end);
+    std::optional<Link> list = readAt<Link>(end);
     if (!list)
       return false;
     Address last = end, at = list->next;
     for (size_t count = 0; at != end && count < mostNodes; ++count) {
-      std::optional<Node> node = readAt<Node>(at);
+      std::optional<Link> node = readAt<Link>(at);
       if (!node || node->prev != last || !visit(at - offset))
         return false;
       last = at;
@@ -247,24 +248,22 @@ private:
   std::vector<Address> left;
 };
 
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Calibration
 //===----------------------------------------------------------------------===//
 
 /// The known layouts. Since LLVM 24 a block has a number, and a region the next
 /// one.
-static constexpr Offsets layouts[] = {{24, 0, 16, 32, 48}, {32, 0, 16, 40, 56}};
+constexpr Offsets layouts[] = {{24, 0, 16, 32, 48}, {32, 0, 16, 40, 56}};
 
-static std::optional<std::string> nameOf(Operation *op) {
+std::optional<std::string> readName(Operation *op) {
   std::optional<Address> impl = wordAt(addressOf(op) + 48);
   std::optional<Address> name = impl ? wordAt(*impl + 8) : std::nullopt;
   return name ? textAt(*name + 16) : std::nullopt;
 }
 
 /// Finds the name in the class of an attribute that is a string.
-static uint32_t findClassName(Operation *op) {
+uint32_t findClassName(Operation *op) {
   std::optional<Address> impl = wordAt(addressOf(op) + 48);
   std::optional<Address> name = impl ? wordAt(*impl + 8) : std::nullopt;
   std::optional<Address> abstract = name ? wordAt(*name) : std::nullopt;
@@ -276,7 +275,7 @@ static uint32_t findClassName(Operation *op) {
 
 /// Returns why the tool's functions disagree with the text of a location; empty
 /// if they do not.
-static std::string checkLocation(Operation *root) {
+std::string checkLocation(Operation *root) {
   std::string why;
   unsigned left = 100;
   root->walk([&](Operation *op) {
@@ -295,7 +294,7 @@ static std::string checkLocation(Operation *root) {
 }
 
 /// Goes up by the tool's own function.
-static Operation *outermost(Operation *op) {
+Operation *outermost(Operation *op) {
   for (int depth = 0; depth < 1000; ++depth) {
     std::optional<Address> block = wordAt(addressOf(op) + 16);
     if (!block || !*block || !tool::parentOfBlock)
@@ -308,14 +307,18 @@ static Operation *outermost(Operation *op) {
   return op;
 }
 
+} // namespace
+} // namespace layout
+
 void Layout::calibrate(Operation *op) {
+  using namespace layout;
   if (decided)
     return;
   auto fail = [](Check check, std::string why) {
     failures[static_cast<unsigned>(check)] = std::move(why);
   };
   Operation *root = outermost(op);
-  std::optional<std::string> name = nameOf(root);
+  std::optional<std::string> name = readName(root);
   if (!name || name->find('.') == std::string::npos) {
     for (Check check :
          {Check::Operations, Check::Regions, Check::Values, Check::Locations})

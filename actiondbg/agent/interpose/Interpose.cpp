@@ -166,14 +166,19 @@ static void attachTo(MLIRContext *context) {
   handleActions(context, number);
 }
 
+// One constructor may call the other, and be observed doing so or not.
+static thread_local MLIRContext *attached = nullptr;
+
 extern "C++" {
 
 ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
                MLIRContext::Threading threading) {
   static auto *next =
       real<void(MLIRContext *, MLIRContext::Threading)>(ADBG_CONTEXT_CTOR);
+  attached = nullptr;
   next(self, threading);
-  attachTo(self);
+  if (attached != self)
+    attachTo(self);
 }
 
 ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
@@ -184,6 +189,7 @@ ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
                 MLIRContext::Threading)>(ADBG_CONTEXT_CTOR_REGISTRY);
   next(self, registry, threading);
   attachTo(self);
+  attached = self;
 }
 
 ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {

@@ -16,7 +16,7 @@ ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, Region &region,
   static auto *next =
       real<LogicalResult(Region &, const FrozenRewritePatternSet &,
                          GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
-  int64_t most = config.getMaxIterations();
+  int64_t most = maxIterationsOf(config);
   LogicalResult result = next(region, patterns, config, changed);
   if (succeeded(result))
     return result;

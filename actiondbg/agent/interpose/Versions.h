@@ -110,9 +110,22 @@
 #define ADBG_CONVERSION_REPLACE_MANY                                           \
   "_ZN4mlir25ConversionPatternRewriter21replaceOpWithMultipleEPNS_9Operation"  \
   "EON4llvm11SmallVectorINS4_INS_5ValueELj6EEELj1EEE"
+#if LLVM_VERSION_MAJOR >= 20
+#define ADBG_GREEDY_NAME "21applyPatternsGreedily"
+#else
+#define ADBG_GREEDY_NAME "28applyPatternsAndFoldGreedily"
+#endif
 #define ADBG_GREEDY_REGION                                                     \
-  "_ZN4mlir21applyPatternsGreedilyERNS_6RegionERKNS_23FrozenRewritePattern"    \
-  "SetENS_19GreedyRewriteConfigEPb"
+  "_ZN4mlir" ADBG_GREEDY_NAME                                                  \
+  "ERNS_6RegionERKNS_23FrozenRewritePatternSetENS_19GreedyRewriteConfigEPb"
+// The printer of one attribute became virtual.
+#if LLVM_VERSION_MAJOR >= 21
+#define ADBG_OVERRIDE_SINCE_21 override
+#else
+#define ADBG_OVERRIDE_SINCE_21
+#endif
+// Before, the only list of passes is in the help of a program.
+#define ADBG_LISTS_PASSES (LLVM_VERSION_MAJOR >= 20)
 #define ADBG_VERIFY "_ZN4mlir6verifyEPNS_9OperationEb"
 #define ADBG_REPORT "_ZN4mlir18InFlightDiagnostic6reportEv"
 #define ADBG_EMIT "_ZN4mlir16DiagnosticEngine4emitEONS_10DiagnosticE"
@@ -173,6 +186,16 @@ inline bool isPoint(mlir::Location loc) {
   return mlir::isStrictFileLineColLoc(loc);
 #else
   return llvm::isa<mlir::FileLineColLoc>(loc);
+#endif
+}
+
+/// The most iterations of a greedy driver.
+template <typename GreedyConfig>
+int64_t maxIterationsOf(const GreedyConfig &config) {
+#if LLVM_VERSION_MAJOR >= 21
+  return config.getMaxIterations();
+#else
+  return config.maxIterations;
 #endif
 }
 

@@ -9,6 +9,7 @@
 #ifndef ACTIONDBG_LINEPRINTER_H
 #define ACTIONDBG_LINEPRINTER_H
 
+#include "interpose/Versions.h"
 #include "print/PrintedOperation.h"
 #include "print/ValueKeys.h"
 
@@ -37,7 +38,8 @@ public:
   void printType(mlir::Type type) override;
   void printAttribute(mlir::Attribute attribute) override;
   void printAttributeWithoutType(mlir::Attribute attribute) override;
-  void printNamedAttribute(mlir::NamedAttribute attribute) override;
+  void
+  printNamedAttribute(mlir::NamedAttribute attribute) ADBG_OVERRIDE_SINCE_21;
   llvm::LogicalResult printAlias(mlir::Attribute) override;
   llvm::LogicalResult printAlias(mlir::Type) override;
   void printKeywordOrString(llvm::StringRef keyword) override;

@@ -183,6 +183,9 @@ class DebugSession(Protocol):
 
     def status(self) -> protocol.Status: ...
 
+    @property
+    def contexts(self) -> list[protocol.MLIRContext]: ...
+
     def run(
         self,
         args: list[str] | None = None,

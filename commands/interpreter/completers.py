@@ -85,7 +85,7 @@ def _locations(typed: Typed) -> list[str]:
 def _contexts(typed: Typed) -> list[str]:
     """Return the names of the MLIR contexts; see ``_names``."""
     try:
-        return [each.name for each in typed.console.live_session().contexts]
+        return [each.name for each in typed.console.session.contexts]
     except (ActiondbgError, OSError):
         return []
 

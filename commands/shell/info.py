@@ -66,12 +66,10 @@ def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
 
 
-@STATUS.subcommand(
-    "info", "contexts", example="info contexts", needs_tool="A list of the program's contexts"
-)
+@STATUS.subcommand("info", "contexts", example="info contexts")
 def info_contexts(console: Console, _: NoOptions) -> ContextsShown:
     """List the MLIR contexts of the program, with their threads and actions."""
-    return ContextsShown(console.live_session().contexts)
+    return ContextsShown(console.session.contexts)
 
 
 @STATUS.subcommand(

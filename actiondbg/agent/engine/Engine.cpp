@@ -121,6 +121,8 @@ void Engine::recordBegin(Frame &frame) {
   Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
   if (op && !frame.parent && Recorder::followsLineage())
     Stages::reached(op, *observer.recorder);
+  if (frame.contextNumber != Contexts::unknown)
+    observer.recorder->enterContext(frame.contextNumber);
   NameFacts *folded = frame.kind == Kind::Fold ? &names.of(op) : nullptr;
   observer.recorder->begin(frame, frame.kind, op, folded);
 }

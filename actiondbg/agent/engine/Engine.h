@@ -197,6 +197,8 @@ private:
   /// Whether a part of the program is recorded now.
   static bool isInPart;
   void attributeToFirst(const Frame &frame);
+  /// Records what an outermost action begins.
+  void enterOutermost(Frame &frame, mlir::Operation *op);
   void observe();
   /// Called in a fork that the agent made, once it is connected.
   void join();
@@ -269,8 +271,8 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   if (LLVM_LIKELY(parent)) {
     frame.depth = parent->depth + 1;
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
-  } else if (LLVM_UNLIKELY(Recorder::followsLineage()) && op) {
-    Stages::reached(op, *observer.recorder);
+  } else {
+    enterOutermost(frame, op);
   }
   // Operations that other threads created so far are not this pass's. With a
   // single thread, operation ids are the same as when debugging.

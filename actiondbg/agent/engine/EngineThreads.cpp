@@ -209,6 +209,16 @@ bool Engine::recordStage() {
   return root;
 }
 
+void Engine::enterOutermost(Frame &frame, Operation *op) {
+  if (!observer.recorder || !op)
+    return;
+  AgentHeap agentHeap;
+  if (frame.kind == Kind::Fold)
+    observer.recorder->enterContext(Contexts::all().numberOf(op->getContext()));
+  if (Recorder::followsLineage())
+    Stages::reached(op, *observer.recorder);
+}
+
 /// Attributes an outermost action of this thread to the action of the first
 /// thread, which waits for it.
 void Engine::attributeToFirst(const Frame &frame) {

@@ -127,6 +127,8 @@ static void runFollowed(Engine &engine, unsigned contextNumber,
   frame.contextNumber = contextNumber;
   if (!engine.isObserving)
     return engine.dispatch(frame, run);
+  if (LLVM_LIKELY(engine.observer.recorder))
+    engine.observer.recorder->enterContext(contextNumber);
   engine.enter(frame);
   if (!engine.skipsRecorded(frame)) {
     UpstreamLog::Entry entry(frame);

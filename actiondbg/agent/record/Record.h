@@ -32,7 +32,8 @@ enum class SectionKind : uint16_t {
   End,
   Links,
   Stages,
-  StageOperations
+  StageOperations,
+  Contexts
 };
 
 /// The kind of thing that a string names.
@@ -63,6 +64,9 @@ struct PatchRow {
 };
 struct ReasonRow {
   uint32_t row, reason;
+};
+struct ContextRow {
+  uint32_t row, context;
 };
 struct IRRow {
   uint32_t row, operation;

@@ -59,10 +59,11 @@ void Recorder::flush() {
     RecordFile::write(header, {actions, strings.part(), locations.part(),
                                operations.part(), patches.part(),
                                changes.part(), reasons.part(), texts, irs,
-                               samples.part(), links.part()});
+                               samples.part(), links.part(), contexts.part()});
   firstRow += count;
   count = 0;
-  for (Section *one : {&strings, &locations, &patches, &reasons, &samples})
+  for (Section *one :
+       {&strings, &locations, &patches, &reasons, &samples, &contexts})
     one->clear();
   if (ir) {
     ir->texts.section.clear();

@@ -160,6 +160,14 @@ public:
   std::pair<unsigned, uint64_t> place() const {
     return {thread, firstRow + count};
   }
+  /// Records that the thread's actions, from the next one on, are in a context.
+  void enterContext(unsigned number) {
+    if (LLVM_LIKELY(number == context) || number == Contexts::unknown)
+      return;
+    Busy busy(*this);
+    context = number;
+    contexts.add(ContextRow{static_cast<uint32_t>(firstRow + count), number});
+  }
   /// Invalidates the cached function of each block.
   void forgetPlaces() { ++places; }
   /// Removes the latest change: it was undone.
@@ -275,6 +283,8 @@ private:
   OperationNames &names;
   volatile bool isBusy = false;
   unsigned thread = 0;
+  /// The number of the context of the latest actions.
+  unsigned context = Contexts::unknown;
   /// The number of the recording.
   unsigned file = RecordFile::count();
   /// The thread's id, and the timer that wakes it.
@@ -295,6 +305,7 @@ private:
       locations{SectionKind::Locations, sizeof(LocationRow)},
       patches{SectionKind::Patches, sizeof(PatchRow)},
       reasons{SectionKind::Reasons, sizeof(ReasonRow)},
+      contexts{SectionKind::Contexts, sizeof(ContextRow)},
       samples{SectionKind::Samples, 0};
   PackedSection operations{SectionKind::Operations},
       changes{SectionKind::Changes}, links{SectionKind::Links};

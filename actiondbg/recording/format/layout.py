@@ -20,6 +20,7 @@ LAYOUTS: dict[int, np.dtype[Any]] = {
     ),
     Kind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
     Kind.REASONS: _layout(row="u4", reason="u4"),
+    Kind.CONTEXTS: _layout(row="u4", context="u4"),
     Kind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
     Kind.STAGES: _layout(thread="u4", row="u4", kind="u4", generic="u4", text="u8"),
 }

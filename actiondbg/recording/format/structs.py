@@ -41,6 +41,7 @@ class Kind(IntEnum):
     LINKS = 13
     STAGES = 14
     STAGE_OPERATIONS = 15
+    CONTEXTS = 16
 
 
 class Space(IntEnum):

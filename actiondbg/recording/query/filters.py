@@ -51,6 +51,7 @@ _FIELDS = {
     "op": "coalesce(op, '')",
     "file": "coalesce(file, '')",
     "func": "coalesce(function, '')",
+    "context": "coalesce(context, '')",
     "outcome": "outcome",
     # The innermost pass around the action, or the action itself; adaptors aside.
     "pass": f"""coalesce((SELECT passes.name FROM (
@@ -187,6 +188,7 @@ def _term(term: Term) -> str:
         "fold": [f"tag = 'fold' AND {_matches('op', glob)}"],
         "op": [_matches("op", glob)],
         "func": [_matches("function", glob)],
+        "context": [_matches("context", glob)],
         "in": [_inside(names, term.nth)],
         "ordinal": [f"ordinal = {term.ordinal}"],
     }

@@ -26,7 +26,10 @@ from actiondbg.recording.session.event_line import OrdinalMap
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_WORDS = ("tag", "name", "full_name", "unnamed", "op", "file", "function", "outcome")
+_WORDS = (
+    *("tag", "name", "full_name", "unnamed", "op"),
+    *("file", "function", "context", "outcome"),
+)
 _NUMBERS = ("depth", "line", "col", "changed")
 # A query that names one of these runs over all actions.
 _SINGLE = frozenset(("ordinal", "operation", "parent"))

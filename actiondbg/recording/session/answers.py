@@ -46,6 +46,7 @@ class RecordedAnswers:
             protocol.GetCursor: self._cursor,
             protocol.MoveCursor: self._move,
             protocol.GetStatus: self._status,
+            protocol.GetContexts: self._contexts,
             protocol.GetChanges: self._changes,
             protocol.Print: self._print,
             protocol.GetExcerpt: self._excerpt,
@@ -97,13 +98,16 @@ class RecordedAnswers:
         place = self._actions.line.begun(event) - 1
         return protocol.Status(
             ordinal=self._actions.ordinal(place),
-            contexts=1,
+            contexts=len(self._describe.contexts(event)) or 1,
             threading=self._recording.header.threads,
             tracked=0,
             event=event,
             written=(0, 0),
             passed=[],
         )
+
+    def _contexts(self, _: protocol.GetContexts) -> protocol.MLIRContexts:
+        return protocol.MLIRContexts(contexts=self._describe.contexts(self._position.event))
 
     def _changes(self, message: protocol.GetChanges) -> protocol.Changes:
         place = self._stack()[self._selected]

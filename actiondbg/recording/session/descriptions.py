@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -68,9 +69,43 @@ class ActionDescriptions:
             message=message,
             culprit=culprit,
             unnamed=self.actions.words("unnamed").of(place),
+            thread=self.thread(place),
+            threads=self._thread_count,
+            contexts=self._context_count,
             **self.frame_fields(place),
         )
         return self._with_outcome(stop, place) if when == "after" else stop
+
+    def thread(self, place: int) -> str:
+        """Return the name of the thread of an action."""
+        return f"t{self.actions.numbers('thread')[place]}"
+
+    @cached_property
+    def _thread_count(self) -> int:
+        return len(np.unique(self.actions.numbers("thread")))
+
+    @cached_property
+    def _context_count(self) -> int:
+        return max(1, len(np.unique(self.actions.words("context").codes)))
+
+    def contexts(self, event: int) -> list[protocol.MLIRContext]:
+        """Return the contexts in which actions had run at an event."""
+        here = self.actions.line.at(event).place
+        column = self.actions.words("context")
+        codes = column.codes[: self.actions.line.begun(event)]
+        found: list[protocol.MLIRContext] = []
+        used: list[int] = np.unique(codes[codes >= 0]).tolist()
+        for code in used:
+            places = np.flatnonzero(codes == code)
+            found.append(
+                protocol.MLIRContext(
+                    name=column.values[code],
+                    thread=self.thread(int(places[-1])),
+                    state="stopped" if column.codes[here] == code else "idle",
+                    actions=len(places),
+                )
+            )
+        return found
 
     def _with_outcome(self, stop: Stop, place: int) -> Stop:
         """Return a stop after an action, with outcome and changes."""
@@ -118,6 +153,7 @@ class ActionDescriptions:
             op=self.actions.words("op").of(place),
             location=location_of(self.actions, place),
             function=self.actions.words("function").of(place),
+            context=self.actions.words("context").of(place),
         )
 
     def frame_fields(self, place: int) -> dict[str, Any]:

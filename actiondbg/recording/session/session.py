@@ -126,6 +126,11 @@ class RecordedSession(Closeable):
         """Return counts of the run up to the stop."""
         return self._answers.ask(protocol.GetStatus())
 
+    @property
+    def contexts(self) -> list[protocol.MLIRContext]:
+        """The MLIR contexts in which actions had run at the stop."""
+        return self._answers.ask(protocol.GetContexts()).contexts
+
     # --- from the beginning ---
 
     def run(

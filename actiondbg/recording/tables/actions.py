@@ -18,6 +18,7 @@ from actiondbg.recording.format.arrow import (
     pa,
     word_array,
 )
+from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import (
     CHANGE_KINDS,
     CHANGED,
@@ -77,6 +78,7 @@ class ActionTable:
                 ("ordinal", pa.int64(), lambda: int_array(self._rows.ordinals, pa.int64())),
                 ("parent", pa.int64(), self._parent),
                 ("thread", pa.int32(), self._thread),
+                ("context", WORD, self._context),
                 ("depth", pa.int32(), self._depth),
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
                 ("nth", pa.int64(), self._nth),
@@ -104,6 +106,22 @@ class ActionTable:
         slices = self._rows.items.slices
         counts = [part.stop - part.start for part in slices]
         return self._ints(np.repeat(self._rows.threads, counts), pa.int32())
+
+    def _context(self) -> Array:
+        begins = Items(self._rows.file, Kind.CONTEXTS, self._rows.threads)
+        if not begins.count:  # a recording of an earlier version, or an import
+            return word_array(np.full(self._rows.count, -1, np.int32), [])
+        codes = np.full(self._rows.count, -1, np.int32)
+        numbers = begins.field("context")
+        places = self._rows.next_places(begins, begins.field("row"))
+        for own, part in zip(self._rows.items.slices, begins.slices, strict=True):
+            is_known = places[part] >= 0
+            starts, values = places[part][is_known], numbers[part][is_known]
+            if len(starts):
+                codes[starts[0] : own.stop] = np.repeat(values, np.diff(starts, append=own.stop))
+        return word_array(
+            self._rows.ordered(codes), [f"c{number}" for number in range(codes.max() + 1)]
+        )
 
     def _ints(self, values: Ints, kind: DataType, absent: Bools | None = None) -> Array:
         """Return a column from one value per stored row."""

@@ -40,9 +40,12 @@ Engine &Engine::make() {
     local.engine = &first();
     return first();
   }
-  static thread_local OwnEngine own;
-  own.engine.observe();
-  return own.engine;
+  // Not in the thread's storage, of which a process has little left for a
+  // library that it loads later.
+  static thread_local std::unique_ptr<OwnEngine> own;
+  own = std::make_unique<OwnEngine>();
+  own->engine.observe();
+  return own->engine;
 }
 
 void Engine::leaveThread() {

@@ -12,6 +12,7 @@
 #include "detour/Detour.h"
 #include "detour/Gate.h"
 #include "detour/LateLibraries.h"
+#include "detour/Pointers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -185,11 +186,16 @@ private:
           crossings.push_back({hook, &detours.add(place, hook->function)});
       }
     }
+    std::vector<Redirection> redirections;
     for (auto [hook, crossing] : crossings) {
       hook->refusal = crossing->refusal;
-      if (!crossing->refusal)
-        hook->original = crossing->original;
+      if (crossing->refusal)
+        continue;
+      redirections.push_back({reinterpret_cast<uint64_t>(hook->original),
+                              reinterpret_cast<uint64_t>(hook->function)});
+      hook->original = crossing->original;
     }
+    redirectPointers(one.object, std::move(redirections));
     for (const Gate &gate : one.gates)
       gate.crossing->target = gate.hook->function;
   }

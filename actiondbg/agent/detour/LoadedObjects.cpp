@@ -59,6 +59,9 @@ static int addObject(dl_phdr_info *info, size_t, void *list) {
       object.end = std::max(object.end, begin + header.p_memsz);
     } else if (header.p_type == PT_DYNAMIC) {
       object.dynamic = reinterpret_cast<const ElfW(Dyn) *>(begin);
+    } else if (header.p_type == PT_GNU_RELRO) {
+      object.constantsBegin = begin;
+      object.constantsEnd = begin + header.p_memsz;
     } else if (header.p_type == PT_NOTE && object.buildId.empty()) {
       const char *note = reinterpret_cast<const char *>(begin);
       object.buildId = buildIdIn(note, note + header.p_memsz);

@@ -20,6 +20,8 @@ struct LoadedObject {
   uint64_t bias = 0;
   /// The addresses in memory.
   uint64_t begin = 0, end = 0;
+  /// The part that is read-only once it is relocated.
+  uint64_t constantsBegin = 0, constantsEnd = 0;
   /// As a hexadecimal number; empty if it has none.
   std::string buildId;
   /// The dynamic section in memory; null if there is none.

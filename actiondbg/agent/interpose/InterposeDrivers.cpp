@@ -132,6 +132,29 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
 // Conversions: replacements happen at the end but belong to the pattern
 //===----------------------------------------------------------------------===//
 
+// One of these functions calls another inside of MLIR, which a detour observes.
+// Elsewhere the agent is called only for what others call.
+#ifdef ADBG_DETOUR
+static constexpr bool seesInnerCalls = true;
+#else
+static constexpr bool seesInnerCalls = false;
+#endif
+static thread_local bool isReplacingConverted = false;
+
+/// Reports a replacement that `replace` then makes.
+static void noteConverted(Operation *op, ValueRange by,
+                          llvm::function_ref<void()> replace) {
+  Engine &engine = Engine::get();
+  bool outer = isReplacingConverted;
+  if (!outer && engine.hasFrames() && engine.follows()) {
+    AgentHeap agentHeap;
+    engine.replaced(op, by);
+  }
+  isReplacingConverted = seesInnerCalls;
+  replace();
+  isReplacingConverted = outer;
+}
+
 using ManyValues = llvm::SmallVector<llvm::SmallVector<Value>>;
 
 ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
@@ -140,15 +163,13 @@ ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
   static auto *next =
       real<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>(
           ADBG_CONVERSION_REPLACE_MANY);
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows()) {
+  llvm::SmallVector<Value> all;
+  if (Engine::get().hasFrames() && Engine::get().follows()) {
     AgentHeap agentHeap;
-    llvm::SmallVector<Value> all;
     for (llvm::ArrayRef<Value> group : values)
       all.append(group.begin(), group.end());
-    engine.replaced(op, all);
   }
-  next(self, op, std::move(values));
+  noteConverted(op, all, [&] { next(self, op, std::move(values)); });
 }
 
 ADBG_INTERPOSE(void, convertWithValues, ADBG_CONVERSION_REPLACE_VALUES,
@@ -157,12 +178,7 @@ ADBG_INTERPOSE(void, convertWithValues, ADBG_CONVERSION_REPLACE_VALUES,
   static auto *next =
       real<void(ConversionPatternRewriter *, Operation *, ValueRange)>(
           ADBG_CONVERSION_REPLACE_VALUES);
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows()) {
-    AgentHeap agentHeap;
-    engine.replaced(op, values);
-  }
-  next(self, op, values);
+  noteConverted(op, values, [&] { next(self, op, values); });
 }
 
 ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
@@ -170,12 +186,7 @@ ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
   static auto *next =
       real<void(ConversionPatternRewriter *, Operation *, Operation *)>(
           ADBG_CONVERSION_REPLACE_OP);
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows()) {
-    AgentHeap agentHeap;
-    engine.replaced(op, by->getResults());
-  }
-  next(self, op, by);
+  noteConverted(op, by->getResults(), [&] { next(self, op, by); });
 }
 
 //===----------------------------------------------------------------------===//

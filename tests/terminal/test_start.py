@@ -73,7 +73,7 @@ def test_ctrl_c_during_an_import_ends_without_a_word(
         (["--batch", "open", "run.adbrec"], 2, "follow it: actiondbg open --batch run.adbrec"),
         (["run.adbrec"], 3, "is a recording: debug it with 'actiondbg open run.adbrec'"),
         (["folds.mlir", "--canonicalize"], 3, "There is no tool 'folds.mlir' on PATH"),
-        (["true"], 3, "loads no shared libMLIR"),
+        (["./"], 3, "is a directory: give the path of a tool in it"),
     ],
 )
 def test_a_command_line_without_a_tool_opens_no_prompt(

@@ -246,6 +246,7 @@ class Term(Message, omit_defaults=True):
         "func",
         "in",
         "context",
+        "loc",
         "location",
         "ordinal",
     ]

@@ -22,6 +22,7 @@ SPEC selects actions by one property, or by several joined with 'and'.
   fold:OPGLOB       fold of an operation with that name
   op:GLOB           name of the operation of the action
   func:GLOB         symbol of the function around the operation; kernel:GLOB too
+  loc:GLOB          name inside the location, as Triton and JAX give to values
   context:GLOB      MLIR context, such as c1; info contexts lists them
   in:GLOB           anything inside a pass, at any depth; in:GLOB#2 is inside the
                     second run of that pass

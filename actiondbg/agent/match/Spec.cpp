@@ -40,6 +40,15 @@ bool Term::matchesLocation(Location loc) {
   });
 }
 
+bool Term::matchesNames(Location loc) {
+  return last.get(loc.getAsOpaquePointer(), [&] {
+    return visitLocations(loc, [this](Location inner) {
+      auto named = dyn_cast<NameLoc>(inner);
+      return named && glob->matchesNow(named.getName().getValue());
+    });
+  });
+}
+
 bool Term::matchesFunction(const Frame &frame) {
   StringRef function = frame.function();
   return !function.empty() &&
@@ -106,10 +115,11 @@ bool Term::matchesOpen(const Frame &frame) {
     return glob->matchesNow(Contexts::all().nameOf(frame.context()));
   if (about == About::In)
     return matchesAround(frame);
-  if (about != About::Location)
+  if (about == About::Func || about == About::Name)
     return matchesFunction(frame);
   Operation *op = frame.op();
-  return op && matchesLocation(op->getLoc());
+  return op && (about == About::Loc ? matchesNames(op->getLoc())
+                                    : matchesLocation(op->getLoc()));
 }
 
 std::optional<Term> Term::parse(Fields &fields) {
@@ -126,6 +136,7 @@ std::optional<Term> Term::parse(Fields &fields) {
                   .Case("in", int(About::In))
                   .Case("func", int(About::Func))
                   .Case("location", int(About::Location))
+                  .Case("loc", int(About::Loc))
                   .Case("ordinal", int(About::Ordinal))
                   .Default(-1);
   if (about < 0)

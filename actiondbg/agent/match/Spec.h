@@ -33,11 +33,14 @@ private:
     Name,
     In,
     Location,
+    Loc,
     Func
   };
   bool matchesAround(const Frame &frame);
   bool matchesFunction(const Frame &frame);
   bool matchesLocation(mlir::Location loc);
+  /// Whether a name inside the location matches.
+  bool matchesNames(mlir::Location loc);
   bool matchesPlace(mlir::Location loc);
   bool matchesFile(mlir::StringAttr file);
 

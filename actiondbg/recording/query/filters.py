@@ -24,6 +24,8 @@ _CANONICALIZE = "::canonicalize"  # a function of this name keeps its class
 _ANONYMOUS = r"\(anonymous namespace\)::|\{anonymous\}::"
 # A place in the text of a location; see AsmPrinter::Impl::printLocationInternal of upstream.
 _PLACE = r'"((?:[^"\\]|\\.)*)":([0-9]+):([0-9]+)(?: to ([0-9]*):[0-9]+)?'
+# A name in it: neither a file nor text of an opaque location.
+_NAMED = r'"((?:[^"\\]|\\.)*)"(?:\(|$|[ ,)\]])'
 
 _RESULTS = {
     "succeeded": "outcome IN ('succeeded', 'unchanged')",
@@ -192,7 +194,17 @@ def _term(term: Term) -> str:
         "in": [_inside(names, term.nth)],
         "ordinal": [f"ordinal = {term.ordinal}"],
     }
+    if term.kind == "loc":
+        return _named(glob)
     return _any_of(_place(term) if term.kind == "location" else kinds[term.kind])
+
+
+def _named(glob: str) -> str:
+    """Match a name inside the operation's location; see ``Term::matchesNames`` of the agent."""
+    texts = f"regexp_extract_all(location, {_quoted(_NAMED)})"
+    names = f"list_transform({texts}, lambda text: regexp_extract(text, {_quoted(_NAMED)}, 1))"
+    found = f"len(list_filter({names}, lambda name: {_matches('name', _escaped(glob))})) > 0"
+    return f"coalesce(operation IN (SELECT operation FROM operations WHERE {found}), false)"
 
 
 def _inside(names: str, nth: int | None) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from actiondbg.attachment.observed_actions import ObservedActions
+from actiondbg.recording.capture.recorder import record
 
 _KERNEL = """\
 import kernels
@@ -77,6 +81,25 @@ def test_a_breakpoint_at_a_line_stops_inside_calls_too(module: str) -> None:
         assert any(line.startswith("Breakpoint 1, stopped before") for line in lines), spec
     lines = _shell(module, "break kernel.py:6 and op:arith.addi", "run")
     assert not any("stopped before" in line for line in lines)
+
+
+def test_a_name_inside_a_location(module: str) -> None:
+    lines = _shell(module, "break loc:tot* and fold:arith.addi", "run", "continue")
+    stops = [line for line in lines if line.startswith("Breakpoint 1, stopped before")]
+    assert stops
+    lines = _shell(module, "break loc:kernel.py", "run")
+    assert not any("stopped before" in line for line in lines)
+
+
+def test_names_inside_locations_of_a_recording(module: str, tmp_path: Path) -> None:
+    recorded = tmp_path / "run.adbrec"
+    record(["mlir-opt", module, "--canonicalize"], recorded, stdout=os.devnull)
+    found = {
+        spec: len(ObservedActions(recorded).find(f"{spec} and fold:arith.addi"))
+        for spec in ("loc:total", "loc:t*", "loc:kernel.py", "loc:total and kernel.py:7")
+    }
+    assert found["loc:total"] == found["loc:t*"] == found["loc:total and kernel.py:7"] > 0
+    assert found["loc:kernel.py"] == 0
 
 
 def test_the_lines_around_a_stop(module: str) -> None:

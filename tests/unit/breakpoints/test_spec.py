@@ -37,6 +37,7 @@ def location(path: str, **where: Any) -> Term:
         ("kernel.py", [location("kernel.py")]),
         ("kernel.py:12", [location("kernel.py", line=12)]),
         ("kernel:add_*", [Term(kind="func", glob="add_*")]),
+        ("loc:offs", [Term(kind="loc", glob="offs")]),
         ("*.mlir", [Term(kind="name", glob="*.mlir")]),
         ("in.mlir:3", [location("in.mlir", line=3)]),
         ("a/in.mlir:3:7", [location("a/in.mlir", line=3, column=7)]),

@@ -17,6 +17,7 @@ from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.program_run import ProgramRun
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
@@ -65,6 +66,7 @@ class Execution:
         self.branches = Branches()
         self.directory = listener.path.parent
         self._process = process
+        self._program = process if isinstance(process, ProgramRun) else None
         self._listener = listener
         self._options = options
         self._held = HeldInterrupts()
@@ -266,11 +268,39 @@ class Execution:
         """End the tool, its children, its forks and the connections."""
         with self._held, self._held.blocked():
             status = self._process.end(kill=True)
-            self.checkpoints.close()
-            self._forks.close()
+            if self._program is not None:
+                self._program.end(kill=True)
+            self.release()
             self._close()
             if self._running or self.stop is None or self.stop.when != "exit":
                 self._set_exit(status)
+
+    def release(self) -> None:
+        """End the forks of an ended run."""
+        self.checkpoints.close()
+        self._forks.close()
+
+    # --- programs ---
+
+    @property
+    def program(self) -> ProgramRun | None:
+        """The program whose process this is; None for a tool that was started itself."""
+        return self._program
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the tool has ended, and the program that started it runs on."""
+        return self.state == "exited" and self._program is not None and self._program.is_running
+
+    def wait_for_tool(self) -> bool:
+        """Wait for a process of the program to connect; return False if the program ends first."""
+        with self._held:
+            try:
+                while self.hello is None and self._running:
+                    self._advance()
+            except ConnectionEnded as ended:
+                self._end(ended.rest)
+        return self.hello is not None
 
     def _advance(self) -> None:
         """Carry out the next step towards a stop; see ``Execution``."""
@@ -289,7 +319,10 @@ class Execution:
         connection = self._listener.accept(self._process.pidfd, self._held)
         if connection is None:
             raise ConnectionEnded
-        self._listener.close()
+        if self._program is None:
+            self._listener.close()
+        else:
+            self._process = self._program.follow(connection)
         self._client = Client(connection, self._process.pidfd, self._held)
 
     def _make_origin(self, client: Client, hello: protocol.Hello) -> None:
@@ -420,6 +453,9 @@ class Execution:
     def _set_exit(self, status: int | None) -> Stop:
         if status is None:
             status = self._reported_status()
+        if self._program is not None and self.hello is not None:
+            actions = self._exited.actions if self._exited else None
+            self._program.note_end(status, actions)
         stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
         last = self._crashed or self._exited
         self.stop = self._compared(stop, last.difference if last else None)
@@ -435,7 +471,8 @@ class Execution:
         return -signal.SIGKILL
 
     def _close(self) -> None:
-        self._listener.close()
+        if self._program is None:
+            self._listener.close()
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -462,6 +499,8 @@ def start_execution(
             process: ToolProcess = program.begin(listener)
         else:
             process = start_process(program, agent, listener, streams, directory)
+            if program.is_followed:
+                process = ProgramRun(process, listener)
     except BaseException:
         listener.close()
         raise

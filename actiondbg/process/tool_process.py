@@ -29,7 +29,7 @@ class Listener:
         backlog: the limit for connections that are not accepted yet.
     """
 
-    def __init__(self, path: Path, backlog: int = 1) -> None:
+    def __init__(self, path: Path, backlog: int = 16) -> None:
         self.path = path
         path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

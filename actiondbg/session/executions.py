@@ -143,6 +143,23 @@ class Executions:
             self._spool = ""
         return started
 
+    def follow(self, options: LaunchOptions) -> Execution | None:
+        """Wait for the next process of the program that started the ended tool; make it current.
+
+        Returns:
+            Its execution; None if the program ended first.
+        """
+        ended = self.need()
+        if ended.program is None:
+            return None
+        following = Execution(ended.program, ended.program.listener, options)
+        if not following.wait_for_tool():
+            return None
+        with self._held:
+            ended.release()
+            self._resources.execution = following
+        return following
+
     def start_beside(self, options: LaunchOptions) -> Execution:
         """Start another process of the tool, beside the current one."""
         agent = self.program.agent()

@@ -15,6 +15,7 @@ from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.errors import UsageError
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
+from actiondbg.process.program_run import FollowedProcess
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.waiting_program import WaitingProgram
@@ -33,6 +34,7 @@ from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.past.replay import Replay
+from actiondbg.session.processes import end_of_program, processes_of
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
@@ -176,7 +178,9 @@ class Session(Closeable):
                 self.edits.update,
                 self.observers.notify,
             ],
+            follow=self._follow,
         )
+        self._updates = updates
         self._tool = ToolControl(executions, updates, self.skips, self.observers, replacement)
         self.timeline = TimeTravel(
             executions,
@@ -236,6 +240,11 @@ class Session(Closeable):
     def status(self) -> protocol.Status:
         """Return the state of the run; raises NotStopped when there is no stop."""
         return self._executions.ask(protocol.GetStatus())
+
+    @property
+    def processes(self) -> list[FollowedProcess]:
+        """The processes of the program that were debugged, in their order."""
+        return processes_of(self._executions.current, self.target.argv)
 
     @property
     def contexts(self) -> list[protocol.MLIRContext]:
@@ -304,6 +313,19 @@ class Session(Closeable):
             return stop
         return self._tool.resume(self._control)
 
+    def _follow(self, ended: Stop) -> Stop:
+        """Debug the next process of the program; return the end if there is none."""
+        rules = self.skips.rules
+        resume = protocol.Resume(control="continue")
+        options = self.options.launch(resume, self._agent_breakpoints.all(), rules.at_start())
+        last = self._executions.need()
+        execution = self._executions.follow(options)
+        if execution is None:
+            last.stop = end_of_program(ended, last)
+            return last.stop
+        rules.begin_run(execution)
+        return execution.wait()
+
     def kill(self) -> None:
         """End the tool, if it runs; its past is lost."""
         self.observers.check_resumable()
@@ -330,7 +352,14 @@ class Session(Closeable):
     # --- controls ---
 
     def continue_(self, count: int = 1) -> Stop:
-        """Continue to the ``count``-th next breakpoint, or the end."""
+        """Continue to the ``count``-th next breakpoint, or the end.
+
+        When a process of a program has ended with an error: to the next process.
+        """
+        execution = self._executions.current
+        if execution is not None and execution.goes_on and execution.stop is not None:
+            ended = execution.stop
+            return self._updates.resume(lambda: self._follow(ended))
         return self._tool.resume("continue", count)
 
     def step(self, count: int = 1) -> Stop:

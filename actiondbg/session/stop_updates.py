@@ -18,12 +18,19 @@ class StopUpdates:
         executions: the processes of the tool.
         resuming: called before the tool resumes, in this order.
         updates: called with the stop, in this order; each returns the stop for the next one.
+        follow: called when a tool has ended and the program that started it runs on; returns the
+            stop of the next process of the program, or the end.
     """
 
     def __init__(
-        self, executions: Executions, resuming: list[Resuming], updates: list[Update]
+        self,
+        executions: Executions,
+        resuming: list[Resuming],
+        updates: list[Update],
+        follow: Update,
     ) -> None:
         self._executions = executions
+        self._follow = follow
         self._resuming = resuming
         self._updates = updates
 
@@ -39,6 +46,8 @@ class StopUpdates:
         for each in self._resuming:
             each()
         stop = wait()
+        while stop.status == 0 and self._executions.need().goes_on:
+            stop = self._follow(stop)
         for update in self._updates:
             stop = update(stop)
         return stop

@@ -29,6 +29,11 @@ class Program:
             that it returns is called after it.
         randomize: whether the tool's addresses are random, and so may differ in each run.
 
+    Attributes:
+        follow: a glob of the processes to debug in a program that starts the tool: of the name of
+            the executable, or of a word of the command line; None for the first that makes an MLIR
+            context.
+
     Raises:
         UsageError: the command line is empty.
     """
@@ -49,6 +54,7 @@ class Program:
         self.cwd = None if cwd is None else Path(cwd)
         self.env = env
         self.randomize = randomize
+        self.follow: str | None = None
         self._on_compile = on_compile
         self._expanded: tuple[list[str], list[str]] | None = None
         self._found: tuple[str, Tool] | None = None
@@ -60,6 +66,11 @@ class Program:
         if self._found is None or self._found[0] != name:
             self._found = name, find_tool(name, self.mlir_include)
         return self._found[1]
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether it is no tool, but a program that loads MLIR later, or starts tools."""
+        return self.tool.libmlir is None
 
     def agent(self) -> Path:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""
@@ -113,6 +124,10 @@ class Program:
         result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
             result["ACTIONDBG_PRELOAD"] = preloaded
+        if self.is_followed:
+            result["ACTIONDBG_PROGRAM"] = str(os.getpid())
+            if self.follow:
+                result["ACTIONDBG_FOLLOW"] = self.follow
         return result
 
     @property

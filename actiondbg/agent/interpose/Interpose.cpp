@@ -10,6 +10,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
+#include "interpose/FollowedProcess.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 #include "support/Traits.h"
@@ -38,6 +39,8 @@ struct AgentSettings {
   RecordSettings record;
   /// The pid of the front end with which the tool ends; 0 for none.
   pid_t parent = 0;
+  /// Whether this process may be one of several of a program.
+  bool isOfProgram = false;
 };
 } // namespace
 
@@ -56,7 +59,9 @@ static std::string takeVariable(const char *name) {
 /// Takes the settings from the environment, and removes the agent from it, so
 /// that no child of the tool loads it.
 static void takeEnvironment() {
-  settings().socket = takeVariable("ACTIONDBG_SOCKET");
+  std::string socket = takeVariable("ACTIONDBG_SOCKET");
+  if (settings().socket.empty()) // a program may have been told another one
+    settings().socket = socket;
   settings().record = {takeVariable("ACTIONDBG_RECORD"),
                        takeVariable("ACTIONDBG_UPSTREAM_LOG"),
                        takeVariable("ACTIONDBG_RECORD_IR"),
@@ -65,6 +70,8 @@ static void takeEnvironment() {
                        takeVariable("ACTIONDBG_RECORD_SKIPS")};
   std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
+  settings().isOfProgram = !takeVariable("ACTIONDBG_PROGRAM").empty();
+  unsetenv("ACTIONDBG_FOLLOW");
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else
@@ -72,7 +79,14 @@ static void takeEnvironment() {
   unsetenv("ACTIONDBG_PRELOAD");
 }
 
-#ifndef ADBG_DETOUR
+#ifdef ADBG_DETOUR
+/// Ends a program that the front end has started when that ends.
+__attribute__((constructor)) static void endWithFrontEnd() {
+  const char *frontEnd = getenv("ACTIONDBG_PROGRAM");
+  if (frontEnd && getppid() == strtol(frontEnd, nullptr, 10))
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+#else
 /// A child without libMLIR would not even start.
 __attribute__((constructor)) static void takeEnvironmentAtLoad() {
   takeEnvironment();
@@ -99,6 +113,9 @@ static void applySettings(MLIRContext *context) {
 #ifdef ADBG_DETOUR
   // Not earlier: a program may start the tool, and keeps the agent for it.
   static bool isTaken = false;
+  const char *glob = getenv("ACTIONDBG_FOLLOW");
+  if (!isTaken && glob && !isFollowed(glob))
+    return;
   if (!std::exchange(isTaken, true))
     takeEnvironment();
 #endif
@@ -108,7 +125,9 @@ static void applySettings(MLIRContext *context) {
   if (given.socket.empty() && !observes)
     return;
   pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
-  if (given.parent)
+  if (given.isOfProgram && !given.record.path.empty())
+    given.record.path = claimRecording(given.record.path);
+  if (given.parent && !given.isOfProgram)
     endWithParent(given.parent);
   if (observes &&
       !Engine::startObserving(given.record, context->isMultithreadingEnabled()))

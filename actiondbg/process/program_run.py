@@ -1,0 +1,107 @@
+"""The run of a program: the processes in it that make MLIR contexts, one after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
+from actiondbg.support.interrupts import wait_for_end
+
+_END_SECONDS = 5.0  # from the end of the connection to the end of the process
+
+
+@dataclass
+class FollowedProcess:
+    """A process of a program that was or is debugged.
+
+    Attributes:
+        name: p0, p1... in the order in which they were followed.
+        pid: the number of the process.
+        command: its command line.
+        state: whether it is the current one, or has ended.
+        status: its exit status, negative for a signal; None while it is alive, or if unknown.
+        actions: the number of its actions; None while it is alive, or if unknown.
+    """
+
+    name: str
+    pid: int
+    command: list[str]
+    state: Literal["alive", "exited"] = "alive"
+    status: int | None = None
+    actions: int | None = None
+
+
+class ProgramRun:
+    """A started program, until one of its processes connects: then that is the tool.
+
+    Args:
+        process: the program.
+        listener: accepts the connections of agents; a process waits there until the one before
+            has ended.
+    """
+
+    def __init__(self, process: Process, listener: Listener) -> None:
+        self.pid = process.pid
+        self.pidfd = process.pidfd
+        self.listener = listener
+        self.processes: list[FollowedProcess] = []
+        self._process = process
+        self._status: int | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the program has not ended yet."""
+        return self._status is None and not wait_for_end(self.pidfd, 0)
+
+    def follow(self, connection: socket.socket) -> ToolProcess:
+        """Return the process that has connected."""
+        pid, _ = peer_of(connection)
+        record = FollowedProcess(f"p{len(self.processes)}", pid, _command_of(pid))
+        self.processes.append(record)
+        if pid == self.pid:
+            return self
+        return _Descendant(self, pid, os.pidfd_open(pid))
+
+    def note_end(self, status: int | None, actions: int | None) -> None:
+        """Record the end of the followed process."""
+        if self.processes and self.processes[-1].state == "alive":
+            last = self.processes[-1]
+            last.state, last.status, last.actions = "exited", status, actions
+
+    def end(self, kill: bool) -> int:
+        """Wait for the end of the program; see ``ToolProcess``."""
+        if self._status is None:
+            self._status = self._process.end(kill)
+            self.listener.close()
+        return self._status
+
+
+class _Descendant:
+    """A process that the program started; only its agent reports its exit status."""
+
+    def __init__(self, program: ProgramRun, pid: int, pidfd: int) -> None:
+        self.pid = pid
+        self.pidfd = pidfd
+        self._program = program
+        self._is_open = True
+
+    def end(self, kill: bool) -> None:
+        if self._is_open:
+            self._is_open = False
+            if not kill:
+                wait_for_end(self.pidfd, _END_SECONDS)
+            os.close(self.pidfd)
+            if kill:
+                self._program.end(kill=True)
+
+
+def _command_of(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+        return [os.fsdecode(word) for word in words]
+    return []

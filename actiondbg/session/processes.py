@@ -1,0 +1,40 @@
+"""The processes of a program, and its end."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actiondbg.process.execution import Execution
+from actiondbg.process.program_run import FollowedProcess
+from actiondbg.process.stop import Stop
+
+
+def end_of_program(ended: Stop, last: Execution) -> Stop:
+    """Return the end of a program, whose last process that was debugged has ended before.
+
+    Args:
+        ended: the end of that process.
+        last: its execution.
+    """
+    status = last.program.end(kill=False) if last.program else ended.status
+    if status is None or status == ended.status:
+        return ended
+    message = f"{ended.message} The program that started it ended with status {status}."
+    return msgspec.structs.replace(ended, status=status, message=message)
+
+
+def process_of(execution: Execution, argv: list[str]) -> FollowedProcess:
+    """Describe the process of a tool that was started itself."""
+    stop = execution.stop
+    if execution.state != "exited" or stop is None:
+        return FollowedProcess("p0", execution.pid, argv)
+    return FollowedProcess("p0", execution.pid, argv, "exited", stop.status, stop.actions)
+
+
+def processes_of(execution: Execution | None, argv: list[str]) -> list[FollowedProcess]:
+    """List the processes that were debugged, in their order."""
+    if execution is None:
+        return []
+    if execution.program is not None:
+        return list(execution.program.processes)
+    return [process_of(execution, argv)]

@@ -366,6 +366,15 @@ static bool needsStyle(Operation *op) {
   return false;
 }
 
+/// Whether all operations in `op` can be printed in their custom form: in the
+/// middle of a rewrite their printers may crash.
+static bool isPrintableWhole(Operation *op) {
+  return !op->walk([](Operation *inner) {
+              return isPrintable(inner) ? WalkResult::advance()
+                                        : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
 /// Only the printer of an operation knows what it prints in its regions: a
 /// small operation of the same name is printed whole to find out.
 LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
@@ -374,7 +383,7 @@ LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
     return found;
   RegionStyle &known = styles[{nameKeyOf(op), op->getNumResults() != 0}];
   constexpr int64_t most = 1000;
-  if (!isSmall(op, most))
+  if (!isSmall(op, most) || !isPrintableWhole(op))
     return known;
   OpPrintingFlags flags;
   flags.useLocalScope().assumeVerified().elideLargeElementsAttrs();

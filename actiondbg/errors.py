@@ -100,6 +100,10 @@ class EditRefused(AgentError):
     code = -32007
 
 
+class CapabilityMissing(AgentError):
+    """The agent lacks a capability; the message names the remedy."""
+
+
 class OracleError(ActiondbgError):
     """The oracle of a bisection cannot judge: it cannot run, or its inputs are missing."""
 

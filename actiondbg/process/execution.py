@@ -23,6 +23,7 @@ from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener, ToolProcess, start_process
 from actiondbg.process.waiting_program import WaitingProgram
+from actiondbg.protocol.capabilities import missing_text
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program
@@ -328,7 +329,7 @@ class Execution:
     def _make_origin(self, client: Client, hello: protocol.Hello) -> None:
         """Freeze the beginning of the run; without it only replays are unavailable."""
         if "fork" not in hello.capabilities:
-            self._no_origin = "The agent in this tool cannot fork it."
+            self._no_origin = missing_text(hello, "fork")
             return
         try:
             self._origin = self._forks.make(client.request, None, protocol.Fork(role="checkpoint"))

@@ -11,6 +11,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, error_of_code
+from actiondbg.protocol.capabilities import check_capabilities
 from actiondbg.support.interrupts import HeldInterrupts, Watch
 
 R = TypeVar("R", bound=protocol.Message)
@@ -135,6 +136,7 @@ class Client:
         self._buffer = bytearray()
         self._scanned = 0
         self._number = 0
+        self._hello: protocol.Hello | None = None
         # Notifications that arrived during the wait for a response.
         self._notices: list[protocol.Incoming] = []
 
@@ -147,7 +149,12 @@ class Client:
 
         Returns:
             Its number, which the response repeats.
+
+        Raises:
+            CapabilityMissing: the agent lacks what the request needs.
         """
+        if self._hello is not None:
+            check_capabilities(self._hello, message)
         self._number += 1
         self._send(encode_request(message, self._number))
         return self._number
@@ -221,6 +228,7 @@ class Client:
         if not isinstance(message, protocol.Hello):
             what = repr(incoming.method) if incoming.method else "a response"
             raise ProtocolError(f"The agent's first message is {what}: expected 'hello'.")
+        self._hello = message
         return message
 
     def _receive(self, seconds: float | None) -> protocol.Incoming:

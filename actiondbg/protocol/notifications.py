@@ -40,7 +40,8 @@ class Hello(Message):
 
     In a fork, ``ordinal`` is the current action, and ``event`` the newest event. ``when`` is None
     at the beginning, and in an automatic checkpoint, which is stopped just before the event
-    ``event`` + 1, the "before" of the action ``ordinal`` + 1.
+    ``event`` + 1, the "before" of the action ``ordinal`` + 1. ``missing`` is why capabilities are
+    missing, for some of them: the end of a sentence, without a dot.
     """
 
     method: ClassVar[str] = "hello"
@@ -50,11 +51,12 @@ class Hello(Message):
     pid: int
     parent: int
     assertions: bool
-    capabilities: list[str]
+    capabilities: frozenset[str]
     role: Role
     ordinal: int
     event: int
     when: When | None
+    missing: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 class Stopped(ActionRef, Message, kw_only=True):

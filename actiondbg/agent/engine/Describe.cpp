@@ -1,6 +1,7 @@
 //===- Describe.cpp - Actions and IR as JSON ------------------------------===//
 
 #include "engine/Describe.h"
+#include "engine/Capabilities.h"
 #include "engine/Engine.h"
 #include "print/LinePrinter.h"
 #include "support/Locations.h"
@@ -42,15 +43,9 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
-  llvm::json::Array capabilities{"fold",    "interrupt", "cursor", "print",
-                                 "outcome", "watch",     "catch"};
-  // A program that connected by itself outlives the front end: others wait for
-  // this process, and a fork cannot take its place.
-  if (!Connection::onGone)
-    capabilities.push_back("fork");
   return Object{
       {"protocol", 3},
-      {"agent", "preload"},
+      {"agent", agentWay()},
       {"llvm", LLVM_VERSION_STRING},
       {"pid", int64_t(getpid())},
       {"parent", int64_t(getppid())},
@@ -59,7 +54,8 @@ Object hello(const Engine &engine) {
       {"event", int64_t(engine.position.event)},
       {"when", at ? Json(whenOf(*at, engine.stops.inside)) : Json(nullptr)},
       {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
-      {"capabilities", std::move(capabilities)}};
+      {"capabilities", capabilities()},
+      {"missing", missingCapabilities()}};
 }
 
 std::optional<std::string> placeText(Location loc) {

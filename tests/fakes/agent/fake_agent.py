@@ -24,6 +24,7 @@ from fake_forks import ForkAnswers
 from fake_stream import (
     ABOUT,
     ACTIONS,
+    CAPABILITIES,
     CHANGERS,
     CHANGES,
     HELLO,
@@ -47,7 +48,8 @@ class FakeAgent(ForkAnswers):
 
     def serve(self) -> None:
         """Say hello, and answer until the actions are over."""
-        capabilities = [] if self._options.no_fork else HELLO["capabilities"]
+        lacking = {"fork", "ordinals-stable"} if self._options.no_fork else set[str]()
+        capabilities = [name for name in CAPABILITIES if name not in lacking]
         hello = {**HELLO, "capabilities": capabilities, "role": self._role, **self.place()}
         end = {"status": self._options.exit, "written": self._written()}
         if self._options.first == "exited":

@@ -92,7 +92,7 @@ def test_without_forks_nothing_is_frozen(fake: Launch) -> None:
     at_event(session, 4)
     assert session.timeline.checkpoints.all() == []
     assert session.timeline.checkpoints.automatic().count == 0
-    with pytest.raises(errors.NoAnswer, match="cannot fork it"):
+    with pytest.raises(errors.NoAnswer, match="cannot fork the tool"):
         session.timeline.reverse_continue()
     assert session.stop is not None and session.stop.event == 4
 

@@ -1,0 +1,21 @@
+//===- Capabilities.h - What the agent can do in this process ---*- C++ -*-===//
+
+#ifndef ACTIONDBG_CAPABILITIES_H
+#define ACTIONDBG_CAPABILITIES_H
+
+#include "llvm/Support/JSON.h"
+
+namespace adbg {
+
+/// How this agent gets into the tool: "native", "detour" or "portable".
+llvm::StringRef agentWay();
+
+/// The names of the capabilities whose check has passed in this process.
+llvm::json::Array capabilities();
+
+/// Why capabilities are missing, by their names: ends of sentences.
+llvm::json::Object missingCapabilities();
+
+} // namespace adbg
+
+#endif // ACTIONDBG_CAPABILITIES_H

@@ -34,6 +34,7 @@ void Engine::attach(const std::string &socket) {
   connection.notify("hello", hello(*this));
   stops.resumption.fromStart = true;
   stops.serve();
+  local.isFollowed = !turns.isShared();
   turns.baton.give();
 }
 

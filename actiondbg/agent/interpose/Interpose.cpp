@@ -109,6 +109,10 @@ static void endWithParent(pid_t parent) {
 
 /// Carries out the settings, at the first context.
 static void applySettings(MLIRContext *context) {
+  // Threads may make the first contexts at the same time. A request may make
+  // one, too.
+  static auto *mutex = new std::recursive_mutex;
+  std::lock_guard<std::recursive_mutex> lock(*mutex);
   AgentHeap agentHeap;
 #ifdef ADBG_DETOUR
   // Not earlier: a program may start the tool, and keeps the agent for it.

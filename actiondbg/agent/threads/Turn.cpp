@@ -45,10 +45,9 @@ void Turns::leave(void *turns) {
   }
   // It ended inside its action.
   if (Engine::local.isInside) {
-    Engine::local.isFollowed = Engine::local.isInside = false;
     self.engine.innermost = nullptr;
-    self.current = nullptr;
-    self.baton.give();
+    self.end();
+    Engine::local.isFollowed = false;
   }
 }
 
@@ -114,8 +113,7 @@ void Turns::stopInside() {
 // Turns
 //===----------------------------------------------------------------------===//
 
-Turn::Turn(Engine &engine, For what, unsigned context)
-    : engine(engine), context(context) {
+Turn::Turn(Engine &engine, For what, unsigned context) : engine(engine) {
   Engine::ThreadState &local = Engine::local;
   if (engine.isObserving || !engine.attached) {
     isFollowed = engine.follows();
@@ -131,7 +129,7 @@ Turn::Turn(Engine &engine, For what, unsigned context)
     isFollowed = !engine.silent;
     return;
   }
-  if (take(what))
+  if (take(what, context))
     return;
   // The end of the process is reported all the same.
   if (what != For::Action)
@@ -141,10 +139,9 @@ Turn::Turn(Engine &engine, For what, unsigned context)
   ++record->unfollowed;
 }
 
-bool Turn::take(For what) {
+bool Turn::take(For what, unsigned context) {
   AgentHeap agentHeap;
   Turns &turns = engine.turns;
-  Engine::ThreadState &local = Engine::local;
   if (what == For::Action) {
     bool isFirst = ThreadList::own() < 0;
     record = &turns.threads.enter();
@@ -159,39 +156,49 @@ bool Turn::take(For what) {
     record->isWaiting = false;
   if (!isTaken)
     return false;
-  if (LLVM_UNLIKELY(!local.isFollowed && !turns.isShared()))
-    turns.share();
-  // While others ran, IR changed without being observed.
-  if (turns.isShared())
-    engine.observer.edited();
-  local.isFollowed = local.isInside = isFollowed = true;
-  thread = ThreadList::own();
-  firstOrdinal = engine.position.ordinal;
-  if (record)
-    turns.current = this;
+  // The front end may have gone meanwhile.
+  if (LLVM_UNLIKELY(!engine.attached)) {
+    turns.baton.give();
+    isTaken = false;
+    return true;
+  }
+  turns.start(context, record);
+  isFollowed = true;
   return true;
 }
 
 Turn::~Turn() {
-  Engine::ThreadState &local = Engine::local;
   if (isPassing)
-    local.isPassing = false;
-  if (!isTaken)
-    return;
-  Turns &turns = engine.turns;
-  if (record) {
-    AgentHeap agentHeap;
-    record->actions += actions();
-    Contexts::all().ran(context, thread, actions());
-    turns.current = nullptr;
-  }
-  local.isInside = false;
-  local.isFollowed = !turns.isShared();
-  turns.baton.give();
+    Engine::local.isPassing = false;
+  if (isTaken)
+    engine.turns.end();
 }
 
-uint64_t Turn::actions() const {
-  return engine.position.ordinal - firstOrdinal;
+void Turns::start(unsigned context, ThreadList::Record *record) {
+  Engine::ThreadState &local = Engine::local;
+  if (LLVM_UNLIKELY(!local.isFollowed && !isShared()))
+    share();
+  // While others ran, IR changed without being observed.
+  if (isShared())
+    engine.observer.edited();
+  local.isFollowed = local.isInside = true;
+  current = {record, context, ThreadList::own(), engine.position.ordinal};
+}
+
+uint64_t Turns::actions() const {
+  return engine.position.ordinal - current.firstOrdinal;
+}
+
+void Turns::end() {
+  if (current.record) {
+    AgentHeap agentHeap;
+    current.record->actions += actions();
+    Contexts::all().ran(current.context, current.thread, actions());
+  }
+  current = Current();
+  Engine::local.isInside = false;
+  Engine::local.isFollowed = !isShared();
+  baton.give();
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,12 +216,11 @@ Json Turns::unforkableJson() const {
 }
 
 void Turns::describe(Object &stop) const {
-  int thread = current ? current->threadNumber() : ThreadList::own();
+  int thread = current.record ? current.thread : ThreadList::own();
   stop["thread"] =
       thread < 0 ? Json(nullptr) : Json(ThreadList::nameOf(thread));
   stop["threads"] = int64_t(threads.count());
-  unsigned here = current ? current->contextNumber() : Contexts::unknown;
-  stop["contexts"] = int64_t(Contexts::all().countUsed(here));
+  stop["contexts"] = int64_t(Contexts::all().countUsed(current.context));
   stop["unforkable"] = unforkableJson();
 }
 
@@ -222,10 +228,10 @@ llvm::json::Array Turns::describeContexts() const {
   llvm::json::Array all;
   unsigned number = 0;
   for (Contexts::Record &one : Contexts::all().list()) {
-    bool isCurrent = current && current->contextNumber() == number;
+    bool isCurrent = current.record && current.context == number;
     if (isCurrent) {
-      one.thread = current->threadNumber();
-      one.actions += current->actions();
+      one.thread = current.thread;
+      one.actions += actions();
     }
     const char *state = !one.isLive ? "destroyed"
                         : isCurrent ? "stopped"
@@ -255,8 +261,8 @@ static std::string nameOfThread(pid_t id) {
 llvm::json::Array Turns::describeThreads() {
   llvm::json::Array all;
   threads.each([&](int number, ThreadList::Record &one) {
-    bool isCurrent = current && current->threadNumber() == number;
-    uint64_t actions = one.actions + (isCurrent ? current->actions() : 0);
+    bool isCurrent = current.record == &one;
+    uint64_t ran = one.actions + (isCurrent ? actions() : 0);
     const char *state = one.isOver      ? "ended"
                         : isCurrent     ? "stopped"
                         : one.isWaiting ? "waiting"
@@ -268,7 +274,7 @@ llvm::json::Array Turns::describeThreads() {
                              : Json(llvm::json::fixUTF8(nameOfThread(one.id)))},
         {"state", state},
         {"context", contextJson(one.context)},
-        {"actions", int64_t(actions)},
+        {"actions", int64_t(ran)},
         {"unfollowed", int64_t(one.unfollowed)}});
   });
   return all;

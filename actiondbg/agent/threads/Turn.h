@@ -23,11 +23,20 @@ public:
   ThreadList threads;
   /// The actions that ran without being followed.
   std::atomic<uint64_t> unfollowed{0};
-  /// The outermost action that is followed now; null if none is.
-  const Turn *current = nullptr;
+  /// The outermost action that is followed now.
+  struct Current {
+    /// Null if none is.
+    ThreadList::Record *record = nullptr;
+    unsigned context = Contexts::unknown;
+    int thread = -1;
+    uint64_t firstOrdinal = 0;
+  };
+  Current current;
 
   /// Called once, by the thread that made the first context.
   void begin();
+  /// The number of actions of the current turn so far.
+  uint64_t actions() const;
   /// Whether a thread other than that one has run actions.
   bool isShared() const { return shared.load(std::memory_order_relaxed); }
   /// Why this process cannot be forked now; nullopt if it can.
@@ -50,6 +59,9 @@ private:
   friend class Turn;
   /// Makes the first thread take turns, too.
   void share();
+  void start(unsigned context, ThreadList::Record *record);
+  /// Ends the turn of this thread.
+  void end();
   /// Called when a thread ends.
   static void leave(void *turns);
 
@@ -80,20 +92,12 @@ public:
   Turn(const Turn &) = delete;
 
   explicit operator bool() const { return isFollowed; }
-  unsigned contextNumber() const { return context; }
-  int threadNumber() const { return thread; }
-  /// The number of its actions so far.
-  uint64_t actions() const;
 
 private:
-  friend class Turns;
-  bool take(For what);
+  bool take(For what, unsigned context);
 
   Engine &engine;
   bool isFollowed = false, isTaken = false, isPassing = false;
-  unsigned context;
-  int thread = -1;
-  uint64_t firstOrdinal = 0;
   ThreadList::Record *record = nullptr;
 };
 

@@ -7,6 +7,10 @@
 //   end     a second thread ends in a pass
 //   exit    a second thread ends the process
 //   fork    the process forks, and both run passes
+//   first   three threads make the first contexts at the same time
+//   jump    a pass is left by longjmp, then others run
+//   spin    a pass of a second thread computes for minutes
+//   wrong   a second thread parses a file that is invalid
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +21,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <csetjmp>
 #include <cstdlib>
 #include <functional>
 #include <pthread.h>
@@ -97,6 +102,28 @@ int main(int argc, char **argv) {
     first = compile(file);
     write();
     inThread([] { exit(7); });
+  } else if (mode == "first") {
+    std::vector<std::thread> threads;
+    for (std::string &one : others)
+      threads.emplace_back([&] { one = compile(file); });
+    for (std::thread &one : threads)
+      one.join();
+  } else if (mode == "jump") {
+    static jmp_buf before;
+    if (setjmp(before) == 0)
+      compile(file, [] { longjmp(before, 1); });
+    first = compile(file);
+  } else if (mode == "spin") {
+    first = compile(file);
+    inThread([&] {
+      compile(file, [] {
+        for (volatile uint64_t i = 0; i < uint64_t(1) << 40; i = i + 1) {
+        }
+      });
+    });
+  } else if (mode == "wrong") {
+    first = compile(file);
+    inThread([&] { others[0] = compile("/dev/null/no.mlir"); });
   } else if (mode == "fork") {
     first = compile(file);
     pid_t child = fork();

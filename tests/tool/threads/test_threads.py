@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ def alone(tool: Path) -> dict[str, subprocess.CompletedProcess[str]]:
     """What the tool does without the debugger, by mode."""
     return {
         mode: subprocess.run(_argv(tool, mode), capture_output=True, text=True, check=False)
-        for mode in ("each", "race", "nested", "end", "exit", "fork")
+        for mode in ("each", "race", "nested", "end", "exit", "fork", "first", "wrong")
     }
 
 
@@ -210,3 +211,40 @@ def test_a_process_that_the_tool_forks_runs_on(tool: Path) -> None:
         stops = list(_stops(session))
         assert [(stop.context, stop.thread) for stop in stops] == [("c0", "t0"), ("c1", "t0")]
         assert stops[-1].unforkable is None
+
+
+def test_the_first_contexts_of_several_threads(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "first")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        stops = list(_stops(session))
+        assert sorted(stop.context or "" for stop in stops) == ["c0", "c1", "c2"]
+        assert len({stop.thread for stop in stops}) == 3
+
+
+def test_ctrl_c_stops_the_thread_that_computes(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "spin")) as session:
+        session.breakpoints.add("pass:call")
+        assert session.run().thread == "t1"
+        over = threading.Event()
+
+        def interrupt() -> None:
+            while not over.wait(0.05):
+                session.interrupt()
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            stop = session.continue_()
+        finally:
+            over.set()
+            thread.join()
+        assert (stop.when, stop.reason, stop.thread) == ("during", "interrupt", "t1")
+        assert [frame.name for frame in session.stack.frames()] == ["call"]
+
+
+def test_a_diagnostic_of_another_thread_is_caught(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "wrong")) as session:
+        session.breakpoints.catch("diagnostic")
+        (stop,) = _stops(session)
+        assert (stop.when, stop.reason, stop.ordinal) == ("during", "catch", 0)
+        assert "no.mlir" in (stop.message or "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import actiondbg
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from scripts.benchmarks.inputs import PIPELINE, many_functions
+from scripts.benchmarks.inputs import many_functions
 from tests.paths import COMMAND, INPUTS
 
 OTHERS = ["detour", "portable"]
@@ -24,15 +25,22 @@ MLIR = INPUTS / "tools" / "mlir"
 # Measured, or the path of this run.
 VARYING = {"start_ns", "duration_ns", "self_ns"}
 
+# The package's libMLIR calls virtual functions of rewriters by private names, behind which the
+# native agent does not get: it does not see all operations that are replaced.
+PRIVATE = {"replaced", "seq"}
+
+# None of these depends on addresses, as the order of materializations or of bufferization does.
+LOWERING = (
+    "builtin.module(canonicalize,cse,loop-invariant-code-motion,convert-scf-to-cf,sccp,"
+    "expand-strided-metadata,lower-affine,canonicalize,cse)"
+)
 COMMANDS: dict[str, tuple[str, list[str]]] = {
-    "lowering": ("many", [f"--pass-pipeline={PIPELINE}"]),
+    "lowering": ("many", [f"--pass-pipeline={LOWERING}"]),
     "greedy": ("integers.mlir", ["--canonicalize", "--cse", "--sccp", "--canonicalize"]),
     "inlining": ("calls.mlir", ["--inline", "--canonicalize", "--symbol-dce"]),
     "conversion": ("branches.mlir", ["--convert-cf-to-llvm", "--convert-func-to-llvm"]),
-    "bufferization": (
-        "linalg.mlir",
-        ["--one-shot-bufferize=bufferize-function-boundaries", "--convert-linalg-to-loops"],
-    ),
+    "vectors": ("vectors.mlir", ["--convert-vector-to-scf", "--canonicalize"]),
+    "linalg": ("linalg.mlir", ["--linalg-generalize-named-ops", "--linalg-fuse-elementwise-ops"]),
     "affine": ("affine.mlir", ["--lower-affine", "--canonicalize", "--loop-invariant-code-motion"]),
 }
 
@@ -110,19 +118,26 @@ def _tables(tool: str, name: str, directory: Path) -> dict[str, list[dict[str, A
     done = record(_argv(tool, name, directory), directory / "run.adbrec", stdout="/dev/null")
     assert done.path is not None and done.status == 0
     recording = open_recording(done.path)
+    left_out = VARYING | PRIVATE if tool.startswith(sys.prefix) else VARYING
     return {
         table: [
-            {column: value for column, value in row.items() if column not in VARYING}
+            {column: value for column, value in row.items() if column not in left_out}
             for row in recording.table(table).to_pylist()
+            if row.get("kind") != "replaced" or "replaced" not in left_out
         ]
         for table in ("actions", "changes", "operations", "reasons")
     }
 
 
-def _first_difference(ours: list[Any], theirs: list[Any]) -> tuple[Any, Any] | None:
-    """Return the first rows that differ: an assertion over all would print thousands."""
-    pairs = zip([*ours, None], [*theirs, None], strict=False)
-    return next(((one, other) for one, other in pairs if one != other), None)
+def _difference(ours: list[dict[str, Any]], natives: list[dict[str, Any]]) -> str | None:
+    """Return in which columns the first rows differ: an assertion would print thousands of rows."""
+    for number, (row, native) in enumerate(zip(ours, natives, strict=False)):
+        if row != native:
+            columns = {
+                key: (row.get(key), native[key]) for key in native if row[key] != native[key]
+            }
+            return f"row {number}, {native}: {columns}"
+    return None if len(ours) == len(natives) else f"{len(ours)} rows, not {len(natives)}"
 
 
 @pytest.mark.parametrize("way", OTHERS)
@@ -135,7 +150,7 @@ def test_recordings_are_equal(
     ours = _tables(mlir_opt, name, tmp_path)
     assert natives["actions"] and natives["changes"]
     for table, rows in natives.items():
-        assert _first_difference(ours[table], rows) is None, table
+        assert (table, _difference(ours[table], rows)) == (table, None)
 
 
 def _scripted(tool: str, source: str) -> list[str]:
@@ -165,4 +180,4 @@ def test_a_session_reads_the_same(
         session.start()
         hello = session.target.hello
         assert hello is not None and hello.agent == way
-    assert _first_difference(_scripted(mlir_opt, folds), natives) is None
+    assert _scripted(mlir_opt, folds) == natives

@@ -16,6 +16,14 @@ void handleActions(mlir::MLIRContext *context, unsigned number);
 void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
                llvm::function_ref<void()> run);
 
+#ifdef ADBG_PORTABLE
+/// Whether IR can be read: its layout is learned at the first action. Programs
+/// that build IR fold operations before.
+bool isIRKnown();
+#else
+constexpr bool isIRKnown() { return true; }
+#endif
+
 } // namespace adbg
 
 #endif // ACTIONDBG_ACTIONHANDLER_H

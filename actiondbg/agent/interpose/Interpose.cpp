@@ -332,6 +332,8 @@ dispatchOutermost(Engine &engine, Operation *op, FoldResults &results,
 template <typename Fold>
 LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
 dispatchFold(Operation *op, FoldResults &results, Fold fold) {
+  if (LLVM_UNLIKELY(!isIRKnown()))
+    return fold();
   Engine &engine = Engine::get();
   if (LLVM_LIKELY(engine.isWithin()))
     return dispatchFollowed(engine, op, results, fold);

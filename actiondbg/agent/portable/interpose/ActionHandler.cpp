@@ -28,6 +28,8 @@ void adbg::handleActions(MLIRContext *context, unsigned) {
   noteContext(context);
 }
 
+bool adbg::isIRKnown() { return Layout::isDecided(); }
+
 /// Learns the layouts from the IR of an action, until they are known.
 static void learn(const tracing::Action &action) {
   if (LLVM_LIKELY(Layout::isDecided()))

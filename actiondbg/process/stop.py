@@ -121,7 +121,7 @@ def with_skipping(stop: Stop | None, skipping: protocol.Skipping) -> Stop | None
 def stop_of(message: protocol.Stopped) -> Stop:
     """Return the stop of an agent's notification."""
     fields = msgspec.structs.asdict(message)
-    del fields["difference"]
+    del fields["difference"], fields["missing"]
     return Stop(**fields)
 
 

@@ -217,6 +217,21 @@ class Client:
         """
         return self._notices.pop(0) if self._notices else self._receive(seconds)
 
+    def lose(self, missing: dict[str, str]) -> protocol.Hello:
+        """Remove capabilities whose check has failed since hello, with the reasons.
+
+        Raises:
+            ProtocolError: there was no hello.
+        """
+        if self._hello is None:
+            raise ProtocolError("The agent stopped before its hello.")
+        self._hello = msgspec.structs.replace(
+            self._hello,
+            capabilities=self._hello.capabilities - missing.keys(),
+            missing={**self._hello.missing, **missing},
+        )
+        return self._hello
+
     def receive_hello(self, seconds: float | None = None) -> protocol.Hello:
         """Wait for the first message; see ``receive``.
 

@@ -67,7 +67,8 @@ class Stopped(ActionRef, Message, kw_only=True):
     that has no debug name. In a replay of the run, ``difference`` is its first difference from it.
     ``thread`` is the thread that is stopped, such as t0; ``threads`` is the number of threads that
     ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
-    the reason why the process cannot be forked now, or None.
+    the reason why the process cannot be forked now, or None. ``missing`` is why capabilities were
+    lost since hello, because a check failed when the first IR was seen.
     """
 
     method: ClassVar[str] = "stopped"
@@ -91,6 +92,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     threads: int = 1
     contexts: int = 1
     unforkable: str | None = None
+    missing: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 class LoggedHit(Stopped, kw_only=True):

@@ -16,7 +16,7 @@ from actiondbg.tool.way import Way
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
 # What is no part of an agent: libraries of their own, and what other ways have instead.
 _LEFT_OUT = {
-    Way.NATIVE: ("calls/", "portable/", "detour/"),
+    Way.NATIVE: ("calls/", "portable/", "detour/", "interpose/HookedCapabilities.cpp"),
     Way.DETOUR: ("calls/", "portable/", "interpose/exports.map"),
     Way.PORTABLE: (
         "calls/",

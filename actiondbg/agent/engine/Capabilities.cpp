@@ -3,6 +3,13 @@
 #include "engine/Capabilities.h"
 #include "support/Connection.h"
 #include <string>
+#ifdef ADBG_DETOUR
+#include "interpose/HookedCapabilities.h"
+#endif
+#ifdef ADBG_PORTABLE
+#include "portable/Layout.h"
+#include "portable/interpose/ReasonListener.h"
+#endif
 
 using llvm::StringRef;
 
@@ -18,6 +25,34 @@ constexpr const char *names[] = {
     "lineage",   "edit",        "legalizations", "alternatives",
     "statistics"};
 
+#ifdef ADBG_PORTABLE
+/// Returns which check of MLIR's layout a capability failed. Before the first
+/// IR is seen, none has failed.
+std::string whyNotRead(StringRef name) {
+  struct Need {
+    StringRef capability;
+    Layout::Check check;
+  };
+  static constexpr Need needs[] = {
+      {"cursor", Layout::Check::Regions},
+      {"changes", Layout::Check::Operations},
+      {"folds", Layout::Check::Operations},
+      {"lineage", Layout::Check::Regions},
+      {"values", Layout::Check::Values},
+      {"location", Layout::Check::Locations},
+  };
+  if (!Layout::isDecided())
+    return "";
+  for (const Need &need : needs)
+    if (need.capability == name && !Layout::passed(need.check))
+      return "the layout of this MLIR is not known: " +
+             Layout::failure(need.check);
+  if (name == "reasons" && !ReasonListener::isKnown())
+    return "the layout of this MLIR's rewriters is not known";
+  return "";
+}
+#endif
+
 /// Returns why a capability is missing: the end of a sentence; empty if its
 /// check passed.
 std::string missing(StringRef name) {
@@ -29,6 +64,12 @@ std::string missing(StringRef name) {
   if (name == "edit" || name == "legalizations" || name == "alternatives")
     return "it was compiled without the headers of the tool's MLIR; use a "
            "build of the tool with its headers (--mlir-include DIR)";
+  if (std::string why = whyNotRead(name); !why.empty())
+    return why;
+#endif
+#ifdef ADBG_DETOUR
+  if (std::string why = whyNotHooked(name); !why.empty())
+    return why;
 #endif
   return "";
 }
@@ -51,6 +92,22 @@ llvm::json::Array capabilities() {
     if (missing(name).empty())
       result.push_back(name);
   return result;
+}
+
+void addLostCapabilities(llvm::json::Object &stop) {
+#ifdef ADBG_PORTABLE
+  static bool isTold = false;
+  if (!Layout::isDecided() || std::exchange(isTold, true))
+    return;
+  llvm::json::Object lost;
+  for (const char *name : names)
+    if (std::string why = whyNotRead(name); !why.empty())
+      lost[name] = why;
+  if (!lost.empty())
+    stop["missing"] = std::move(lost);
+#else
+  (void)stop;
+#endif
 }
 
 llvm::json::Object missingCapabilities() {

@@ -16,6 +16,10 @@ llvm::json::Array capabilities();
 /// Why capabilities are missing, by their names: ends of sentences.
 llvm::json::Object missingCapabilities();
 
+/// Adds the capabilities whose check has failed since hello, with the reasons,
+/// to a stop, once.
+void addLostCapabilities(llvm::json::Object &stop);
+
 } // namespace adbg
 
 #endif // ACTIONDBG_CAPABILITIES_H

@@ -1,6 +1,7 @@
 //===- StopLoop.cpp - Stops of the tool -----------------------------------===//
 
 #include "engine/StopLoop.h"
+#include "engine/Capabilities.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "engine/Neighbourhood.h"
@@ -25,6 +26,7 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   select(frame.kind == Kind::None ? nullptr : &frame);
   Object stop = describe(frame, notice, mostChanges);
   engine.turns.describe(stop);
+  addLostCapabilities(stop);
   connection.notify("stopped", std::move(stop));
   resumption = Resumption();
   stoppedAt = &frame;

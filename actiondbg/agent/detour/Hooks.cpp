@@ -13,6 +13,7 @@
 #include "detour/Gate.h"
 #include "detour/LateLibraries.h"
 #include "detour/Pointers.h"
+#include "support/AgentHeap.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -63,12 +64,16 @@ static bool makesContext(std::string_view symbol) {
 class Attacher {
 public:
   static Attacher &get() {
+    // The tool's memory stays where it is without the agent: the order in which
+    // it visits a hash table follows from addresses.
+    AgentHeap agentHeap;
     static Attacher *attacher = new Attacher;
     return *attacher;
   }
 
   /// Gates objects that were loaded since, and forgets those that are gone.
   void objectsChanged() {
+    AgentHeap agentHeap;
     std::lock_guard<std::mutex> lock(mutex);
     std::vector<LoadedObject> loaded = loadedObjects();
     gated.erase(std::remove_if(gated.begin(), gated.end(),
@@ -89,6 +94,7 @@ public:
   }
 
   void *open(Crossing *crossing) {
+    AgentHeap agentHeap;
     std::lock_guard<std::mutex> lock(mutex);
     // Another thread may have opened it meanwhile.
     if (crossing->target != reinterpret_cast<void *>(adbg_gate))
@@ -258,6 +264,7 @@ Hooks &hooks() {
 __attribute__((constructor)) static void watchForMlir() {
   Attacher::get().objectsChanged();
   // Without it, libraries that are loaded later run unobserved.
+  AgentHeap agentHeap;
   watchLibraries([] { Attacher::get().objectsChanged(); });
 }
 

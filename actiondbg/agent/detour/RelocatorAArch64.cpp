@@ -72,7 +72,8 @@ static bool branchesBack(const FunctionCode &function, size_t taken) {
     else
       continue;
     uint64_t offset = at + static_cast<uint64_t>(words * 4);
-    if (offset > 0 && offset < taken)
+    bool isCall = (word & 0xfc000000) == 0x94000000;
+    if (offset < taken && (offset > 0 || !isCall))
       return true;
   }
   return false;

@@ -86,7 +86,7 @@ static const char *copyInstruction(const X86Instruction &instruction,
 }
 
 /// Whether the rest of the function, as far as it can be read, jumps to the
-/// bytes that a detour overwrites.
+/// bytes that a detour overwrites, or in a loop to its begin.
 static bool jumpsBack(const FunctionCode &function, size_t taken) {
   for (size_t at = 0; at < function.size;) {
     X86Instruction instruction =
@@ -98,7 +98,8 @@ static bool jumpsBack(const FunctionCode &function, size_t taken) {
         instruction.branch == Branch::Leaves)
       continue;
     uint64_t offset = at + instruction.distance;
-    if (offset > 0 && offset < taken)
+    // A call of the function itself is a call of it.
+    if (offset < taken && (offset > 0 || instruction.branch != Branch::Call))
       return true;
   }
   return false;

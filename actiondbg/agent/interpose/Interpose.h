@@ -24,6 +24,12 @@
 
 #include "detour/Hooks.h"
 
+namespace adbg {
+/// Whether the agent is called for what functions of one file of MLIR call in
+/// each other. A preloaded agent is called only for what others call.
+constexpr bool seesInnerCalls = true;
+} // namespace adbg
+
 #define ADBG_INTERPOSE(RESULT, NAME, SYMBOL, ...)                              \
   static RESULT NAME(__VA_ARGS__);                                             \
   ADBG_HOOK_SECTION adbg::Hook NAME##Hook{                                     \
@@ -49,6 +55,10 @@ inline bool isInterposed(const char *symbol) {
 } // namespace adbg
 
 #else
+
+namespace adbg {
+constexpr bool seesInnerCalls = false;
+} // namespace adbg
 
 #define ADBG_INTERPOSE(RESULT, NAME, SYMBOL, ...)                              \
   ADBG_EXPORT RESULT NAME(__VA_ARGS__) __asm__(SYMBOL);                        \

@@ -132,13 +132,7 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
 // Conversions: replacements happen at the end but belong to the pattern
 //===----------------------------------------------------------------------===//
 
-// One of these functions calls another inside of MLIR, which a detour observes.
-// Elsewhere the agent is called only for what others call.
-#ifdef ADBG_DETOUR
-static constexpr bool seesInnerCalls = true;
-#else
-static constexpr bool seesInnerCalls = false;
-#endif
+// One of these functions calls another inside of MLIR.
 static thread_local bool isReplacingConverted = false;
 
 /// Reports a replacement that `replace` then makes.

@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "interpose/InterposeIR.h"
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
-#include "interpose/InterposeIR.h"
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 
@@ -44,6 +44,12 @@ static Operation *noteCreated(Operation *op) {
   return op;
 }
 
+/// The same for what the tool creates otherwise than by a copy: that is
+/// reported as a whole, after those of the operations in it.
+static Operation *noteNew(Operation *op) {
+  return seesInnerCalls && cloning ? op : noteCreated(op);
+}
+
 ADBG_INTERPOSE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
                OperationName name, TypeRange types, ValueRange operands,
                NamedAttrList &&attributes, OpaqueProperties properties,
@@ -52,8 +58,8 @@ ADBG_INTERPOSE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
             Operation * (Location, OperationName, TypeRange, ValueRange,
                          NamedAttrList &&, OpaqueProperties, BlockRange,
                          unsigned));
-  return noteCreated(next(loc, name, types, operands, std::move(attributes),
-                          properties, successors, regions));
+  return noteNew(next(loc, name, types, operands, std::move(attributes),
+                      properties, successors, regions));
 }
 
 ADBG_INTERPOSE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
@@ -65,14 +71,14 @@ ADBG_INTERPOSE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
             Operation * (Location, OperationName, TypeRange, ValueRange,
                          DictionaryAttr, OpaqueProperties, BlockRange,
                          unsigned));
-  return noteCreated(next(loc, name, types, operands, attributes, properties,
-                          successors, regions));
+  return noteNew(next(loc, name, types, operands, attributes, properties,
+                      successors, regions));
 }
 
 ADBG_INTERPOSE(Operation *, createFromState, ADBG_CREATE_STATE,
                const OperationState &state) {
   ADBG_NEXT(ADBG_CREATE_STATE, Operation * (const OperationState &));
-  return noteCreated(next(state));
+  return noteNew(next(state));
 }
 
 ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
@@ -84,8 +90,8 @@ ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
             Operation * (Location, OperationName, TypeRange, ValueRange,
                          NamedAttrList &&, OpaqueProperties, BlockRange,
                          RegionRange));
-  return noteCreated(next(loc, name, types, operands, std::move(attributes),
-                          properties, successors, regions));
+  return noteNew(next(loc, name, types, operands, std::move(attributes),
+                      properties, successors, regions));
 }
 
 // One of these functions may call another, through the PLT or not: only the
@@ -107,26 +113,26 @@ Operation *adbg::noteCloned(Operation *from, Operation *to) {
 ADBG_INTERPOSE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
                Operation::CloneOptions options) {
   ADBG_NEXT(ADBG_CLONE, Operation * (Operation *, Operation::CloneOptions));
-  return noteCloned(self, next(self, options));
+  return runClone(self, [&] { return next(self, options); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneMapped, ADBG_CLONE_MAPPED, Operation *self,
                IRMapping &mapping, Operation::CloneOptions options) {
   ADBG_NEXT(ADBG_CLONE_MAPPED,
             Operation * (Operation *, IRMapping &, Operation::CloneOptions));
-  return noteCloned(self, next(self, mapping, options));
+  return runClone(self, [&] { return next(self, mapping, options); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneWithoutRegions, ADBG_CLONE_BARE,
                Operation *self) {
   ADBG_NEXT(ADBG_CLONE_BARE, Operation * (Operation *));
-  return noteCloned(self, next(self));
+  return runClone(self, [&] { return next(self); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
                Operation *self, IRMapping &mapping) {
   ADBG_NEXT(ADBG_CLONE_BARE_MAPPED, Operation * (Operation *, IRMapping &));
-  return noteCloned(self, next(self, mapping));
+  return runClone(self, [&] { return next(self, mapping); });
 }
 
 /// An operation of a thread that is not followed now.

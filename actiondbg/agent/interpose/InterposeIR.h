@@ -3,6 +3,8 @@
 #ifndef ACTIONDBG_INTERPOSEIR_H
 #define ACTIONDBG_INTERPOSEIR_H
 
+#include "interpose/Interpose.h"
+
 namespace mlir {
 class Operation;
 } // namespace mlir
@@ -11,6 +13,21 @@ namespace adbg {
 
 /// Reports the copy of an operation, and returns it.
 mlir::Operation *noteCloned(mlir::Operation *from, mlir::Operation *to);
+
+/// The operation that is being copied.
+inline thread_local mlir::Operation *cloning = nullptr;
+
+/// Makes a copy by `clone`; of functions that call each other for it, the one
+/// that is called first reports it.
+template <typename Clone>
+mlir::Operation *runClone(mlir::Operation *from, Clone clone) {
+  bool isInner = seesInnerCalls && cloning == from;
+  mlir::Operation *outer = cloning;
+  cloning = from;
+  mlir::Operation *to = clone();
+  cloning = outer;
+  return isInner ? to : noteCloned(from, to);
+}
 
 } // namespace adbg
 

@@ -5,16 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "interpose/InterposeIR.h"
 #include "interpose/Interpose.h"
+#include "interpose/InterposeIR.h"
 
 using namespace mlir;
 using namespace adbg;
 
 extern "C++" {
 
-#define ADBG_CLONE_BY_REFERENCE                                                \
-  "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
+#define ADBG_CLONE_BY_REFERENCE "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
 #define ADBG_CLONE_MAPPED_BY_REFERENCE                                         \
   "_ZN4mlir9Operation5cloneERNS_9IRMappingERKNS0_12CloneOptionsE"
 
@@ -22,7 +21,7 @@ ADBG_INTERPOSE(Operation *, cloneByReference, ADBG_CLONE_BY_REFERENCE,
                Operation *self, const void *options) {
   static auto *next =
       real<Operation *(Operation *, const void *)>(ADBG_CLONE_BY_REFERENCE);
-  return noteCloned(self, next(self, options));
+  return runClone(self, [&] { return next(self, options); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneMappedByReference,
@@ -30,7 +29,7 @@ ADBG_INTERPOSE(Operation *, cloneMappedByReference,
                const void *options) {
   static auto *next = real<Operation *(Operation *, void *, const void *)>(
       ADBG_CLONE_MAPPED_BY_REFERENCE);
-  return noteCloned(self, next(self, mapping, options));
+  return runClone(self, [&] { return next(self, mapping, options); });
 }
 
 } // extern "C++"

@@ -1,0 +1,155 @@
+"""The room of the agent that changes functions which are not exported."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.tool import find_tool
+from actiondbg.tool.agent_cache import AGENT_SOURCE
+from actiondbg.tool.compiler import find_c_compiler, find_compiler
+from actiondbg.tool.way import Way
+
+SOURCES = Path(__file__).parent / "detour"
+needs_x86 = pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="the functions are written for x86-64"
+)
+
+
+def compiled(name: str, directory: Path) -> Path:
+    built = directory / name
+    options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl"]
+    command = [*find_compiler().command, str(SOURCES / f"{name}.cpp"), "-o", str(built), *options]
+    subprocess.run(command, check=True)
+    return built
+
+
+@pytest.fixture(scope="module")
+def detours(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return the program and the library that it detours functions of."""
+    directory = tmp_path_factory.mktemp("detours")
+    library = directory / "targets.so"
+    command = [*find_c_compiler().command, "-O1", "-shared", "-fPIC", str(SOURCES / "targets.c")]
+    subprocess.run([*command, "-o", str(library)], check=True)
+    return [compiled("detours", directory), library]
+
+
+def _outputs(command: list[Path | str], environment: dict[str, str] | None = None) -> list[str]:
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@needs_x86
+def test_hidden_functions_are_detoured(detours: list[Path]) -> None:
+    assert _outputs([*detours]) == [
+        "_Zrelative: 7 -5 7",
+        "_Zcompare: 6 -5 6",
+        "_Zbranch: 7 -5 7",
+        "_Zjump: 7 -5 -5",  # to a function that is detoured itself
+        "_Zcall: 7 -5 -5",
+        "_Zshort: 7 -5 7",
+        "_Zback: it jumps back to its first instructions",
+        "_Zloop: its first instructions have a branch without a long form",
+        "_Ztiny: it is too short",
+        "_Zplain: 7 -5 7",
+    ]
+
+
+@pytest.mark.skipif(
+    not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64-static")),
+    reason="no compiler and emulator for aarch64 (g++-aarch64-linux-gnu, qemu-user-static)",
+)
+def test_hidden_functions_are_detoured_on_aarch64(tmp_path: Path) -> None:
+    library, program = tmp_path / "targets.so", tmp_path / "detours"
+    shared = ["-O1", "-shared", "-fPIC", "-o", str(library)]
+    subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / "targets.c", *shared], check=True)
+    options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
+    subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *options], check=True)
+    emulator = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
+    assert _outputs([*emulator, program, library]) == [
+        "_Zrelative: 7 -5 7",
+        "_Zcompare: 7 -5 7",
+        "_Zbranch: 7 -5 7",
+        "_Zjump: 7 -5 -5",
+        "_Zcall: 7 -5 7",
+        "_Zshort: 7 -5 7",
+        "_Zback: it jumps back to its first instructions",
+        "_Zloop: it jumps back to its first instructions",
+        "_Ztiny: it jumps back to its first instructions",
+        "_Zplain: 7 -5 7",
+    ]
+
+
+@needs_x86
+def test_symbols_are_found_in_the_cache(detours: list[Path], tmp_path: Path) -> None:
+    program, _ = detours
+    named = tmp_path / "named.so"
+    command = [*find_c_compiler().command, "-O1", "-shared", "-fPIC", str(SOURCES / "targets.c")]
+    subprocess.run([*command, "-Wl,--build-id=0x0123456789abcdef", "-o", str(named)], check=True)
+    environment = {"ACTIONDBG_CACHE": str(tmp_path)}
+    first = _outputs([program, named], environment)
+    (kept,) = tmp_path.glob("symbols-*")
+    assert re.fullmatch(r"symbols-0123456789abcdef-[0-9a-f]{16}", kept.name)
+    places = kept.read_bytes()
+    # A file that was cut off is written anew.
+    kept.write_bytes(places[:-1])
+    assert _outputs([program, named], environment) == first
+    assert kept.read_bytes() == places
+    # Found again, without the file's own table.
+    subprocess.run(["strip", str(named)], check=True)
+    assert _outputs([program, named], environment) == first
+
+
+@pytest.mark.parametrize("way", list(Way))
+def test_each_way_has_its_sources(way: Way) -> None:
+    from actiondbg.tool.agent_cache import source_files
+
+    files = source_files(AGENT_SOURCE, way)
+    assert len([file for file in files if file.endswith(".map")]) == 1
+    assert ("detour/Hooks.cpp" in files) == (way is not Way.NATIVE)
+    assert any(file.startswith("portable/") for file in files) == (way is Way.PORTABLE)
+    assert ("edit/EditPlan.h" in files) == (way is not Way.PORTABLE)
+
+
+def _hooks() -> list[str]:
+    """List the mangled names of all hooks, by the compiler."""
+    text = (AGENT_SOURCE / "interpose" / "Versions.h").read_text()
+    names = re.findall(r"#define (ADBG_[A-Z_]+)(?=[ \n\\])", text)
+    macros = text[text.index("// Mangled") : text.index("namespace adbg")]
+    wanted = "\n".join(f"@{name[5:]}@ {name}" for name in names)
+    options = ["-E", "-P", "-x", "c++", "-DLLVM_VERSION_MAJOR=22", "-"]
+    symbols: set[str] = set()
+    for checks in (0, 1):
+        done = subprocess.run(
+            [*find_compiler().command, f"-DLLVM_ENABLE_ABI_BREAKING_CHECKS={checks}", *options],
+            input=f"{macros}\n{wanted}\n",
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for found in re.finditer(r'@\w+@ ((?:"[^"]*"\s*)+)', done.stdout):
+            symbol = "".join(re.findall(r'"([^"]*)"', found[1]))
+            if symbol.startswith("_Z"):
+                symbols.add(symbol)
+    return sorted(symbols)
+
+
+def test_the_first_instructions_of_every_hook_can_be_moved(tmp_path: Path) -> None:
+    library = find_tool("mlir-opt").libmlir
+    done = subprocess.run(
+        [compiled("prologues", tmp_path), library],
+        input="\n".join(_hooks()),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    results = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    moved = [name for name, result in results.items() if result.startswith("taken ")]
+    refused = {n: r for n, r in results.items() if n not in moved and r != "absent"}
+    assert not refused
+    assert len(moved) > 40

@@ -149,8 +149,33 @@ def test_recordings_are_equal(
     monkeypatch.setenv("ACTIONDBG_WAY", way)
     ours = _tables(mlir_opt, name, tmp_path)
     assert natives["actions"] and natives["changes"]
+    # Detours also see what one file of MLIR calls in itself: some more replacements in conversions.
+    extra = _without_inner_calls(ours, natives)
+    assert {row["kind"] for row in extra} <= {"replaced", "modified"}
     for table, rows in natives.items():
         assert (table, _difference(ours[table], rows)) == (table, None)
+
+
+def _without_inner_calls(
+    ours: dict[str, list[dict[str, Any]]], natives: dict[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Drop the changes that only `ours` has, and the counts of such changes; return them."""
+    for rows in (ours["changes"], natives["changes"]):
+        for row in rows:
+            del row["seq"]
+    left = list(natives["changes"])
+    kept: list[dict[str, Any]] = []
+    extra: list[dict[str, Any]] = []
+    for row in ours["changes"]:
+        if row in left:
+            left.remove(row)
+            kept.append(row)
+        else:
+            extra.append(row)
+    ours["changes"] = kept
+    for row in extra:
+        ours["actions"][row["ordinal"] - 1][row["kind"]] -= 1
+    return extra
 
 
 def _scripted(tool: str, source: str) -> list[str]:

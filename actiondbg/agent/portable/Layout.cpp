@@ -317,15 +317,15 @@ void Layout::calibrate(Operation *op) {
   auto fail = [](Check check, std::string why) {
     failures[static_cast<unsigned>(check)] = std::move(why);
   };
-  Operation *root = outermost(op);
-  std::optional<std::string> name = readName(root);
-  if (!name || name->find('.') == std::string::npos) {
+  if (!readName(op)) {
     for (Check check :
          {Check::Operations, Check::Regions, Check::Values, Check::Locations})
       fail(check, "the name of an operation was not found");
     decided = true;
+    offsets.hasRegions = offsets.hasValues = false;
     return;
   }
+  Operation *root = outermost(op);
   uint32_t className = findClassName(root);
   offsets.className = className;
   const Offsets *chosen = nullptr;
@@ -344,17 +344,17 @@ void Layout::calibrate(Operation *op) {
     break;
   }
   decided = true;
-  if (!chosen) {
-    fail(Check::Regions,
-         "the regions and blocks of " + *name + " do not have a known layout");
+  if (chosen) {
+    offsets = *chosen;
+    offsets.className = className;
+    offsets.hasChecks = hasChecks;
+    offsets.hasValues = values.empty();
+    fail(Check::Values, values);
+  } else {
+    fail(Check::Regions, "regions and blocks do not have a known layout");
     fail(Check::Values, failure(Check::Regions));
-    fail(Check::Locations, failure(Check::Regions));
-    return;
+    offsets.hasRegions = offsets.hasValues = false;
   }
-  offsets = *chosen;
-  offsets.hasChecks = hasChecks;
-  fail(Check::Values, values);
-  offsets.className = className;
   if (!className)
     fail(Check::Locations, "the names of classes of attributes were not found");
   else if (!tool::fileOf || !tool::lineOf || !tool::columnOf)

@@ -30,6 +30,9 @@ struct Offsets {
   /// Whether this is a build with ABI-breaking checks, whose lists know their
   /// end.
   bool hasChecks = false;
+  /// Cleared when a check fails: then an operation seems to have no regions, no
+  /// neighbours and no region around it; or no operands and no results.
+  bool hasRegions = true, hasValues = true;
 };
 
 /// The layouts of the tool's MLIR.

@@ -68,11 +68,9 @@ public:
     return adbg::ListIterator<Operation>(this);
   }
 
-  unsigned getNumOperands() const {
-    return hasOperandStorage ? storage().count : 0;
-  }
+  unsigned getNumOperands() const { return operandArray().size(); }
   ArrayRef<OpOperand> operandArray() const {
-    if (!hasOperandStorage)
+    if (!hasOperandStorage || LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
       return {};
     return {storage().operands, storage().count};
   }
@@ -86,11 +84,13 @@ public:
   }
   Value getOperand(unsigned index) const { return operandArray()[index].get(); }
 
-  unsigned getNumResults() const { return numResults; }
+  unsigned getNumResults() const {
+    return LLVM_LIKELY(adbg::Layout::offsets.hasValues) ? numResults : 0;
+  }
   OpResult getResult(unsigned index) const {
     return OpResult(detail::resultOf(this, index));
   }
-  ResultRange getResults() { return ResultRange(this, numResults); }
+  ResultRange getResults() { return ResultRange(this, getNumResults()); }
   ResultTypeRange getResultTypes() { return ResultTypeRange(getResults()); }
   detail::OpResultImpl *getInlineOpResult(unsigned index) const {
     return detail::resultOf(this, index);
@@ -125,7 +125,9 @@ public:
     return blocks;
   }
 
-  unsigned getNumRegions() const { return numRegions; }
+  unsigned getNumRegions() const {
+    return LLVM_LIKELY(adbg::Layout::offsets.hasRegions) ? numRegions : 0;
+  }
   inline Region &getRegion(unsigned index) const;
 
   /// The regions, whose size is calibrated.
@@ -243,6 +245,8 @@ public:
 
   /// The lowest bit is a flag of the block.
   Region *getParent() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+      return nullptr;
     return reinterpret_cast<Region *>(regionAndFlag & ~uintptr_t(7));
   }
   ADBG_STAND_IN inline Operation *getParentOp() const;
@@ -256,15 +260,21 @@ public:
     return adbg::ReverseListIterator<Block>(this);
   }
 
-  iterator begin() { return iterator(operations()->next); }
+  iterator begin() {
+    return iterator(LLVM_LIKELY(adbg::Layout::offsets.hasRegions)
+                        ? operations()->next
+                        : operations());
+  }
   iterator end() { return iterator(operations()); }
-  bool empty() { return operations()->next == operations(); }
+  bool empty() { return begin() == end(); }
   Operation &front() { return *begin(); }
   Operation &back() {
     return *static_cast<Operation *>(operations()->getPrev());
   }
 
   ArrayRef<BlockArgument> getArguments() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
+      return {};
     // A std::vector: its begin and its end.
     auto *const *ends =
         at<const BlockArgument *const>(adbg::Layout::offsets.blockArguments);
@@ -314,6 +324,8 @@ public:
   Region(const Region &) = delete;
 
   Operation *getParentOp() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+      return nullptr;
     return *at<Operation *>(adbg::Layout::offsets.regionParent);
   }
   Region *getParentRegion() const {
@@ -383,7 +395,7 @@ inline Region &Operation::getRegion(unsigned index) const {
   return getRegions()[index];
 }
 inline Operation::Regions Operation::getRegions() const {
-  return Regions(regionsBegin(), numRegions);
+  return Regions(regionsBegin(), getNumRegions());
 }
 inline Region *Operation::getParentRegion() const {
   return block ? block->getParent() : nullptr;
@@ -398,24 +410,37 @@ inline bool Operation::isProperAncestor(Operation *other) const {
   return false;
 }
 inline Operation *Operation::getNextNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
   return next == block->operations() ? nullptr : static_cast<Operation *>(next);
 }
 inline Operation *Operation::getPrevNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
   adbg::ListNode *prev = getPrev();
   return prev == block->operations() ? nullptr : static_cast<Operation *>(prev);
 }
 
 inline Operation *Block::getParentOp() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return adbg::tool::parentOfBlock
+               ? adbg::tool::parentOfBlock(const_cast<Block *>(this))
+               : nullptr;
   Region *region = getParent();
   return region ? region->getParentOp() : nullptr;
 }
 inline bool Block::isEntryBlock() const {
-  return &getParent()->front() == this;
+  Region *region = getParent();
+  return region && &region->front() == this;
 }
 inline Block *Block::getNextNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
   return next == getParent()->blocks() ? nullptr : static_cast<Block *>(next);
 }
 inline Block *Block::getPrevNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
   adbg::ListNode *prev = getPrev();
   return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
 }

@@ -45,11 +45,7 @@ static bool hasNoValues(Operation *op) {
   return true;
 }
 
-AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
-  Operation *scope = hasNoValues(op) ? nullptr : namingScope(op);
-  std::unique_ptr<AsmState> &state = states[{scope, isGeneric}];
-  if (state)
-    return *state;
+OpPrintingFlags LinePrinter::flagsFor(bool isGeneric) const {
   OpPrintingFlags flags;
   // The tool's options may ask for locations or the generic form.
   flags.useLocalScope().assumeVerified().skipRegions();
@@ -57,6 +53,15 @@ AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
   if (style.elide >= 0)
     flags.elideLargeElementsAttrs(style.elide)
         .elideLargeResourceString(style.elide);
+  return flags;
+}
+
+AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
+  Operation *scope = hasNoValues(op) ? nullptr : namingScope(op);
+  std::unique_ptr<AsmState> &state = states[{scope, isGeneric}];
+  if (state)
+    return *state;
+  OpPrintingFlags flags = flagsFor(isGeneric);
   if (!scope)
     state = std::make_unique<AsmState>(context, flags);
   if (!state || !state->asTool())
@@ -246,9 +251,17 @@ static std::string withDialect(std::string text, Operation *op) {
 
 PrintedOperation LinePrinter::print(Operation *op) {
   bool isGeneric = !knownOf(op).isCustom;
-  AsmState &state = stateFor(op, isGeneric);
   std::string text;
   llvm::raw_string_ostream os(text);
+  if (!Layout::offsets.hasRegions) {
+    // Values have no keys: the tool's names are better than none.
+    op->print(os, flagsFor(isGeneric));
+    os.flush();
+    PrintedOperation printed;
+    printed.parts.push_back(std::move(text));
+    return printed;
+  }
+  AsmState &state = stateFor(op, isGeneric);
   op->print(os, state);
   os.flush();
   if (!isGeneric)

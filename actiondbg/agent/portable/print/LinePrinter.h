@@ -40,6 +40,7 @@ private:
   using Names = llvm::StringMap<mlir::Value>;
 
   const Known &knownOf(mlir::Operation *op);
+  mlir::OpPrintingFlags flagsFor(bool isGeneric) const;
   mlir::AsmState &stateFor(mlir::Operation *op, bool isGeneric);
   void addName(Names &names, mlir::Value value, mlir::AsmState &state);
   Names namesIn(llvm::StringRef text, mlir::Operation *op,

@@ -34,6 +34,8 @@ def check_abi(tool: Tool) -> None:
     Raises:
         AgentBuildError: the layouts differ.
     """
+    if tool.way is Way.PORTABLE:
+        return  # it has no headers
     holder = tool.libllvm
     if holder is None and tool.way is Way.DETOUR:
         holder = tool.libmlir  # with LLVM in it

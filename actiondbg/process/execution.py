@@ -466,12 +466,15 @@ class Execution:
         return self.stop
 
     def _reported_status(self) -> int:
-        """Return the exit status that the agent reported; SIGKILL's without a report."""
+        """Return the exit status that the agent reported; SIGKILL's without a report.
+
+        A program that ended without an MLIR context reported nothing, and was not killed.
+        """
         if self._exited is not None:
             return self._exited.status
         if self._crashed is not None and self._crashed.signal:
             return -self._crashed.signal
-        return -signal.SIGKILL
+        return 0 if self.hello is None else -signal.SIGKILL
 
     def _close(self) -> None:
         if self._program is None:

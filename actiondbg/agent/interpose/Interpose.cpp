@@ -79,6 +79,12 @@ static void takeEnvironment() {
   unsetenv("ACTIONDBG_PRELOAD");
 }
 
+static void takeEnvironmentOnce() {
+  static bool isTaken = false;
+  if (!std::exchange(isTaken, true))
+    takeEnvironment();
+}
+
 #ifdef ADBG_DETOUR
 /// Ends a program that the front end has started when that ends.
 __attribute__((constructor)) static void endWithFrontEnd() {
@@ -87,9 +93,10 @@ __attribute__((constructor)) static void endWithFrontEnd() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 #else
-/// A child without libMLIR would not even start.
+/// A child without libMLIR would not even start. In the other ways, not before
+/// the first context: a program may start the tool, and keeps the agent for it.
 __attribute__((constructor)) static void takeEnvironmentAtLoad() {
-  takeEnvironment();
+  takeEnvironmentOnce();
 }
 #endif
 
@@ -114,15 +121,11 @@ static void applySettings(MLIRContext *context) {
   static auto *mutex = new std::recursive_mutex;
   std::lock_guard<std::recursive_mutex> lock(*mutex);
   AgentHeap agentHeap;
-#ifdef ADBG_DETOUR
-  // Not earlier: a program may start the tool, and keeps the agent for it.
-  static bool isTaken = false;
+  // It is taken with the rest of the environment.
   const char *glob = getenv("ACTIONDBG_FOLLOW");
-  if (!isTaken && glob && !isFollowed(glob))
+  if (glob && !isFollowed(glob))
     return;
-  if (!std::exchange(isTaken, true))
-    takeEnvironment();
-#endif
+  takeEnvironmentOnce();
   AgentSettings given = std::exchange(settings(), AgentSettings());
   bool observes =
       !given.record.path.empty() || !given.record.upstreamLog.empty();
@@ -140,7 +143,15 @@ static void applySettings(MLIRContext *context) {
     Engine::get().attach(given.socket);
 }
 
-void adbg::connectLater(const char *socket) { settings().socket = socket; }
+bool adbg::isStartedByFrontEnd() {
+  return getenv("ACTIONDBG_SOCKET") || getenv("ACTIONDBG_RECORD") ||
+         !settings().socket.empty() || !settings().record.path.empty();
+}
+
+void adbg::connectLater(const char *socket) {
+  takeEnvironmentOnce();
+  settings().socket = socket;
+}
 
 /// Runs an action that is followed.
 static void runFollowed(Engine &engine, unsigned contextNumber,

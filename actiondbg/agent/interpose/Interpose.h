@@ -90,6 +90,8 @@ namespace adbg {
 
 /// Attaches to the front end at a socket when the next context is made.
 void connectLater(const char *socket);
+/// Whether a front end started this process, which has made no context yet.
+bool isStartedByFrontEnd();
 
 } // namespace adbg
 

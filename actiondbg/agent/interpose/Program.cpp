@@ -17,7 +17,8 @@ extern "C" {
 /// recorded: not if it is debugged or recorded as a whole.
 ADBG_EXPORT bool adbg_prepare();
 bool adbg_prepare() {
-  if (!Engine::isLibrary && Engine::first().follows())
+  if (!Engine::isLibrary &&
+      (Engine::first().isAttached() || isStartedByFrontEnd()))
     return false;
   Engine::isLibrary = true;
   return true;

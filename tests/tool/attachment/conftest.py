@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,21 +29,12 @@ def compile(pipeline="builtin.module(canonicalize)", text=FOLDS):
 
 @pytest.fixture
 def attachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have Python programs of the test load the agent of the MLIR bindings."""
-    bindings = next(
-        (
-            found
-            for folder in map(Path, sys.path)
-            if (found := folder / "mlir/_mlir_libs/libMLIRPythonCAPI.so").exists()
-        ),
-        None,
-    )
-    if bindings is None:
+    """Have Python programs of the test find the compiled agent; skip without the MLIR bindings."""
+    if find_spec("mlir") is None or find_spec("mlir.passmanager") is None:
         pytest.skip("the MLIR Python bindings are not installed")
-    agent = build_agent(find_tool("mlir-opt"))
+    build_agent(find_tool(sys.executable))
     # A pytest in a test has another home directory.
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache_directory().parent))
-    monkeypatch.setenv("LD_PRELOAD", f"{agent}:{bindings}")
 
 
 RunPython = Callable[[str], "subprocess.CompletedProcess[str]"]

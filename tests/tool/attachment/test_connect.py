@@ -147,6 +147,27 @@ def test_the_command(waiting: Waiting) -> None:
     assert waiting.end() == ("2\n5\n", "", 0)
 
 
+def test_a_program_without_mlir(attachable: None, tmp_path: Path) -> None:
+    with _started(tmp_path, "print('done')") as waiting:
+        with actiondbg.connect(waiting.socket) as session:
+            message = session.run().message
+            assert message is not None and "before it made an MLIR context" in message
+        assert waiting.end() == ("done\n", "", 0)
+
+
+def test_a_program_that_was_started_by_a_front_end(attachable: None, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(f"{COMPILE}\nimport actiondbg\nactiondbg.attach()")
+    ended = subprocess.run(
+        [sys.executable, "-m", "actiondbg", "--batch", "-ex", "run", sys.executable, str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "This process was started by actiondbg, and has the one agent" in ended.stderr
+
+
 def test_no_program_waits(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match=r"No program waits at .* \(No such file or directory\)"):
         actiondbg.connect(tmp_path / "none")

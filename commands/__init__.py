@@ -11,6 +11,7 @@ SUBCOMMANDS = {  # their modules
     "bisect": f"{_CLI}.bisect",
     "connect": f"{_CLI}.connect",
     "cost": f"{_CLI}.cost",
+    "doctor": f"{_CLI}.doctor",
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",
     "import": f"{_CLI}.imports",

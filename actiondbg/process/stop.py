@@ -141,7 +141,9 @@ def exit_of(
     """
     last = crashed or exited
     stop = _exit_of(status, attached, exited, crashed)
-    return msgspec.structs.replace(stop, event=last.event) if last else stop
+    if last is None:
+        return stop
+    return msgspec.structs.replace(stop, event=last.event, unforkable=last.unforkable)
 
 
 def _exit_of(

@@ -57,6 +57,7 @@ subcommands, each with --help:
   whatif    compare a run with others that do something otherwise
   kernels   compile, verify, profile, count and bisect single kernels
   annotate  print the final module with the origin of each operation
+  doctor    examine tools: the agent for each, and what it can do there
   cost      join a run-time profile with the lineage of a program
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,

@@ -129,18 +129,27 @@ def _process_facts(session: Session) -> dict[str, Fact]:
     needs_tool="Information about the tool",
 )
 def info_tool(console: Console, _: NoOptions) -> Facts:
-    """Show the tool, its LLVM version, its MLIR and the agent."""
+    """Show the tool, its MLIR, the agent, and in a run what the agent can do in it."""
+    from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
     from actiondbg.tool import agent_state
 
-    tool = console.live_session().target.tool
+    target = console.live_session().target
+    tool, hello = target.tool, target.hello
     facts: dict[str, Fact] = {
         "path": str(tool.path),
         "llvm": tool.llvm,
-        "libmlir": str(tool.libmlir),
+        "libmlir": None if tool.libmlir is None else str(tool.libmlir),
         "headers": ":".join(str(path) for path in tool.headers) or None,
         "build": tool.build_id,
-        "agent": agent_state(tool),
+        "agent": f"{tool.way}, {agent_state(tool)}",
+        "limit": tool.limit,
     }
+    if hello is not None:
+        has = [name for name in CAPABILITIES if name in hello.capabilities]
+        facts["capabilities"] = ", ".join(has)
+        for name in CAPABILITIES:
+            if name not in hello.capabilities:
+                facts[f"no {name}"] = missing_reason(hello, name)
     return Facts("tool", facts)
 
 

@@ -14,7 +14,15 @@ from scenarios.lineage import LINEAGE
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
 from scenarios.shell import SHELL
-from scenarios.subcommands import BISECTIONS, COMMAND_LINE, COST, EXPLAIN, TRACK, WHATIF
+from scenarios.subcommands import (
+    BISECTIONS,
+    COMMAND_LINE,
+    COST,
+    DOCTOR,
+    EXPLAIN,
+    TRACK,
+    WHATIF,
+)
 
 SCENARIOS = (
     *COMMAND_LINE,
@@ -26,6 +34,7 @@ SCENARIOS = (
     *EXPLAIN,
     *WHATIF,
     *COST,
+    *DOCTOR,
     *KERNELS,
     *LINEAGE,
     *TRACK,

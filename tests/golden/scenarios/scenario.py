@@ -132,6 +132,7 @@ SUBCOMMANDS = (
     "open",
     "annotate",
     "cost",
+    "doctor",
     "track",
     "kernels",
     "kernels bisect",

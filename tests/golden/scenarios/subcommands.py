@@ -152,6 +152,17 @@ TRACK = (
     ),
 )
 
+DOCTOR = (
+    scenario(
+        "doctor",
+        line("actiondbg doctor --static mlir-opt"),
+        line("actiondbg doctor --markdown mlir-opt"),
+        line("actiondbg doctor no-such-tool"),
+        line("actiondbg doctor --json --markdown mlir-opt"),
+        line("actiondbg doctor true"),
+    ),
+)
+
 COMMAND_LINE = (
     scenario(
         "command-line-help",

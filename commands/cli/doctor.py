@@ -1,0 +1,129 @@
+"""``actiondbg doctor [options] [TOOL...]``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Annotated
+
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.values import seconds
+from actiondbg.doctor.examination import Examined, examine
+from actiondbg.doctor.subject import INSTALL_COMMANDS, Subject, installed_subjects, subjects_of
+from actiondbg.errors import LaunchError
+
+_EPILOG = """\
+examples:
+  actiondbg doctor
+  actiondbg doctor build/bin/foo-opt
+  actiondbg doctor --markdown mlir-opt ~/venv/bin/python
+
+Without TOOL, the tools and Python packages of this environment are examined: mlir-opt, flang,
+iree-opt, iree-compile, torch-mlir-opt, triton, jaxlib and torch_mlir. A TOOL that is a Python
+interpreter stands for those of its environment. Each is started on a small input, to ask the agent
+what it can do there.
+
+exit status: 0 all can be debugged, 1 one cannot, 2 bad usage. docs/tools.md explains the output.
+"""
+
+
+class DoctorOptions(Options):
+    """The options of ``actiondbg doctor``."""
+
+    tools: Annotated[
+        tuple[str, ...],
+        Positional("TOOL", help="a tool, or the python of an environment"),
+    ] = ()
+    static: Annotated[bool, Flag("--static", help="start no tool: look at files only")] = False
+    timeout: Annotated[
+        float,
+        Option(
+            "--timeout",
+            "SECONDS",
+            help="end a tool after this time, with the compilation of the agent; 600 by default",
+            parse=seconds,
+        ),
+    ] = 600.0
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    markdown: Annotated[
+        bool, Flag("--markdown", help="print the table of tools by capabilities")
+    ] = False
+    mlir_include: MlirInclude = None
+
+
+def build_parser() -> LineParser[DoctorOptions]:
+    """Return the parser of the options."""
+    return LineParser(
+        DoctorOptions,
+        "actiondbg doctor",
+        "[options] [TOOL...]",
+        "Examine tools: how the agent gets into each, what it can do there, and what is missing.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word doctor; return the exit code."""
+    parser = build_parser()
+    options = parser.read_intermixed(argv)
+    if options.json and options.markdown:
+        parser.error("--json and --markdown were given: choose one")
+    try:
+        subjects = _subjects(options.tools)
+    except LaunchError as error:
+        parser.error(str(error))
+    examined = _examined(subjects, options)
+    if options.json or options.markdown:
+        found = list(examined)
+        _print_all(found, options)
+    else:
+        found = _print_each(examined)
+        if not options.tools:
+            _print_absent(found)
+    return 0 if all(each.is_usable for each in found) else 1
+
+
+def _subjects(names: Iterable[str]) -> list[Subject]:
+    if not names:
+        return installed_subjects()
+    return [subject for name in names for subject in subjects_of(name)]
+
+
+def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[Examined]:
+    limit = None if options.static else options.timeout
+    for subject in subjects:
+        yield examine(subject, options.mlir_include, limit)
+
+
+def _print_all(found: list[Examined], options: DoctorOptions) -> None:
+    if options.markdown:
+        from actiondbg.doctor.table import markdown_table
+
+        print(markdown_table(found))
+    else:
+        import msgspec
+
+        print(msgspec.json.encode({"tools": found}, enc_hook=str).decode())
+
+
+def _print_each(examined: Iterable[Examined]) -> list[Examined]:
+    """Print tools as they are examined, which takes some seconds each."""
+    from actiondbg.commands.render.examination import examined_text
+
+    found: list[Examined] = []
+    for each in examined:
+        if found:
+            print()
+        print(examined_text(each))
+        sys.stdout.flush()
+        found.append(each)
+    return found
+
+
+def _print_absent(found: list[Examined]) -> None:
+    # A distribution's flang has its version in its name.
+    names = {each.name.split("-")[0] if "flang" in each.name else each.name for each in found}
+    absent = [f"{name} ({how})" for name, how in INSTALL_COMMANDS.items() if name not in names]
+    if absent:
+        print(f"\nNot installed: {', '.join(absent)}.")

@@ -1,0 +1,149 @@
+"""The examination of tools that a C compiler makes, without a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actiondbg.cli import main
+from actiondbg.commands.render.examination import examined_text
+from actiondbg.doctor.examination import Examined, examine
+from actiondbg.doctor.sample import sample_of_tool
+from actiondbg.doctor.subject import Subject, subjects_of
+from actiondbg.doctor.table import markdown_table
+from actiondbg.errors import LaunchError
+from actiondbg.protocol.capabilities import CAPABILITIES
+from actiondbg.tool.way import Way
+from tests.unit.toolchain.test_identification import MAIN, MLIR, write_headers
+from tests.unit.toolchain.test_toolchain import compile_c, write
+
+
+@pytest.fixture
+def foo_opt(tmp_path: Path) -> Path:
+    compile_c(tmp_path / "prefix/bin/foo-opt", MLIR + MAIN)
+    return tmp_path / "prefix/bin/foo-opt"
+
+
+def subject_of(path: Path) -> Subject:
+    return Subject(path.name, path, sample_of_tool(path.name))
+
+
+def test_a_tool_without_headers(foo_opt: Path) -> None:
+    found = examine(subject_of(foo_opt))
+    assert found.is_usable
+    assert (found.way, found.llvm, found.symbols) == (Way.PORTABLE, "23.0.0git", "in .symtab")
+    assert found.object == foo_opt
+    assert found.build is not None and found.compilers
+    assert found.limit is not None and "--mlir-include" in found.limit
+    assert found.capabilities is None
+    assert "the portable agent would be used" in examined_text(found)
+
+
+def test_a_tool_with_headers(foo_opt: Path) -> None:
+    write_headers(foo_opt.parent.parent / "include")
+    found = examine(subject_of(foo_opt))
+    assert (found.way, found.limit) == (Way.DETOUR, None)
+    assert found.headers == [foo_opt.parent.parent / "include"]
+
+
+def test_a_stripped_tool(foo_opt: Path) -> None:
+    subprocess.run(["strip", foo_opt], check=True)
+    found = examine(subject_of(foo_opt))
+    assert not found.is_usable
+    assert (found.way, found.symbols, found.llvm) == (None, "stripped", "23.0.0git")
+    text = examined_text(found)
+    assert text.startswith(f"foo-opt: {str(foo_opt)!r} is stripped")
+
+
+def test_a_library_of_a_package_is_described(foo_opt: Path, tmp_path: Path) -> None:
+    compile_c(tmp_path / "libfoo.so", MLIR, "-shared", "-fPIC")
+    subject = Subject("foo", Path(sys.executable), sample_of_tool("foo"), tmp_path / "libfoo.so")
+    found = examine(subject)
+    assert (found.object, found.symbols) == (tmp_path / "libfoo.so", "exported")
+    assert (found.program, found.way) == (Path(sys.executable), Way.PORTABLE)
+
+
+def environment(directory: Path, *packages: str) -> Path:
+    """Make a Python interpreter that finds packages, each a folder with a tool in it."""
+    tool = "_mlir_libs/iree-opt"
+    for package in packages:
+        (directory / package / tool).parent.mkdir(parents=True)
+        compile_c(directory / package / tool, MLIR + MAIN)
+    found = json.dumps({"iree.compiler": [str(directory / package) for package in packages]})
+    return write(directory / "bin/python3", f"#!/bin/sh\necho '{found}'\n", 0o755)
+
+
+def test_an_interpreter_stands_for_its_packages(tmp_path: Path) -> None:
+    python = environment(tmp_path, "iree")
+    (subject,) = subjects_of(str(python))
+    assert subject == subject_of(tmp_path / "iree/_mlir_libs/iree-opt")
+    wrapper = write(tmp_path / "bin/iree-opt", f"#!{python}\n", 0o755)
+    assert subjects_of(str(wrapper)) == [subject]
+    other = write(tmp_path / "bin/iree-other", f"#!{python}\n", 0o755)
+    assert subjects_of(str(other)) == [subject_of(other)]
+
+
+def test_an_environment_without_packages(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match="no package with MLIR: install one"):
+        subjects_of(str(environment(tmp_path)))
+
+
+def test_an_interpreter_that_fails(tmp_path: Path) -> None:
+    python = write(tmp_path / "python3", "#!/bin/sh\nexit 7\n", 0o755)
+    with pytest.raises(LaunchError, match="could not list its packages"):
+        subjects_of(str(python))
+
+
+def test_the_table() -> None:
+    reasons = {"edit": "no headers"}
+    able = [name for name in CAPABILITIES if name not in reasons]
+    tried = Examined("a-opt", Path("a"), llvm="23", way=Way.PORTABLE, capabilities=able)
+    static = Examined("b-opt", Path("b"), way=Way.NATIVE)
+    refused = Examined("c-opt", Path("c"), problem="It is stripped.")
+    lines = markdown_table([tried, static, refused]).splitlines()
+    assert lines[0] == "| capability | `a-opt` | `b-opt` | `c-opt` |"
+    assert lines[2:4] == [
+        "| LLVM | 23 | unknown | unknown |",
+        "| agent | portable | native | none |",
+    ]
+    assert "| `skip`: skip actions | yes | unknown | no |" in lines
+    assert "| `edit`: edit IR and run passes on it | no | unknown | no |" in lines
+    assert len(lines) == 4 + len(CAPABILITIES)
+
+
+def test_reasons_are_grouped() -> None:
+    missing = {"fork": "threads", "edit": "no headers", "ordinals-stable": "threads"}
+    found = Examined("a", Path("a"), way=Way.PORTABLE, capabilities=["skip"], missing=missing)
+    lines = examined_text(found).splitlines()
+    assert (
+        lines[0] == "a: it can be debugged by the portable agent, which lacks 3 of 4 capabilities."
+    )
+    assert lines[-2:] == ["  no fork, ordinals-stable: threads", "  no edit: no headers"]
+
+
+def test_the_command(foo_opt: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--static", str(foo_opt)]) == 0
+    assert capsys.readouterr().out.startswith("foo-opt: the portable agent would be used.\n")
+    subprocess.run(["strip", foo_opt], check=True)
+    assert main(["doctor", "--static", "--json", str(foo_opt)]) == 1
+    (tool,) = json.loads(capsys.readouterr().out)["tools"]
+    assert (tool["name"], tool["way"], tool["symbols"]) == ("foo-opt", None, "stripped")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["no-such-opt"], "There is no tool 'no-such-opt' on PATH"),
+        (["--json", "--markdown", "true"], "--json and --markdown were given: choose one"),
+        (["--timeout", "0", "true"], "'0' is not a positive number of seconds"),
+    ],
+)
+def test_bad_usage(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["doctor", *words])
+    assert raised.value.code == 2
+    assert message in capsys.readouterr().err

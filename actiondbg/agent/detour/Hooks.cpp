@@ -255,6 +255,7 @@ std::vector<const Hook *> Hooks::refused() const {
 }
 
 Hooks &hooks() {
+  AgentHeap agentHeap;
   static Hooks *hooks = new Hooks;
   return *hooks;
 }

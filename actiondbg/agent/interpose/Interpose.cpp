@@ -116,10 +116,7 @@ static void endWithParent(pid_t parent) {
 
 /// Carries out the settings, at the first context.
 static void applySettings(MLIRContext *context) {
-  // Threads may make the first contexts at the same time. A request may make
-  // one, too.
-  static auto *mutex = new std::recursive_mutex;
-  std::lock_guard<std::recursive_mutex> lock(*mutex);
+  OneThread oneThread;
   AgentHeap agentHeap;
   // It is taken with the rest of the environment.
   const char *glob = getenv("ACTIONDBG_FOLLOW");

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -97,6 +98,21 @@ bool Baton::waitMore(Patience patience) {
       return false;
     }
   }
+}
+
+static std::atomic<pthread_t> theOne{0};
+
+OneThread::OneThread() : isOuter(theOne != pthread_self()) {
+  pthread_t none = 0;
+  while (isOuter && !theOne.compare_exchange_weak(none, pthread_self())) {
+    none = 0;
+    usleep(100);
+  }
+}
+
+OneThread::~OneThread() {
+  if (isOuter)
+    theOne = 0;
 }
 
 } // namespace adbg

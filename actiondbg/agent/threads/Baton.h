@@ -64,6 +64,19 @@ private:
   std::atomic<uint64_t> stuckAt{~uint64_t(0)};
 };
 
+/// While one lives, those of other threads wait: threads may make the first
+/// contexts at the same time. Holds in a fork, too, unlike a mutex that may be
+/// locked again by its owner.
+class OneThread {
+public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread &) = delete;
+
+private:
+  bool isOuter;
+};
+
 } // namespace adbg
 
 #endif // ACTIONDBG_BATON_H

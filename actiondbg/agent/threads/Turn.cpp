@@ -61,7 +61,7 @@ void Turns::share() {
   // agent, for IR that it creates there, is over soon.
   __atomic_store_n(home.isFollowed, false, __ATOMIC_SEQ_CST);
   syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  for (int tries = 0; tries < 100; ++tries) {
+  for (int tries = 0; tries < 20; ++tries) {
     usleep(1000);
     if (__atomic_load_n(home.agentHeapUses, __ATOMIC_ACQUIRE) == 0)
       break;
@@ -140,9 +140,10 @@ Turn::Turn(Engine &engine, For what, unsigned context) : engine(engine) {
 }
 
 bool Turn::take(For what, unsigned context) {
-  AgentHeap agentHeap;
   Turns &turns = engine.turns;
   if (what == For::Action) {
+    // Not while it waits: see Turns::share.
+    AgentHeap agentHeap;
     bool isFirst = ThreadList::own() < 0;
     record = &turns.threads.enter();
     record->context = context;

@@ -11,6 +11,8 @@ from typing import IO, TypeAlias
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool
 from actiondbg.tool.address_layout import address_layout
+from actiondbg.tool.agent_cache import cache_directory
+from actiondbg.tool.way import Way
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
@@ -124,6 +126,9 @@ class Program:
         result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
             result["ACTIONDBG_PRELOAD"] = preloaded
+        if self.tool.way is not Way.NATIVE:
+            # For the places of MLIR's functions, which take a while to find in a large library.
+            result["ACTIONDBG_CACHE"] = str(cache_directory())
         if self.is_followed:
             result["ACTIONDBG_PROGRAM"] = str(os.getpid())
             if self.follow:

@@ -29,7 +29,7 @@ def weaken(library: Path) -> int:
         AgentBuildError: the compiler made no 64-bit little-endian ELF file.
     """
     content = bytearray(library.read_bytes())
-    if content[:6] != b"\x7fELF\x02\x01":
+    if bytes(content[:6]) != b"\x7fELF\x02\x01":
         raise AgentBuildError(
             f"The compiler made no 64-bit ELF file in {str(library)!r}: set CXX to a compiler for "
             "this machine."
@@ -41,12 +41,12 @@ def weaken(library: Path) -> int:
     for section in sections:
         if section[1] != _DYNAMIC_SYMBOLS:
             continue
-        names = sections[section[6]][4]
+        names: int = sections[section[6]][4]
         for at in range(section[4], section[4] + section[5], _SYMBOL.size):
             name, info, _, index, _, _ = _SYMBOL.unpack_from(content, at)
             if index != 0 or info >> 4 != _GLOBAL:
                 continue
-            begin = names + name
+            begin: int = names + name
             text = content[begin : content.index(0, begin)]
             if text.startswith(b"_Z") and any(word in text for word in _OF_TOOL):
                 content[at + 4] = _WEAK << 4 | info & 15

@@ -32,8 +32,10 @@ def _verdict(found: Examined) -> str:
     if found.capabilities is None:
         return f"the {found.way} agent would be used."
     if found.missing:
-        return f"it can be debugged by the {found.way} agent, which lacks {len(found.missing)} of "\
+        return (
+            f"it can be debugged by the {found.way} agent, which lacks {len(found.missing)} of "
             f"{len(found.missing) + len(found.capabilities)} capabilities."
+        )
     return f"it can be debugged by the {found.way} agent, with all capabilities."
 
 

@@ -135,8 +135,9 @@ private:
   /// nodes of lists depends on how the tool was built, and nothing else does.
   const SymbolPlace &placeOf(const Gated &one, const Hook &hook) const {
     const SymbolPlace &place = one.places[wanted.find(hook.symbol)];
-    return place.isKnown() ? place
-                           : one.places[wanted.find(withNodeChecks(hook.symbol))];
+    return place.isKnown()
+               ? place
+               : one.places[wanted.find(withNodeChecks(hook.symbol))];
   }
 
   static bool isAmong(const std::vector<LoadedObject> &objects,

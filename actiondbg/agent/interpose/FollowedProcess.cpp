@@ -40,7 +40,8 @@ bool isFollowed(StringRef glob) {
     return true; // the front end has checked it
   char executable[PATH_MAX];
   ssize_t size = readlink("/proc/self/exe", executable, sizeof(executable));
-  if (size > 0 && wanted->matchesNow(withoutDirectory({executable, size_t(size)})))
+  if (size > 0 &&
+      wanted->matchesNow(withoutDirectory({executable, size_t(size)})))
     return true;
   std::string line = ownCommandLine();
   llvm::SmallVector<StringRef, 16> words;

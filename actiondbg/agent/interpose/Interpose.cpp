@@ -72,6 +72,7 @@ static void takeEnvironment() {
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   settings().isOfProgram = !takeVariable("ACTIONDBG_PROGRAM").empty();
   unsetenv("ACTIONDBG_FOLLOW");
+  unsetenv("ACTIONDBG_CACHE");
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else

@@ -10,6 +10,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 import actiondbg
+from actiondbg.bisection.verdict import Mode
 from tests.fakes.folds import folded, write_folds
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive
@@ -34,7 +35,7 @@ def _is_sleeping(pid: int) -> bool:
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("mode", ["first", "minimize"])
 def test_cold_trials_find_the_same_culprit(
-    mlir_opt: str, source: str, mode: actiondbg.bisection.verdict.Mode, jobs: int
+    mlir_opt: str, source: str, mode: Mode, jobs: int
 ) -> None:
     def is_good(output: Path) -> bool:
         return 17 not in folded(output)

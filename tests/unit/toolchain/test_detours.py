@@ -141,6 +141,7 @@ def _hooks() -> list[str]:
 
 def test_the_first_instructions_of_every_hook_can_be_moved(tmp_path: Path) -> None:
     library = find_tool("mlir-opt").libmlir
+    assert library is not None
     done = subprocess.run(
         [compiled("prologues", tmp_path), library],
         input="\n".join(_hooks()),

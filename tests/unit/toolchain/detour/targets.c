@@ -46,8 +46,9 @@ HIDDEN(_Zplain) { return x + number - 38; }
 
 #define EACH(DO)                                                               \
   DO(_Zrelative)                                                               \
-  DO(_Zcompare) DO(_Zbranch) DO(_Zjump) DO(_Zcall) DO(_Zshort) DO(_Zback)      \
-      DO(_Zloop) DO(_Ztiny) DO(_Zplain)
+  DO(_Zcompare)                                                                \
+  DO(_Zbranch) DO(_Zjump) DO(_Zcall) DO(_Zshort) DO(_Zback) DO(_Zloop)         \
+      DO(_Ztiny) DO(_Zplain)
 #define DECLARE(name)                                                          \
   extern int name(int) __attribute__((visibility("hidden")));
 #define ENTRY(name) {#name, name},

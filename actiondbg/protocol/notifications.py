@@ -92,7 +92,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     threads: int = 1
     contexts: int = 1
     unforkable: str | None = None
-    missing: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    missing: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class LoggedHit(Stopped, kw_only=True):

@@ -4,9 +4,50 @@ from __future__ import annotations
 
 import msgspec
 
+from actiondbg import protocol
 from actiondbg.process.execution import Execution
 from actiondbg.process.program_run import FollowedProcess
 from actiondbg.process.stop import Stop
+from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.executions import Executions
+from actiondbg.session.skip_plan import SkipPlan
+
+
+class ProcessFollower:
+    """Debugs the processes of a program one after the other.
+
+    Args:
+        executions: the processes of the tool.
+        options: of the agent.
+        breakpoints: of the agent.
+        skips: the skips of each run.
+    """
+
+    def __init__(
+        self,
+        executions: Executions,
+        options: AgentOptions,
+        breakpoints: AgentBreakpoints,
+        skips: SkipPlan,
+    ) -> None:
+        self._executions = executions
+        self._options = options
+        self._breakpoints = breakpoints
+        self._skips = skips
+
+    def follow(self, ended: Stop) -> Stop:
+        """Debug the next process of the program; return the end if there is none."""
+        rules = self._skips.rules
+        resume = protocol.Resume(control="continue")
+        options = self._options.launch(resume, self._breakpoints.all(), rules.at_start())
+        last = self._executions.need()
+        execution = self._executions.follow(options)
+        if execution is None:
+            last.stop = end_of_program(ended, last)
+            return last.stop
+        rules.begin_run(execution)
+        return execution.wait()
 
 
 def end_of_program(ended: Stop, last: Execution) -> Stop:

@@ -34,7 +34,7 @@ from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.past.replay import Replay
-from actiondbg.session.processes import end_of_program, processes_of
+from actiondbg.session.processes import ProcessFollower, processes_of
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
@@ -164,6 +164,7 @@ class Session(Closeable):
             [self.stack.reset, self.ir.reset],
         )
         inner_stops = InnerStops()
+        follower = ProcessFollower(executions, self.options, breakpoints, self.skips)
         updates = StopUpdates(
             executions,
             resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset],
@@ -178,9 +179,10 @@ class Session(Closeable):
                 self.edits.update,
                 self.observers.notify,
             ],
-            follow=self._follow,
+            follow=follower.follow,
         )
         self._updates = updates
+        self._follower = follower
         self._tool = ToolControl(executions, updates, self.skips, self.observers, replacement)
         self.timeline = TimeTravel(
             executions,
@@ -313,19 +315,6 @@ class Session(Closeable):
             return stop
         return self._tool.resume(self._control)
 
-    def _follow(self, ended: Stop) -> Stop:
-        """Debug the next process of the program; return the end if there is none."""
-        rules = self.skips.rules
-        resume = protocol.Resume(control="continue")
-        options = self.options.launch(resume, self._agent_breakpoints.all(), rules.at_start())
-        last = self._executions.need()
-        execution = self._executions.follow(options)
-        if execution is None:
-            last.stop = end_of_program(ended, last)
-            return last.stop
-        rules.begin_run(execution)
-        return execution.wait()
-
     def kill(self) -> None:
         """End the tool, if it runs; its past is lost."""
         self.observers.check_resumable()
@@ -359,7 +348,7 @@ class Session(Closeable):
         execution = self._executions.current
         if execution is not None and execution.goes_on and execution.stop is not None:
             ended = execution.stop
-            return self._updates.resume(lambda: self._follow(ended))
+            return self._updates.resume(lambda: self._follower.follow(ended))
         return self._tool.resume("continue", count)
 
     def step(self, count: int = 1) -> Stop:

@@ -41,12 +41,12 @@ def weaken(library: Path) -> int:
     for section in sections:
         if section[1] != _DYNAMIC_SYMBOLS:
             continue
-        names: int = sections[section[6]][4]
+        names: int = _SECTION.unpack_from(content, offset + section[6] * entry_size)[4]
         for at in range(section[4], section[4] + section[5], _SYMBOL.size):
             name, info, _, index, _, _ = _SYMBOL.unpack_from(content, at)
             if index != 0 or info >> 4 != _GLOBAL:
                 continue
-            begin: int = names + name
+            begin = names + int(name)
             text = content[begin : content.index(0, begin)]
             if text.startswith(b"_Z") and any(word in text for word in _OF_TOOL):
                 content[at + 4] = _WEAK << 4 | info & 15

@@ -20,6 +20,8 @@ from actiondbg.doctor.subject import Subject
 from actiondbg.errors import ActiondbgError
 from actiondbg.session.session import launch
 
+_LEARNING = 20  # events
+
 
 class TrialResult(msgspec.Struct):
     """The result of a trial.
@@ -36,7 +38,7 @@ class TrialResult(msgspec.Struct):
 
 
 def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> TrialResult:
-    """Run a tool on its sample, and stop it at its first action.
+    """Run a tool on its sample to its end, with stops near its first action.
 
     Args:
         subject: the tool or the package.
@@ -72,8 +74,10 @@ def _try(mlir_include: str | None, argv: list[str]) -> TrialResult:
             stop = session.start()
             hello = session.target.hello
             if stop.when != "exit":
-                end = session.continue_()
-                return TrialResult(hello, unforkable=end.unforkable)
+                # The agent learns layouts from the IR of the first actions that have some.
+                stop = session.step(_LEARNING)
+                end = stop if stop.when == "exit" else session.continue_()
+                return TrialResult(session.target.hello or hello, unforkable=end.unforkable)
             errors = session.target.errors().strip().splitlines()[-1:]
     except ActiondbgError as error:
         return TrialResult(None, str(error).removesuffix("."))

@@ -63,6 +63,8 @@ public:
   bool isObserving = false;
   /// Called when the thread ends.
   void leaveThread();
+  /// Called when this thread is about to drop its stack down to an address.
+  static void jumps(uintptr_t stack);
 
   /// Connects, sends hello and serves the first requests. Called once, when the
   /// tool creates its first context, if the agent was started to attach.
@@ -247,6 +249,8 @@ private:
     /// Whether this thread is inside an action that is followed, or one that
     /// is only counted.
     bool isInside = false, isPassing = false;
+    /// The thread's turn, also one that is only counted.
+    Turn *turn = nullptr;
     /// The number of the part that the thread joined last.
     unsigned part = 0;
   };

@@ -212,6 +212,20 @@ bool Engine::recordStage() {
   return root;
 }
 
+void Engine::jumps(uintptr_t stack) {
+  auto isDropped = [=](const void *object) {
+    return object && reinterpret_cast<uintptr_t>(object) < stack;
+  };
+  Engine *engine = local.engine;
+  if (!engine || !(engine->isObserving || local.isInside || local.isPassing))
+    return;
+  if (local.isInside)
+    while (isDropped(engine->innermost))
+      engine->innermost = engine->innermost->parent;
+  if (isDropped(local.turn))
+    local.turn->end();
+}
+
 void Engine::enterOutermost(Frame &frame, Operation *op) {
   if (!observer.recorder || !op)
     return;

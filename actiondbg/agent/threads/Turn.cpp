@@ -46,6 +46,7 @@ void Turns::leave(void *turns) {
   // It ended inside its action.
   if (Engine::local.isInside) {
     self.engine.innermost = nullptr;
+    Engine::local.turn = nullptr;
     self.end();
     Engine::local.isFollowed = false;
   }
@@ -135,6 +136,7 @@ Turn::Turn(Engine &engine, For what, unsigned context) : engine(engine) {
   if (what != For::Action)
     return;
   isPassing = local.isPassing = true;
+  local.turn = this;
   ++engine.turns.unfollowed;
   ++record->unfollowed;
 }
@@ -164,11 +166,18 @@ bool Turn::take(For what, unsigned context) {
     return true;
   }
   turns.start(context, record);
+  Engine::local.turn = this;
   isFollowed = true;
   return true;
 }
 
 Turn::~Turn() {
+  if (isPassing || isTaken)
+    end();
+}
+
+void Turn::end() {
+  Engine::local.turn = nullptr;
   if (isPassing)
     Engine::local.isPassing = false;
   if (isTaken)

@@ -92,6 +92,7 @@ public:
   Turn(const Turn &) = delete;
 
   explicit operator bool() const { return isFollowed; }
+  void end();
 
 private:
   bool take(For what, unsigned context);

@@ -43,7 +43,7 @@ def alone(tool: Path) -> dict[str, subprocess.CompletedProcess[str]]:
     """What the tool does without the debugger, by mode."""
     return {
         mode: subprocess.run(_argv(tool, mode), capture_output=True, text=True, check=False)
-        for mode in ("each", "race", "nested", "end", "exit", "fork", "first", "wrong")
+        for mode in ("each", "race", "nested", "end", "exit", "fork", "first", "jump", "wrong")
     }
 
 
@@ -219,6 +219,18 @@ def test_the_first_contexts_of_several_threads(tool: Path) -> None:
         stops = list(_stops(session))
         assert sorted(stop.context or "" for stop in stops) == ["c0", "c1", "c2"]
         assert len({stop.thread for stop in stops}) == 3
+
+
+def test_an_action_that_is_left_by_longjmp_is_over(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "jump")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        (stop,) = _stops(session)
+        assert (stop.context, stop.depth, stop.unforkable) == ("c1", 0, None)
+        assert session.stop is not None
+        session.timeline.reverse_step()
+        session.timeline.goto(stop.ordinal)
+        assert len(session.stack.frames()) == 1
+        assert [one.actions for one in session.contexts] == [1, 1]
 
 
 def test_ctrl_c_stops_the_thread_that_computes(tool: Path) -> None:

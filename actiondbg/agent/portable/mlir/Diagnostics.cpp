@@ -2,6 +2,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 
+#include <cstdlib>
+
 namespace mlir {
 
 void DiagnosticArgument::print(raw_ostream &os) const {
@@ -28,9 +30,20 @@ void DiagnosticArgument::print(raw_ostream &os) const {
 }
 
 Diagnostic::~Diagnostic() {
-  for (char **text = texts[0]; text != texts[1]; ++text)
-    delete[] *text;
-  ::operator delete(texts[0]);
+  auto begin = reinterpret_cast<char **>(texts[0]);
+  auto end = reinterpret_cast<uintptr_t>(texts[1]);
+  auto bytes = end - reinterpret_cast<uintptr_t>(begin);
+  // Of a SmallVector, the second word is its size and its capacity, which is
+  // far from the address in the first.
+  constexpr uintptr_t most = 1 << 16;
+  bool isVector = bytes <= most && texts[2] >= texts[1];
+  size_t count = isVector ? bytes / sizeof(char *) : uint32_t(end);
+  for (size_t i = 0; i < count; ++i)
+    delete[] begin[i];
+  if (isVector)
+    ::operator delete(begin);
+  else
+    free(begin);
 }
 
 std::string Diagnostic::str() const {

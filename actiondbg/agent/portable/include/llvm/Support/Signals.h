@@ -11,7 +11,7 @@ namespace llvm::sys {
 inline void AddSignalHandler(void (*)(void *), void *) {}
 
 /// Removes the files that the tool is writing.
-void RunInterruptHandlers();
+void RunInterruptHandlers() __asm__("adbg_RunInterruptHandlers");
 
 } // namespace llvm::sys
 

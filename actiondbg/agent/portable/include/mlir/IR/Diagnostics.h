@@ -66,8 +66,8 @@ private:
   DiagnosticSeverity severity;
   SmallVector<DiagnosticArgument, 4> arguments;
   /// The texts that the arguments refer to, as the tool's std::vector: begin,
-  /// end and capacity.
-  char **texts[3] = {};
+  /// end and capacity; from LLVM 24 on a SmallVector: begin, size and capacity.
+  void *texts[3] = {};
   /// Notes, and in later versions more: vectors, empty at first.
   void *others[32] = {};
 };

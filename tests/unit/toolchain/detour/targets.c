@@ -44,11 +44,13 @@ FUNCTION("_Ztiny", "1: b 1b\n")
 #endif
 HIDDEN(_Zplain) { return x + number - 38; }
 
+/* clang-format off */
 #define EACH(DO)                                                               \
   DO(_Zrelative)                                                               \
   DO(_Zcompare)                                                                \
   DO(_Zbranch) DO(_Zjump) DO(_Zcall) DO(_Zshort) DO(_Zback) DO(_Zloop)         \
       DO(_Ztiny) DO(_Zplain)
+/* clang-format on */
 #define DECLARE(name)                                                          \
   extern int name(int) __attribute__((visibility("hidden")));
 #define ENTRY(name) {#name, name},

@@ -1,0 +1,134 @@
+"""Programs that start a tool, or load MLIR themselves: their processes are debugged in turn."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import NotStopped
+from tests.processes import descendants, is_alive
+
+INPUT = """\
+func.func @f(%a: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %x = arith.addi %a, %zero : i32
+  return %x : i32
+}
+"""
+
+
+@pytest.fixture
+def script(mlir_opt: str, tmp_path: Path) -> Path:
+    """A shell script that runs the tool twice, and ends with status 3."""
+    (tmp_path / "in.mlir").write_text(INPUT)
+    script = tmp_path / "build.sh"
+    script.write_text(
+        f"{mlir_opt} {tmp_path}/in.mlir --cse\n"
+        f"{mlir_opt} {tmp_path}/in.mlir --canonicalize\n"
+        "exit 3\n"
+    )
+    return script
+
+
+def test_each_process_of_a_program_is_debugged(script: Path) -> None:
+    with actiondbg.launch(["bash", str(script)]) as s:
+        s.breakpoints.add("pass:cse")
+        s.breakpoints.add("fold:*")
+        assert s.run().name == "cse"
+        assert [process.name for process in s.processes] == ["p0"]
+        stop = s.continue_()
+        assert stop.tag == "fold"
+        first, second = s.processes
+        assert (first.state, first.status, first.actions) == ("exited", 0, 1)
+        assert second.state == "alive"
+        assert "--canonicalize" in second.command
+        s.breakpoints.delete([one.id for one in s.breakpoints.all()])
+        stop = s.continue_()
+        assert (stop.when, stop.status) == ("exit", 3)
+        assert s.target.output().count("func.func @f") == 2
+    assert not is_alive(first.pid)
+    assert not is_alive(second.pid)
+
+
+def test_the_past_of_the_last_process_can_be_asked(script: Path) -> None:
+    with actiondbg.launch(["bash", str(script)]) as s:
+        s.breakpoints.add("fold:*")
+        stop = s.run()
+        assert stop.tag == "fold"
+        assert s.timeline.goto(1).name == "canonicalize"
+        s.breakpoints.delete([one.id for one in s.breakpoints.all()])
+        assert s.continue_().when == "exit"
+
+
+def test_a_program_that_loads_mlir_itself(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import mlir.ir as ir, mlir.passmanager as pm\n"
+        "with ir.Context():\n"
+        f"    module = ir.Module.parse({INPUT!r})\n"
+        "    pm.PassManager.parse('builtin.module(canonicalize)').run(module.operation)\n"
+        "    print(module)\n"
+    )
+    with actiondbg.launch([sys.executable, str(program)]) as s:
+        s.breakpoints.add("pass:canonicalize")
+        stop = s.run()
+        assert stop.name == "canonicalize"
+        after = s.next()
+        assert after.outcome is not None and after.outcome.result == "succeeded"
+        s.breakpoints.delete([one.id for one in s.breakpoints.all()])
+        assert s.continue_().status == 0
+        assert "arith.addi" not in s.target.output()
+
+
+def test_a_program_without_mlir(tmp_path: Path) -> None:
+    with actiondbg.launch(["bash", "-c", "exit 4"]) as s:
+        stop = s.run()
+        assert (stop.when, stop.status) == ("exit", 4)
+        assert stop.message == "The tool ended with status 4 before it made an MLIR context."
+        assert s.processes == []
+        with pytest.raises(NotStopped):
+            s.step()
+
+
+def test_a_preloaded_library_of_the_user_is_kept(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    script.write_text(f'{script.read_text().splitlines()[0]}\necho "$LD_PRELOAD" > {seen}\n')
+    mine = "libpthread.so.0"
+    with actiondbg.launch(["bash", str(script)], env={**os.environ, "LD_PRELOAD": mine}) as s:
+        assert s.run().status == 0
+    assert seen.read_text().rstrip("\n").split(":")[-1] == mine
+
+
+def test_nothing_of_a_program_outlives_a_session(script: Path) -> None:
+    script.write_text(f"sleep 1000 &\n{script.read_text()}")
+    with actiondbg.launch(["bash", str(script)]) as s:
+        s.breakpoints.add("pass:canonicalize")
+        s.run()
+        deadline = time.monotonic() + 30
+        while len(started := descendants(os.getpid())) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(started) >= 3
+    # A process that is not our child cannot be waited for.
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, started)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in started if is_alive(pid)]
+
+
+def test_a_second_tool_waits_for_its_turn(script: Path) -> None:
+    first, second, _ = script.read_text().splitlines()
+    script.write_text(f"{first} &\n{second} &\nwait\n")
+    with actiondbg.launch(["bash", str(script)]) as s:
+        s.breakpoints.add("tag:pass-execution")
+        names = [s.run().name, s.continue_().name]
+        assert sorted(names) == ["canonicalize", "cse"]
+        assert s.continue_().status == 0
+        assert [process.status for process in s.processes] == [0, 0]

@@ -99,4 +99,4 @@ TARGETS = {
     )
 }
 # Those of which all is tested.
-SERVED = [TARGETS["mlir-opt"]]
+SERVED = list(TARGETS.values())

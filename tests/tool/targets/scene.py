@@ -13,7 +13,7 @@ import actiondbg
 from actiondbg.process.stop import Stop
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from scripts.benchmarks.inputs import many_functions
+from scripts.benchmarks.inputs import additions
 from tests.paths import INPUTS
 from tests.tool.targets.targets import TARGETS, Target
 
@@ -57,7 +57,7 @@ class Scene:
         """Return a command line that takes a second."""
         if self.is_program:
             return [*self.argv[:2], *_OFTEN[self.target.name]]
-        source = many_functions(directory / "many.mlir", 2000)
+        source = additions(directory / "many.mlir", 4000)
         return [self.argv[0], str(source), *["--canonicalize", "--cse"] * 8]
 
     def first(self, **wanted: object) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _without_inner_calls(
     """Drop the changes that only `ours` has, and the counts of such changes; return them."""
     for rows in (ours["changes"], natives["changes"]):
         for row in rows:
-            del row["seq"]
+            row.pop("seq", None)
     left = list(natives["changes"])
     kept: list[dict[str, Any]] = []
     extra: list[dict[str, Any]] = []

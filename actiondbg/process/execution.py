@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -17,7 +18,7 @@ from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.launch_options import LaunchOptions
-from actiondbg.process.program_run import ProgramRun
+from actiondbg.process.program_run import ProgramRun, pipes_of
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
@@ -290,8 +291,20 @@ class Execution:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the tool has ended, and the program that started it runs on."""
-        return self.state == "exited" and self._program is not None and self._program.is_running
+        """Whether the tool has ended, and the end of the program that started it is not reported.
+
+        The program may have ended meanwhile, with a status of its own.
+        """
+        return self.state == "exited" and self._program is not None and self._program.is_open
+
+    def holds_pipes(self) -> bool:
+        """Whether checkpoints of the ended tool have pipes open that are not ours.
+
+        The program may read the tool's output up to the end of such a pipe, which does not come
+        while they are open.
+        """
+        ours = pipes_of(os.getpid())
+        return any(pipes_of(one.tool.pid) - ours for one in self.frozen())
 
     def wait_for_tool(self) -> bool:
         """Wait for a process of the program to connect; return False if the program ends first."""
@@ -460,6 +473,8 @@ class Execution:
             actions = self._exited.actions if self._exited else None
             self._program.note_end(status, actions)
         stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
+        if self._program is not None and not self._program.processes and status >= 0:
+            stop = msgspec.structs.replace(stop, message=self._program.end_without_tool(status))
         last = self._crashed or self._exited
         self.stop = self._compared(stop, last.difference if last else None)
         self._running = False
@@ -506,7 +521,7 @@ def start_execution(
         else:
             process = start_process(program, agent, listener, streams, directory)
             if program.is_followed:
-                process = ProgramRun(process, listener)
+                process = ProgramRun(process, listener, program.follow)
     except BaseException:
         listener.close()
         raise

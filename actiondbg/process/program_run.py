@@ -43,20 +43,22 @@ class ProgramRun:
         process: the program.
         listener: accepts the connections of agents; a process waits there until the one before
             has ended.
+        follow: the glob of the processes to debug; None for all.
     """
 
-    def __init__(self, process: Process, listener: Listener) -> None:
+    def __init__(self, process: Process, listener: Listener, follow: str | None = None) -> None:
         self.pid = process.pid
         self.pidfd = process.pidfd
         self.listener = listener
         self.processes: list[FollowedProcess] = []
         self._process = process
+        self._follow = follow
         self._status: int | None = None
 
     @property
-    def is_running(self) -> bool:
-        """Whether the program has not ended yet."""
-        return self._status is None and not wait_for_end(self.pidfd, 0)
+    def is_open(self) -> bool:
+        """Whether the program runs, or has ended by itself without a report of that."""
+        return self._status is None
 
     def follow(self, connection: socket.socket) -> ToolProcess:
         """Return the process that has connected."""
@@ -72,6 +74,15 @@ class ProgramRun:
         if self.processes and self.processes[-1].state == "alive":
             last = self.processes[-1]
             last.state, last.status, last.actions = "exited", status, actions
+
+    def end_without_tool(self, status: int) -> str:
+        """Describe the end of a program of which no process was debugged."""
+        which = f" that matches {self._follow!r}" if self._follow else ""
+        return (
+            f"The program ended with status {status}, and no process of it{which} made an MLIR "
+            "context: 'actiondbg doctor TOOL' reports whether the tool that it starts can be "
+            "debugged."
+        )
 
     def end(self, kill: bool) -> int:
         """Wait for the end of the program; see ``ToolProcess``."""
@@ -98,6 +109,16 @@ class _Descendant:
             os.close(self.pidfd)
             if kill:
                 self._program.end(kill=True)
+
+
+def pipes_of(pid: int) -> set[str]:
+    """Return the pipes that a process has open, by the names that the kernel gives them."""
+    found: set[str] = set()
+    with contextlib.suppress(OSError):
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                found.add(os.readlink(descriptor))
+    return {name for name in found if name.startswith("pipe:")}
 
 
 def _command_of(pid: int) -> list[str]:

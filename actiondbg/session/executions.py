@@ -152,6 +152,8 @@ class Executions:
         ended = self.need()
         if ended.program is None:
             return None
+        if ended.holds_pipes():
+            ended.release()
         following = Execution(ended.program, ended.program.listener, options)
         if not following.wait_for_tool():
             return None

@@ -90,7 +90,9 @@ def test_a_program_without_mlir(tmp_path: Path) -> None:
     with actiondbg.launch(["bash", "-c", "exit 4"]) as s:
         stop = s.run()
         assert (stop.when, stop.status) == ("exit", 4)
-        assert stop.message == "The tool ended with status 4 before it made an MLIR context."
+        assert stop.message and stop.message.startswith(
+            "The program ended with status 4, and no process of it made an MLIR context: "
+        )
         assert s.processes == []
         with pytest.raises(NotStopped):
             s.step()
@@ -132,3 +134,59 @@ def test_a_second_tool_waits_for_its_turn(script: Path) -> None:
         assert sorted(names) == ["canonicalize", "cse"]
         assert s.continue_().status == 0
         assert [process.status for process in s.processes] == [0, 0]
+
+
+def passes_of(session: actiondbg.Session) -> list[str]:
+    """The passes at which a session stops up to the end of the program."""
+    session.breakpoints.add("tag:pass-execution")
+    found: list[str] = []
+    stop = session.run()
+    while stop.when != "exit":
+        found.append(stop.name)
+        stop = session.continue_()
+    return found
+
+
+def test_a_program_that_reads_the_output_of_the_tool_to_its_end(
+    script: Path, mlir_opt: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import subprocess\n"
+        f"command = [{mlir_opt!r}, {str(tmp_path / 'in.mlir')!r}, '--canonicalize']\n"
+        "done = subprocess.run(command, capture_output=True, check=True)\n"
+        "print(done.stdout.count(b'arith.addi'))\n"
+    )
+    with actiondbg.launch([sys.executable, str(program)]) as s:
+        assert passes_of(s) == ["canonicalize"]
+        assert (s.exit_status, s.target.output()) == (0, "0\n")
+
+
+def test_tools_that_are_joined_by_a_pipe(script: Path, mlir_opt: str) -> None:
+    first, _, _ = script.read_text().splitlines()
+    script.write_text(f"{first} | {mlir_opt} --canonicalize\n")
+    with actiondbg.launch(["bash", str(script)]) as s:
+        assert passes_of(s) == ["cse", "canonicalize"]
+        assert s.exit_status == 0
+        assert s.target.output().count("func.func @f") == 1
+
+
+def test_the_end_of_a_program_right_after_its_last_tool(script: Path) -> None:
+    for _ in range(3):
+        with actiondbg.launch(["bash", str(script)]) as s:
+            assert passes_of(s) == ["cse", "canonicalize"]
+            assert s.exit_status == 3
+            assert "The program that started it ended with status 3" in str(s.stop)
+
+
+def test_a_tool_that_fails_stops_the_session_before_the_next_one(
+    script: Path, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.mlir"
+    bad.write_text("func.func @f( {\n")
+    first, second, _ = script.read_text().splitlines()
+    script.write_text(f"{first.replace('in.mlir', bad.name)}\n{second}\n")
+    with actiondbg.launch(["bash", str(script)]) as s:
+        assert s.run().status == 1
+        assert s.continue_().status == 0
+        assert [one.status for one in s.processes] == [1, 0]

@@ -58,6 +58,15 @@ class AgentOptions:
         self._executions.program.randomize = not on
 
     @property
+    def follow(self) -> str:
+        """A glob of the processes of a program to debug, from the next start on; see ``launch``."""
+        return self._executions.program.follow or "*"
+
+    @follow.setter
+    def follow(self, glob: str) -> None:
+        self._executions.program.follow = None if glob == "*" else glob
+
+    @property
     def stop_on_crash(self) -> bool:
         """Whether the tool stops where it crashes, before its own handler of the signal runs."""
         return self._stops_on_crash

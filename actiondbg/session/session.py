@@ -63,6 +63,7 @@ def launch(
     skips: str | os.PathLike[str] | None = None,
     edits: str | os.PathLike[str] | None = None,
     randomize: bool = False,
+    follow: str | None = None,
 ) -> Session:
     """Make a session; nothing runs yet.
 
@@ -80,11 +81,14 @@ def launch(
         skips: a file of ``skips.save``: its actions are skipped in each run.
         edits: a file of ``edits.save``: its edits are applied in each run.
         randomize: whether the tool's addresses are random, so that runs may differ.
+        follow: a glob of the processes to debug in a program that starts tools: of the name of the
+            executable, or of a word of the command line; None for each that makes an MLIR context.
 
     Raises:
-        UsageError: the command line is empty, or the skips or edits cannot be read.
+        UsageError: the command line is empty, a glob is wrong, or the skips or edits cannot be
+            read.
     """
-    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
+    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize, follow)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.skips.load(skips)

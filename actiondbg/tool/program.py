@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from actiondbg.errors import LaunchError, UsageError
+from actiondbg.support.globs import check_glob
 from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_cache import cache_directory
@@ -30,14 +31,12 @@ class Program:
         on_compile: called before the agent is compiled, which takes some seconds; a function
             that it returns is called after it.
         randomize: whether the tool's addresses are random, and so may differ in each run.
-
-    Attributes:
         follow: a glob of the processes to debug in a program that starts the tool: of the name of
-            the executable, or of a word of the command line; None for the first that makes an MLIR
+            the executable, or of a word of the command line; None for each that makes an MLIR
             context.
 
     Raises:
-        UsageError: the command line is empty.
+        UsageError: the command line is empty, or the glob is none.
     """
 
     def __init__(
@@ -48,6 +47,7 @@ class Program:
         env: Mapping[str, str] | None = None,
         on_compile: OnCompile | None = None,
         randomize: bool = False,
+        follow: str | None = None,
     ) -> None:
         if not argv or not argv[0]:
             raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
@@ -56,7 +56,7 @@ class Program:
         self.cwd = None if cwd is None else Path(cwd)
         self.env = env
         self.randomize = randomize
-        self.follow: str | None = None
+        self.follow = follow
         self._on_compile = on_compile
         self._expanded: tuple[list[str], list[str]] | None = None
         self._found: tuple[str, Tool] | None = None
@@ -68,6 +68,17 @@ class Program:
         if self._found is None or self._found[0] != name:
             self._found = name, find_tool(name, self.mlir_include)
         return self._found[1]
+
+    @property
+    def follow(self) -> str | None:
+        """The glob of the processes to debug; None for each that makes an MLIR context."""
+        return self._follow
+
+    @follow.setter
+    def follow(self, glob: str | None) -> None:
+        if glob is not None:
+            check_glob(glob, glob, 0)
+        self._follow = glob or None
 
     @property
     def is_followed(self) -> bool:

@@ -55,6 +55,16 @@ def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
         )
 
 
+def print_others(done: RecordedRun) -> None:
+    """Print that only the first process of a program is shown, if there were several."""
+    count = len(done.others)
+    if count:
+        print_notice(
+            f"This is the first of {count + 1} processes of the program that made an MLIR context: "
+            "--follow selects another, and 'actiondbg record' records all."
+        )
+
+
 def print_compiling() -> None:
     """Print on stderr that the agent is being compiled, which takes some seconds."""
     print(_COMPILING, file=sys.stderr, flush=True)

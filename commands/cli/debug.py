@@ -13,6 +13,7 @@ from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli.child_process import exit_code, show_compiling
 from actiondbg.commands.cli.line_parser import (
+    Follow,
     LineParser,
     MlirInclude,
     Randomize,
@@ -72,6 +73,7 @@ class DebugOptions(StartupOptions):
         bool, Flag("--return-child-result", help="exit with the tool's status")
     ] = False
     mlir_include: MlirInclude = None
+    follow: Follow = None
     randomize: Randomize = False
     skips: Annotated[
         str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
@@ -168,6 +170,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
     session = launch(
         tool,
         mlir_include=options.mlir_include,
+        follow=options.follow,
         randomize=options.randomize,
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),

@@ -25,6 +25,14 @@ from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"
 # Options of several subcommands.
+Follow = Annotated[
+    str | None,
+    Option(
+        "--follow",
+        "GLOB",
+        help="of a program that starts tools: only processes with this name or word of the command",
+    ),
+]
 MlirInclude = Annotated[
     str | None, Option("--mlir-include", "DIR", help="the include directory of the tool's MLIR")
 ]

@@ -13,11 +13,13 @@ from actiondbg.commands.cli.child_process import (
     print_cut,
     print_ending,
     print_notice,
+    print_others,
     show_compiling,
     wait_and_import,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
+    Follow,
     LineParser,
     MlirInclude,
     NoColor,
@@ -105,6 +107,7 @@ class LogOptions(Options):
     ] = None
     partial: Partial = False
     mlir_include: MlirInclude = None
+    follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
     no_color: NoColor = False
@@ -316,6 +319,7 @@ def _started(
         # The output of the tool must not mix with the log.
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
+        follow=options.follow,
         randomize=options.randomize,
         skip=options.skip,
         on_compile=show_compiling,
@@ -334,5 +338,6 @@ def _report(done: RecordedRun, recording: Path, count: int) -> None:
     tally.update()
     detail = f"the log has the {count:,} action{'s'[: count != 1]} up to then"
     print_ending(done, tally.ended, detail)
+    print_others(done)
     if done.path is None and done.status >= 0:
         print_notice("There is nothing to log: the tool ended without creating an MLIR context.")

@@ -16,6 +16,7 @@ from actiondbg.commands.cli.child_process import (
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
+    Follow,
     LineParser,
     MlirInclude,
     Quiet,
@@ -82,6 +83,7 @@ class RecordOptions(Options):
     ] = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
+    follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
 
@@ -119,6 +121,7 @@ def run(argv: list[str]) -> int:
         events=options.events.split(",") if options.events else (),
         lineage=options.lineage,
         mlir_include=options.mlir_include,
+        follow=options.follow,
         randomize=options.randomize,
         skip=options.skip,
         on_compile=show_compiling,
@@ -171,6 +174,8 @@ def _report(
     done: RecordedRun, output: Path, tally: Tally, replaces: bool, quiet: bool
 ) -> Iterator[str]:
     """Yield messages about the recording."""
+    from actiondbg.recording.log.tally import Tally
+
     if done.path is None:
         yield f"No recording in {output}: the tool ended without creating an MLIR context."
         return
@@ -183,6 +188,11 @@ def _report(
     if not quiet or done.status < 0:
         replaced = ", replacing the previous recording" if replaces else ""
         yield f"{_amount(tally)} in {output}{replaced}."
+    for path in done.others:
+        other = Tally(path)
+        other.update()
+        # Announced even if quiet: the user has not named it.
+        yield f"{_amount(other)} in {output.parent / path.name}, of another process."
 
 
 def _amount(tally: Tally) -> str:

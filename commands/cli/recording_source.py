@@ -10,6 +10,7 @@ from actiondbg.commands.cli.child_process import (
     exit_code,
     forward_interrupts,
     print_ending,
+    print_others,
     show_compiling,
     signal_name,
     wait_and_import,
@@ -42,6 +43,7 @@ def open_source(
     mlir_include: str | None = None,
     randomize: bool = False,
     skip: Sequence[str] = (),
+    follow: str | None = None,
     modules: Sequence[str] = (),
     lineage: bool = False,
     stdin: str | None = None,
@@ -58,6 +60,7 @@ def open_source(
         mlir_include: the include directory of the tool's MLIR.
         randomize: whether the tool's addresses are random.
         skip: SPECs of actions to skip.
+        follow: a glob of the processes to record of a program.
         modules: modules to import while the tool runs.
         lineage: record from which operation each was made.
         stdin: the path from which the tool reads; None for our standard input.
@@ -78,6 +81,7 @@ def open_source(
             mlir_include=mlir_include,
             randomize=randomize,
             skip=skip,
+            follow=follow,
             lineage=lineage,
             stdin=stdin,
             stdout=stdout,
@@ -92,6 +96,7 @@ def open_source(
             )
         recording = open_recording(recorded.path, partial=True)
         print_ending(recorded, is_whole=recording.cut is None)
+        print_others(recorded)
         yield Source(recording, exit_code(recorded.status))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import print_cut, print_notice
 from actiondbg.commands.cli.line_parser import (
+    Follow,
     LineParser,
     MlirInclude,
     Partial,
@@ -97,6 +98,7 @@ class ReportOptions(Options):
     partial: Partial = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
+    follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
 
@@ -135,6 +137,7 @@ def run(argv: list[str]) -> int:
         partial=options.partial,
         ir=options.ir or _IR,
         mlir_include=options.mlir_include,
+        follow=options.follow,
         randomize=options.randomize,
         skip=options.skip,
         lineage=options.lineage or options.cost is not None,

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Randomize
+from actiondbg.commands.cli.line_parser import (
+    Follow,
+    LineParser,
+    MlirInclude,
+    Partial,
+    Randomize,
+)
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
@@ -114,6 +120,7 @@ class StatOptions(Options):
     ] = None
     partial: Partial = False
     mlir_include: MlirInclude = None
+    follow: Follow = None
     randomize: Randomize = False
 
 
@@ -150,6 +157,7 @@ def run(argv: list[str]) -> int:
             partial=options.partial,
             events=() if recorded else _events(options),
             mlir_include=options.mlir_include,
+            follow=options.follow,
             randomize=options.randomize,
             modules=_MODULES,
         ) as source:

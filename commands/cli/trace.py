@@ -16,10 +16,12 @@ from actiondbg.commands.cli.child_process import (
     print_cut,
     print_ending,
     print_notice,
+    print_others,
     show_compiling,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
+    Follow,
     LineParser,
     MlirInclude,
     Partial,
@@ -110,6 +112,7 @@ class TraceOptions(Options):
     partial: Partial = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
+    follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
 
@@ -183,6 +186,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             tool,
             directory / f"run{SUFFIX}",
             mlir_include=options.mlir_include,
+            follow=options.follow,
             randomize=options.randomize,
             skip=options.skip,
             on_compile=show_compiling,
@@ -196,6 +200,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
     print_ending(done, is_whole=written is None or written.cut is None)
+    print_others(done)
     if written is None:
         print_notice("There is nothing to trace: the tool ended without creating an MLIR context.")
     else:

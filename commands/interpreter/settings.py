@@ -26,6 +26,7 @@ class Setting:
         values: the values of that property for the words.
         number: the unit of the accepted numbers, if it accepts numbers.
         needs_tool: whether it has no meaning over a recording.
+        is_text: whether the property of the session's options is a text, which it checks.
     """
 
     default: str
@@ -35,9 +36,12 @@ class Setting:
     values: tuple[int, ...] = (True, False)
     number: str | None = None
     needs_tool: bool = False
+    is_text: bool = False
 
-    def parse(self, name: str, value: str) -> int:
+    def parse(self, name: str, value: str) -> int | str:
         """Return the value for the session; raise UsageError for an invalid one."""
+        if self.is_text:
+            return value
         words = self.choices or ()
         if value in words:
             return self.values[words.index(value)]
@@ -46,10 +50,12 @@ class Setting:
         takes = " or ".join([*words, *([f"a number of {self.number}"] if self.number else [])])
         raise UsageError(f"{name} cannot be {value!r}: give {takes}.")
 
-    def text(self, value: int) -> str:
+    def text(self, value: int | str) -> str:
         """Return the text of a value of the session."""
         words = self.choices or ()
-        return words[self.values.index(value)] if words and value in self.values else str(value)
+        if isinstance(value, int) and words and value in self.values:
+            return words[self.values.index(value)]
+        return str(value)
 
 
 SETTINGS: dict[str, Setting] = {
@@ -90,6 +96,13 @@ SETTINGS: dict[str, Setting] = {
         "off",
         "whether outcomes are counted as actions run, so that info patterns needs no replay",
         attribute="count_actions",
+    ),
+    "follow": Setting(
+        "*",
+        "of a program that starts tools: a glob of the processes to debug, from the next start on",
+        None,
+        attribute="follow",
+        is_text=True,
     ),
     "disable-randomization": Setting(
         "on",

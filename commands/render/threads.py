@@ -1,12 +1,21 @@
-"""MLIR contexts and threads as text."""
+"""Processes, MLIR contexts and threads as text."""
 
 from __future__ import annotations
+
+import shlex
 
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned
+from actiondbg.process.program_run import FollowedProcess
 from actiondbg.protocol import MLIRContext, Thread
+
+
+class ProcessesShown(msgspec.Struct):
+    """The processes of the program that were debugged."""
+
+    processes: list[FollowedProcess]
 
 
 class ContextsShown(msgspec.Struct):
@@ -19,6 +28,24 @@ class ThreadsShown(msgspec.Struct):
     """The threads that ran actions."""
 
     threads: list[Thread]
+
+
+def _processes_text(_: RenderContext, shown: ProcessesShown) -> str:
+    if not shown.processes:
+        return "No process was debugged."
+    head = ("process", "pid", "actions", "status", "state", "command")
+    cells = [
+        (
+            one.name,
+            str(one.pid),
+            "-" if one.actions is None else f"{one.actions:,}",
+            "-" if one.status is None else str(one.status),
+            one.state,
+            shlex.join(one.command),
+        )
+        for one in shown.processes
+    ]
+    return "\n".join(aligned([head, *cells], left=(0, 4, 5)))
 
 
 def _contexts_text(_: RenderContext, shown: ContextsShown) -> str:
@@ -48,6 +75,7 @@ def _threads_text(_: RenderContext, shown: ThreadsShown) -> str:
 
 
 RENDERERS = (
+    renders(ProcessesShown, _processes_text),
     renders(ContextsShown, _contexts_text),
     renders(ThreadsShown, _threads_text),
 )

@@ -18,7 +18,7 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown, Text
-from actiondbg.commands.render.threads import ContextsShown, ThreadsShown
+from actiondbg.commands.render.threads import ContextsShown, ProcessesShown, ThreadsShown
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import UsageError
@@ -64,6 +64,17 @@ def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
     cursor = console.session.cursor.get()
     unit = msgspec.to_builtins(cursor.unit)
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
+
+
+@STATUS.subcommand(
+    "info",
+    "processes",
+    example="info processes",
+    needs_tool="A list of the program's processes",
+)
+def info_processes(console: Console, _: NoOptions) -> ProcessesShown:
+    """List the processes of the program that were debugged."""
+    return ProcessesShown(console.live_session().processes)
 
 
 @STATUS.subcommand("info", "contexts", example="info contexts")

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
+from actiondbg.recording.capture.processes import other_recordings
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.tool import OnCompile
@@ -30,18 +31,29 @@ class RecordedRun(NamedTuple):
     Args:
         path: the recording; None if the tool made no MLIR context.
         status: the tool's exit status, negative for a signal.
+        others: the recordings of the second and later processes of a program.
     """
 
     path: Path | None
     status: int
+    others: tuple[Path, ...] = ()
 
 
 class RecordingProcess(Closeable):
-    """A running tool that is recorded; leaving its ``with`` block terminates the tool."""
+    """A running tool that is recorded; leaving its ``with`` block terminates the tool.
 
-    def __init__(self, process: subprocess.Popen[bytes], path: Path | None) -> None:
+    Args:
+        process: the tool, or a program that starts tools.
+        path: the recording, if there is one.
+        is_program: whether it is a program, of which several processes may be recorded.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], path: Path | None, is_program: bool = False
+    ) -> None:
         self.process = process
         self.path = path
+        self._is_program = is_program
 
     def wait(self) -> RecordedRun:
         """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait."""
@@ -102,7 +114,8 @@ class RecordingProcess(Closeable):
         if path is not None and not (path.exists() and path.stat().st_size):
             path.unlink(missing_ok=True)
             path = None
-        return RecordedRun(path, self.process.returncode)
+        others = other_recordings(path) if path is not None and self._is_program else []
+        return RecordedRun(path, self.process.returncode, tuple(others))
 
 
 def start_recording(
@@ -122,6 +135,7 @@ def start_recording(
     upstream_log: str | os.PathLike[str] | None = None,
     randomize: bool = False,
     skip: Sequence[str] = (),
+    follow: str | None = None,
 ) -> RecordingProcess:
     """Start a tool and record its actions. The tool ends when this thread does.
 
@@ -145,13 +159,15 @@ def start_recording(
         upstream_log: the path for a log like that of the tool's own --log-actions-to.
         randomize: whether the tool's addresses are random, so that runs may differ.
         skip: SPECs, each with ``if EXPR`` or without, of actions to skip.
+        follow: a glob of the processes to record of a program that starts tools, see ``launch``;
+            the second and later ones are recorded in files of their own.
 
     Raises:
-        UsageError: the command line is empty, an event is unknown, or ``output`` exists and is not
-            a recording.
+        UsageError: the command line is empty, a glob is wrong, an event is unknown, or ``output``
+            exists and is not a recording.
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
-    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
+    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize, follow)
     variables = _agent_environment(output, ir, events, lineage, upstream_log)
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)
@@ -159,7 +175,11 @@ def start_recording(
     with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else create_recording(output)
         try:
-            return RecordingProcess(program.popen(agent, variables, streams), path)
+            if path is not None and program.is_followed:
+                for stale in other_recordings(path):
+                    stale.unlink()
+            process = program.popen(agent, variables, streams)
+            return RecordingProcess(process, path, program.is_followed)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)

@@ -253,6 +253,7 @@ class FakeOptions:
         self.disable_randomization = True
         self.stop_on_crash = True
         self.threads_wait = True
+        self.follow = "*"
         self.checkpoint_spacing = 50
         self.checkpoint_memory = 1024
 

@@ -38,6 +38,7 @@ info program
 start
 start
 info program
+info processes
 info contexts
 info threads
 next

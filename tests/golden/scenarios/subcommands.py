@@ -179,6 +179,8 @@ COMMAND_LINE = (
         line("actiondbg --batch -ex run ./fold.mlir"),
         line("actiondbg --batch -ex run -- true"),
         line("actiondbg --batch -ex run -- /bin/sh -c true"),
+        line("actiondbg --batch --follow '[a' -ex run -- true"),
+        line("actiondbg --batch --follow flang -ex run -ex 'info processes' -- true"),
         line("actiondbg --batch -ex run mlir-opt missing.mlir"),
         line("actiondbg --batch --return-child-result -ex run mlir-opt missing.mlir"),
         line("actiondbg --batch -ex run mlir-opt invalid.mlir"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import NotStopped
+from actiondbg.errors import NotStopped, UsageError
+from tests.paths import COMMAND
 from tests.processes import descendants, is_alive
 
 INPUT = """\
@@ -190,3 +192,53 @@ def test_a_tool_that_fails_stops_the_session_before_the_next_one(
         assert s.run().status == 1
         assert s.continue_().status == 0
         assert [one.status for one in s.processes] == [1, 0]
+
+
+def test_follow_selects_processes(script: Path) -> None:
+    first, second, end = script.read_text().splitlines()
+    script.write_text(f"{first} -o /dev/null\n{second} -o out.mlir\n{end}\n")
+    with actiondbg.launch(["bash", str(script)], follow="out.ml*", cwd=script.parent) as s:
+        assert passes_of(s) == ["canonicalize"]
+        assert s.exit_status == 3
+        s.options.follow = "*"
+        assert s.start().name == "cse"
+        s.options.follow = "flang"
+        end_of_run = s.run()
+        expected = "no process of it that matches 'flang' made an MLIR context"
+        assert expected in (end_of_run.message or "")
+
+
+def test_a_wrong_glob_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"The \[ in '\[a' is not closed"):
+        actiondbg.launch(["true"], follow="[a")
+
+
+def front_end(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *words], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_each_process_is_recorded_in_a_file_of_its_own(script: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.p2.adbrec").write_text("no recording")
+    for _ in range(2):  # the second time replaces the recordings of the first
+        done = front_end(tmp_path, "record", "-o", "run.adbrec", "--", "bash", str(script))
+        assert done.returncode == 3
+        assert " in run.adbrec" in done.stderr
+        assert " in run.p1.adbrec, of another process." in done.stderr
+        names = sorted(path.name for path in tmp_path.glob("*.adbrec"))
+        assert names == ["run.adbrec", "run.p1.adbrec", "run.p2.adbrec"]
+    assert (tmp_path / "run.p2.adbrec").read_text() == "no recording"
+
+
+def test_only_processes_that_follow_selects_are_recorded(script: Path, tmp_path: Path) -> None:
+    words = ["--follow=--canonicalize", "-o", "run.adbrec", "--", "bash", str(script)]
+    done = front_end(tmp_path, "record", *words)
+    assert (done.returncode, "another process" in done.stderr) == (3, False)
+    shown = front_end(tmp_path, "log", "run.adbrec")
+    assert "(canonicalize)" in shown.stdout and "(cse)" not in shown.stdout
+    assert [path.name for path in tmp_path.glob("*.adbrec")] == ["run.adbrec"]
+
+
+def test_log_reports_how_many_processes_it_leaves_out(script: Path, tmp_path: Path) -> None:
+    done = front_end(tmp_path, "log", "--", "bash", str(script))
+    assert "This is the first of 2 processes of the program" in done.stderr
+    assert "(cse)" in done.stdout and "(canonicalize)" not in done.stdout

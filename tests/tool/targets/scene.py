@@ -24,7 +24,7 @@ _RUNS = {
     "iree": ["iree-opt", *_FOLDED],
     "torch-mlir": ["torch-mlir-opt", *_FOLDED],
     "triton": ["python", "triton/kernels.py", "matmul"],
-    "jax": ["python", "jax/functions.py", "layer"],
+    "jax": ["python", "jax/functions.py", "slope"],
 }
 # Of these programs, work for a second.
 _OFTEN = {"triton": ["matmul"] * 10, "jax": ["layer", "slope", "running"] * 3}
@@ -72,8 +72,18 @@ class Scene:
 
     @property
     def pattern(self) -> dict[str, Any]:
-        """The first application of a pattern that changed the IR, at a place of a file."""
-        return self.first(tag="apply-pattern", outcome="succeeded", changed=True, file=...)
+        """The first application of a pattern that changed the IR, at a place of a file.
+
+        There the pattern was not tried before, so that a breakpoint finds this application.
+        """
+        tried: set[tuple[object, ...]] = set()
+        for action in self.actions:
+            place = action["name"], action["op"], action["line"]
+            is_new = place not in tried and action["tag"] == "apply-pattern"
+            if is_new and action["file"] and action["changed"] and action["outcome"] == "succeeded":
+                return action
+            tried.add(place)
+        raise AssertionError(f"no pattern of {self.target.name} changed anything")
 
     @property
     def fold(self) -> dict[str, Any]:

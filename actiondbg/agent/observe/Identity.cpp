@@ -18,13 +18,20 @@ Identities &Identities::all() {
   return *identities;
 }
 
-/// Zeroed memory; the kernel maps a page at its first write.
-static void *takeMemory(size_t bytes) {
-  void *taken = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+/// Zeroed memory at a multiple of `alignment`; the kernel maps a page at its
+/// first write.
+static void *takeMemory(size_t bytes, size_t alignment) {
+  size_t mapped = bytes + alignment;
+  void *taken = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (taken == MAP_FAILED)
     llvm::report_bad_alloc_error("actiondbg: no memory for operations");
-  return taken;
+  auto *begin = static_cast<char *>(taken);
+  size_t before = -reinterpret_cast<uintptr_t>(begin) & (alignment - 1);
+  if (before)
+    munmap(begin, before);
+  munmap(begin + before + bytes, alignment - before);
+  return begin + before;
 }
 
 template <typename Inner, unsigned first, unsigned last>
@@ -32,7 +39,8 @@ Inner *Identities::Level<Inner, first, last>::need(uintptr_t key) {
   Inner *there = get(key);
   if (there)
     return there;
-  auto *made = static_cast<Inner *>(takeMemory(sizeof(Inner)));
+  auto *made =
+      static_cast<Inner *>(takeMemory(sizeof(Inner), alignof(Inner)));
   if (entries[indexOf(key)].compare_exchange_strong(there, made))
     return made;
   munmap(made, sizeof(Inner));
@@ -57,9 +65,20 @@ uint32_t &Identities::findEntry(const Operation *op) const {
   return table->numbers[slotOf(op)];
 }
 
+void Identities::Table::reserved() {
+  // About 10,000 operations: fewer are not worth 2 MiB.
+  constexpr uint32_t many = 160;
+  // MADV_COLLAPSE of Linux 6.1. An older one refuses it, and nothing is lost.
+  constexpr int collapse = 25;
+  if (reservations.fetch_add(1, std::memory_order_relaxed) == many)
+    madvise(numbers, sizeof(numbers), collapse);
+}
+
 /// A small block at a time: renew() discards the unused rest of it.
 void Identities::reserveIds() {
   constexpr uint32_t many = 64;
+  if (local.table)
+    local.table->reserved();
   local.next = given.fetch_add(many);
   local.end = local.next + many;
 }

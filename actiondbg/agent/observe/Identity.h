@@ -88,9 +88,14 @@ private:
   /// The operations in one such stretch of memory: the id of each, with flags
   /// in the lowest bits, and its offset within its 64 bytes. The kernel maps a
   /// page at its first write.
-  struct Table {
+  struct alignas(slots * sizeof(uint32_t)) Table {
     uint32_t numbers[slots];
     uint8_t offsets[slots];
+    std::atomic<uint32_t> reservations;
+    /// Notes that a thread that uses the table has reserved ids. The numbers of
+    /// many operations are moved to one large page: the processor would spend
+    /// more time to look up addresses of small ones than to read them.
+    void reserved();
   };
   template <typename Inner, unsigned first, unsigned last> struct Level {
     static constexpr uintptr_t size = uintptr_t(1) << (last - first);

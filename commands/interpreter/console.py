@@ -273,7 +273,8 @@ class Console:
         self.out.flush()
         with self.progress.shown():
             stop = self._resume(control)
-        if not self._noted_threading:
+        hello = self._live.target.hello if self._live else None
+        if not self._noted_threading and hello and "threads-off" in hello.capabilities:
             self._noted_threading = True
             self.note("Threading of the tool is switched off while it is debugged.")
         return stop

@@ -17,6 +17,7 @@ from actiondbg.process.process_status import ProcessStatus
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.protocol import Action, Cursor, Frame, MLIRContext, Status, Thread, Unit
+from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor as SessionCursor
 from actiondbg.session.inspection.outcome import Outcome
@@ -234,7 +235,19 @@ class FakeTarget:
     def __init__(self) -> None:
         self.argv = ["mlir-opt", "in.mlir"]
         self.tool: Any = None
-        self.hello: Any = None
+        self.hello: protocol.Hello | None = protocol.Hello(
+            protocol=protocol.VERSION,
+            agent="native",
+            llvm="22.1.8",
+            pid=4711,
+            parent=1,
+            assertions=True,
+            capabilities=frozenset(CAPABILITIES),
+            role="tool",
+            ordinal=0,
+            event=0,
+            when=None,
+        )
         self.pid: int | None = None
 
     def process(self) -> ProcessStatus:

@@ -35,6 +35,16 @@ def print_cut(path: str, cut: str | None) -> None:
         print_notice(f"{path}: {cut}")
 
 
+def without_context(done: RecordedRun) -> str:
+    """Return why there is no recording, without the dot at the end."""
+    if done.is_program:
+        return (
+            "no process of the program made an MLIR context: 'actiondbg doctor TOOL' reports "
+            "whether the tool that it starts can be debugged"
+        )
+    return "the tool ended without creating an MLIR context"
+
+
 def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
     """Print that a tool was killed, or that its recording is incomplete.
 
@@ -46,6 +56,10 @@ def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
     if done.status < 0:
         print_notice(
             f"The tool was killed by {signal_name(-done.status)}{detail and ': '}{detail}."
+        )
+    elif done.is_program and done.path is not None and not is_whole:
+        print_notice(
+            "The process was killed before its end, or some actions could not be recorded."
         )
     elif done.path is not None and not is_whole:
         place = str(done.path.parent.parent)

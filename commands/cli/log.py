@@ -16,6 +16,7 @@ from actiondbg.commands.cli.child_process import (
     print_others,
     show_compiling,
     wait_and_import,
+    without_context,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
@@ -340,4 +341,4 @@ def _report(done: RecordedRun, recording: Path, count: int) -> None:
     print_ending(done, tally.ended, detail)
     print_others(done)
     if done.path is None and done.status >= 0:
-        print_notice("There is nothing to log: the tool ended without creating an MLIR context.")
+        print_notice(f"There is nothing to log: {without_context(done)}.")

@@ -13,6 +13,7 @@ from actiondbg.commands.cli.child_process import (
     print_ending,
     print_notice,
     show_compiling,
+    without_context,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
@@ -177,22 +178,30 @@ def _report(
     from actiondbg.recording.log.tally import Tally
 
     if done.path is None:
-        yield f"No recording in {output}: the tool ended without creating an MLIR context."
+        yield f"No recording in {output}: {without_context(done)}."
         return
     tally.update()
     if not tally.ended and done.status >= 0:
-        yield (
-            f"The recording {output} is incomplete: writing failed, perhaps on a full disk. It can "
-            "be read up to that point."
-        )
+        yield _incomplete(output, done)
     if not quiet or done.status < 0:
         replaced = ", replacing the previous recording" if replaces else ""
         yield f"{_amount(tally)} in {output}{replaced}."
     for path in done.others:
         other = Tally(path)
         other.update()
+        name = output.parent / path.name
+        if not other.ended:
+            yield _incomplete(name, done)
         # Announced even if quiet: the user has not named it.
-        yield f"{_amount(other)} in {output.parent / path.name}, of another process."
+        yield f"{_amount(other)} in {name}, of another process."
+
+
+def _incomplete(path: Path, done: RecordedRun) -> str:
+    why = "its process was killed, or " if done.is_program else ""
+    return (
+        f"The recording {path} is incomplete: {why}writing failed, perhaps on a full disk. It can "
+        "be read up to that point."
+    )
 
 
 def _amount(tally: Tally) -> str:

@@ -18,6 +18,7 @@ from actiondbg.commands.cli.child_process import (
     print_notice,
     print_others,
     show_compiling,
+    without_context,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
@@ -202,7 +203,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
     print_ending(done, is_whole=written is None or written.cut is None)
     print_others(done)
     if written is None:
-        print_notice("There is nothing to trace: the tool ended without creating an MLIR context.")
+        print_notice(f"There is nothing to trace: {without_context(done)}.")
     else:
         _report(written, options, kind)
     return exit_code(done.status)

@@ -34,6 +34,11 @@ void EndReport::finishFiles() {
   finishAlternative(engine);
 }
 
+void EndReport::exit() {
+  Recorder::finish(exitStatus);
+  sendExit();
+}
+
 void EndReport::sendExit() {
   if (!engine.isAttached() || !engine.isConnected())
     return;

@@ -18,7 +18,8 @@ public:
   /// Whether a crash stops the tool where nothing catches it.
   bool stopsOnCrash = false;
 
-  void sendExit();
+  /// Completes the recording, and tells the front end, once.
+  void exit();
   /// Notes the crash, and stops if that is wanted. Called before the tool's own
   /// handler, which may print a lot.
   void crash(int signal);
@@ -28,6 +29,7 @@ public:
   void sendCrash();
 
 private:
+  void sendExit();
   void finishFiles();
   void noteCause();
 

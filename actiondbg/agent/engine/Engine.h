@@ -75,7 +75,10 @@ public:
   void abandon();
   bool isAttached() const { return attached; }
   /// Whether this process is connected to the front end.
-  bool isConnected() const { return getpid() == pid && connection.isOpen(); }
+  /// Whether this process is debugged or recorded, and no fork of it that the
+  /// tool made.
+  bool isOwnProcess() const { return getpid() == pid; }
+  bool isConnected() const { return isOwnProcess() && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
   bool follows() const { return attached && local.isFollowed && !silent; }
   /// Whether this thread is inside an action that is followed.

@@ -83,6 +83,7 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
     return false;
   Identities::disableFind();
   on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
+  first().pid = getpid();
   first().observe();
   handleCrashSignals();
   return true;
@@ -175,6 +176,7 @@ bool Engine::beginPart(const RecordSettings &settings) {
   threads = 0;
   ++newestPart;
   isInPart = true;
+  first().pid = getpid();
   joinPart();
   leader = local.engine;
   return true;

@@ -5,6 +5,7 @@
 #include "fork/ProcessTitle.h"
 #include "fork/QuietFork.h"
 #include "support/Connection.h"
+#include "support/ExitAtOnce.h"
 
 #include <csignal>
 #include <unistd.h>
@@ -40,7 +41,7 @@ void Forks::become(const ForkSettings &settings) {
   setFork(role != Role::Tool);
   // Output in the wrong file would be judged by an oracle.
   if (!files.redirect(settings.outputs))
-    _exit(1);
+    exitAtOnce(1);
   switch (role) {
   case Role::Tool:
     files.reopen(settings.shared);

@@ -1,6 +1,7 @@
 //===- QuietFork.cpp - Forks that the tool does not see -------------------===//
 
 #include "fork/QuietFork.h"
+#include "support/ExitAtOnce.h"
 
 #include <cerrno>
 #include <sched.h>
@@ -29,7 +30,7 @@ static pid_t forkTwice() {
     pid_t second = fork();
     if (second != 0) {
       ssize_t written = write(ends[1], &second, sizeof(second));
-      _exit(written == sizeof(second) ? 0 : 1);
+      exitAtOnce(written == sizeof(second) ? 0 : 1);
     }
     close(ends[0]);
     close(ends[1]);

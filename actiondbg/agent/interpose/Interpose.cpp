@@ -102,8 +102,7 @@ __attribute__((constructor)) static void takeEnvironmentAtLoad() {
 #endif
 
 __attribute__((destructor)) static void sayGoodbye() {
-  Recorder::finish(Engine::first().end.exitStatus);
-  Engine::first().end.sendExit();
+  Engine::first().end.exit();
 }
 
 using DisableThreading = void(MLIRContext *, bool);
@@ -112,7 +111,7 @@ using DisableThreading = void(MLIRContext *, bool);
 static void endWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
-    _exit(3);
+    exitAtOnce(3);
 }
 
 /// Carries out the settings, at the first context.
@@ -136,7 +135,7 @@ static void applySettings(MLIRContext *context) {
     endWithParent(given.parent);
   if (observes &&
       !Engine::startObserving(given.record, context->isMultithreadingEnabled()))
-    _exit(3);
+    exitAtOnce(3);
   if (!given.socket.empty())
     Engine::get().attach(given.socket);
 }

@@ -13,6 +13,7 @@
 #define ACTIONDBG_INTERPOSE_H
 
 #include "interpose/Versions.h"
+#include "support/ExitAtOnce.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dlfcn.h>
 #include <unistd.h>
@@ -72,7 +73,7 @@ template <typename Function> Function *real(const char *symbol) {
   if (!address) {
     llvm::errs() << "actiondbg: the tool's MLIR has no function " << symbol
                  << "; the agent was built for another MLIR\n";
-    _exit(3);
+    exitAtOnce(3);
   }
   return reinterpret_cast<Function *>(address);
 }

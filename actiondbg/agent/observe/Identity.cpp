@@ -39,8 +39,7 @@ Inner *Identities::Level<Inner, first, last>::need(uintptr_t key) {
   Inner *there = get(key);
   if (there)
     return there;
-  auto *made =
-      static_cast<Inner *>(takeMemory(sizeof(Inner), alignof(Inner)));
+  auto *made = static_cast<Inner *>(takeMemory(sizeof(Inner), alignof(Inner)));
   if (entries[indexOf(key)].compare_exchange_strong(there, made))
     return made;
   munmap(made, sizeof(Inner));

@@ -166,17 +166,30 @@ void Recorder::writeEnd(const char *text) {
   ChunkHeader header;
   header.thread = recorderOfThread ? recorderOfThread->thread : 0;
   RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
-  RecordFile::end();
 }
 
-void Recorder::finish(int status) {
-  if (!isOn())
-    return;
+void Recorder::writeExit(int status) {
   flushEverywhere();
   Stages::finish();
   char text[64];
   snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
   writeEnd(text);
+}
+
+void Recorder::finish(int status) {
+  if (!isOn())
+    return;
+  writeExit(status);
+  RecordFile::end();
+}
+
+off_t Recorder::finishForNow() {
+  if (!isOn())
+    return -1;
+  flushEverywhere();
+  off_t size = RecordFile::size();
+  writeExit(0);
+  return size;
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +242,7 @@ void Recorder::crash() {
            "{\"ended\":\"crash\",\"signal\":%d%s,\"message\":\"%s\"}",
            int(engine.end.crashSignal), row, message);
   writeEnd(text);
+  RecordFile::end();
 }
 
 // The tool's handlers of termination signals.

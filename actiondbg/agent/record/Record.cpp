@@ -121,6 +121,16 @@ void RecordFile::end() {
   fd = -1;
 }
 
+off_t RecordFile::size() {
+  struct stat file;
+  return fstat(fd, &file) == 0 ? file.st_size : -1;
+}
+
+void RecordFile::cutTo(off_t size) {
+  if (size < 0 || ftruncate(fd, size) != 0)
+    abandon();
+}
+
 void RecordFile::dropTornChunk() {
   std::string path = "/proc/self/fd/" + std::to_string(fd);
   int readable = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

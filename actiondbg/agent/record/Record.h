@@ -191,6 +191,9 @@ public:
   static void abandon() { fd = -1; }
   /// Stops writing: the recording is complete.
   static void end();
+  /// The size of the file now, to which `cutTo` sets it back.
+  static off_t size();
+  static void cutTo(off_t size);
   /// The number of recordings begun so far: rows of an earlier one do not
   /// belong into the file.
   static unsigned count() { return begun; }

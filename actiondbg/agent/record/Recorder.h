@@ -52,6 +52,9 @@ public:
   static bool isOn() { return RecordFile::isOpen(); }
   /// Flushes all threads and writes the end of the recording: the tool exits.
   static void finish(int status);
+  /// Completes the recording, since another program may take the place of this
+  /// one; returns the size to which the file is cut if that fails.
+  static off_t finishForNow();
   /// Flushes all threads, so that the file can be read.
   static void flushAll() {
     if (isOn())
@@ -263,6 +266,7 @@ private:
   void wakeIn(int64_t nanoseconds);
   static void onWake(int number);
   static void handleWakeSignal();
+  static void writeExit(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();
   static void onEnd(int number, siginfo_t *info, void *context);

@@ -4,6 +4,7 @@
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
 #include "support/AgentHeap.h"
+#include "support/ExitAtOnce.h"
 #include "support/Locations.h"
 
 #include "mlir/IR/AsmState.h"
@@ -154,14 +155,14 @@ static void writeInForks(StageWriter &writer, bool isValid, int file) {
   if (child == 0) {
     RecordFile::resume(file);
     writer.write(/*isGeneric=*/false);
-    _exit(0);
+    exitAtOnce(0);
   }
   int status = 1;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (child < 0 || status != 0)
     writer.write(/*isGeneric=*/true);
-  _exit(0);
+  exitAtOnce(0);
 }
 
 static void write(Operation *root, StageKind kind, const Recorder &recorder) {

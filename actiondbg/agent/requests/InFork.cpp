@@ -1,6 +1,7 @@
 //===- InFork.cpp - Answers computed in a fork ----------------------------===//
 
 #include "requests/InFork.h"
+#include "support/ExitAtOnce.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -63,7 +64,7 @@ Answer<Object> answerInFork(llvm::function_ref<Answer<Object>()> compute) {
       signal(fatal, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sendToParent(ends[1], compute());
-    _exit(0);
+    exitAtOnce(0);
   }
   close(ends[1]);
   if (child > 0)

@@ -1,6 +1,7 @@
 //===- Connection.cpp - The socket to the front end -----------------------===//
 
 #include "support/Connection.h"
+#include "support/ExitAtOnce.h"
 
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -42,9 +43,9 @@ bool isFork() { return isForked; }
 
 void endProcess() {
   if (isFork())
-    _exit(1);
+    exitAtOnce(1);
   llvm::sys::RunInterruptHandlers();
-  _exit(1);
+  exitAtOnce(1);
 }
 
 void (*Connection::onForce)() = nullptr;
@@ -126,7 +127,7 @@ void Connection::open(const std::string &path) {
   address.sun_family = AF_UNIX;
   if (fd < 0 || path.size() >= sizeof(address.sun_path)) {
     llvm::errs() << "actiondbg: cannot use the socket " << path << "\n";
-    _exit(3);
+    exitAtOnce(3);
   }
   memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (connect(fd, reinterpret_cast<struct sockaddr *>(&address),
@@ -135,7 +136,7 @@ void Connection::open(const std::string &path) {
     if (!isFork())
       llvm::errs() << "actiondbg: cannot connect to " << path << ": "
                    << strerror(errno) << "\n";
-    _exit(3);
+    exitAtOnce(3);
   }
   notifyBySignal(fd);
 }

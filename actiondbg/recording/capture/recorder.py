@@ -32,11 +32,14 @@ class RecordedRun(NamedTuple):
         path: the recording; None if the tool made no MLIR context.
         status: the tool's exit status, negative for a signal.
         others: the recordings of the second and later processes of a program.
+        is_program: whether it was a program that may start tools; the status is that of the
+            program, and a process of it may have been killed.
     """
 
     path: Path | None
     status: int
     others: tuple[Path, ...] = ()
+    is_program: bool = False
 
 
 class RecordingProcess(Closeable):
@@ -115,7 +118,7 @@ class RecordingProcess(Closeable):
             path.unlink(missing_ok=True)
             path = None
         others = other_recordings(path) if path is not None and self._is_program else []
-        return RecordedRun(path, self.process.returncode, tuple(others))
+        return RecordedRun(path, self.process.returncode, tuple(others), self._is_program)
 
 
 def start_recording(

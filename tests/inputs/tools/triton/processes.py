@@ -1,88 +1,75 @@
-# RUN: python %s spawn
-# RUN: python %s child
-# RUN: python %s threads
-# RUN: python %s errors
-"""Kernels compiled by other processes, by threads, and after one that does not compile.
+"""Compile kernels of kernels.py in several processes: ``python processes.py MODE``.
 
-``python processes.py HOW`` prints the size of the PTX of each kernel.
+Each mode compiles "add" in another process; all but "exec" compile "softmax" in this one, too.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import runpy
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import kernels
-import triton
-import triton.language as tl
-from triton.compiler import ASTSource
+import triton  # so that a fork has MLIR loaded
 
-NAMES = ["add", "softmax"]
+KERNELS = str(Path(__file__).with_name("kernels.py"))
 
 
-def size(name):
-    """Compile a kernel and return the size of its PTX."""
-    return len(kernels.compile_kernel(name).asm["ptx"])
+def compile_kernel(name: str) -> None:
+    """Write NAME.ptx and so on into the working directory."""
+    sys.argv = [KERNELS, name]
+    runpy.run_path(KERNELS, run_name="__main__")
 
 
-@triton.jit
-def wrong(in_ptr, BLOCK: tl.constexpr):
-    """Add vectors of different lengths."""
-    values = tl.load(in_ptr + tl.arange(0, BLOCK))
-    tl.store(in_ptr + tl.arange(0, 2 * BLOCK), values)
+def in_fork(name: str) -> None:
+    """Compile a kernel in a fork, which ends at once, as forks of Python programs do."""
+    child = os.fork()
+    if child == 0:
+        compile_kernel(name)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 
 
-def put_size(queue, name):
-    """Put the size of the PTX of a kernel into a queue."""
-    queue.put(size(name))
+def in_pool(name: str, method: str) -> None:
+    """Compile a kernel in a worker of multiprocessing."""
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        pool.map(compile_kernel, [name])
+        pool.close()
+        pool.join()
 
 
-def in_processes(method):
-    """Return the sizes of kernels that two processes compile."""
-    context = multiprocessing.get_context(method)
-    queue = context.Queue()
-    processes = [context.Process(target=put_size, args=(queue, name)) for name in NAMES]
-    for process in processes:
-        process.start()
-    sizes = sorted(queue.get() for _ in processes)
-    for process in processes:
-        process.join()
-    return sizes
+def in_program(name: str) -> None:
+    """Compile a kernel in a program of its own."""
+    subprocess.run([sys.executable, KERNELS, name], check=True)
 
 
-def in_child():
-    """Return the size of a kernel after a process of its own compiled another."""
-    program = str(Path(kernels.__file__))
-    subprocess.run([sys.executable, program, "softmax"], check=True)
-    return [size("add")]
+def main(mode: str) -> None:
+    """Compile the kernels."""
+    assert triton.__version__
+    if mode == "fork-before":
+        in_fork("add")
+        compile_kernel("softmax")
+    elif mode == "fork-after":
+        compile_kernel("softmax")
+        in_fork("add")
+    elif mode in ("pool-fork", "pool-spawn", "pool-forkserver"):
+        in_pool("add", mode.removeprefix("pool-"))
+        compile_kernel("softmax")
+    elif mode == "program-before":
+        in_program("add")
+        compile_kernel("softmax")
+    elif mode == "program-after":
+        compile_kernel("softmax")
+        in_program("add")
+    elif mode == "exec":
+        compile_kernel("softmax")
+        try:
+            os.execvp("there-is-no-such-program", ["x"])
+        except FileNotFoundError:
+            os.execv(sys.executable, [sys.executable, KERNELS, "add"])
 
-
-def in_threads():
-    """Return the sizes of kernels that two threads compile."""
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(size, NAMES))
-
-
-def after_errors():
-    """Return the size of a kernel, compiled after one that is wrong."""
-    source = ASTSource(wrong, {"in_ptr": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 64})
-    try:
-        triton.compile(source, target=kernels.TARGET)
-    except triton.CompilationError as error:
-        print(type(error).__name__)
-    return [size("add")]
-
-
-HOW = {
-    "fork": lambda: in_processes("fork"),
-    "spawn": lambda: in_processes("spawn"),
-    "child": in_child,
-    "threads": in_threads,
-    "errors": after_errors,
-}
 
 if __name__ == "__main__":
-    print(HOW[sys.argv[1]]())
+    main(sys.argv[1])

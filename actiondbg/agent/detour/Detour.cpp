@@ -3,6 +3,8 @@
 // An entry is overwritten by one jump, which reaches only near memory: an
 // island there has the jump to the agent, and the copy of what was overwritten.
 // Where the agent's jump leads is data, so that code is written only once.
+// On aarch64 one instruction does not reach beyond an object with much code;
+// three do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +20,19 @@
 
 namespace adbg::detour {
 
+/// The jumps that overwrite an entry, the shortest first. All of an object's
+/// are of one kind.
+static constexpr EntryJump entryJumps[] = {
 #if defined(__x86_64__)
-static constexpr size_t entrySize = 5;
-static constexpr int64_t reach = (int64_t(1) << 31) - (1 << 16);
-static constexpr bool isSupported = true;
+    {5, (int64_t(1) << 31) - (1 << 16)},
 #elif defined(__aarch64__)
-static constexpr size_t entrySize = 4;
-static constexpr int64_t reach = (int64_t(1) << 27) - (1 << 16);
-static constexpr bool isSupported = true;
+    {4, (int64_t(1) << 27) - (1 << 16)},
+    {12, (int64_t(1) << 32) - (1 << 16)},
 #else
-static constexpr size_t entrySize = 8;
-static constexpr int64_t reach = 0;
-static constexpr bool isSupported = false;
+    {0, 0},
 #endif
+};
+static constexpr bool isSupported = entryJumps[0].size != 0;
 
 //===----------------------------------------------------------------------===//
 // Islands
@@ -58,8 +60,8 @@ static size_t dataSize() {
   return alignedToPage(Detours::capacity * sizeof(Crossing));
 }
 
-/// Maps memory at a free place from which all of an object can be reached.
-uint8_t *Detours::reserve() const {
+/// Maps memory at a free place which all of an object can reach.
+uint8_t *Detours::reserve(int64_t reach) const {
   size_t size = codeSize() + dataSize();
   int64_t lowest = static_cast<int64_t>(object.end) - reach;
   int64_t highest = static_cast<int64_t>(object.begin) + reach - size;
@@ -140,16 +142,27 @@ static void writeJump(uint8_t *code, const uint8_t *target) {
   memcpy(code + sizeof(words), &target, sizeof(target));
 }
 
-/// The jump that overwrites an entry.
-static void entryJump(uint8_t (&bytes)[entrySize], const uint8_t *from,
-                      const uint8_t *to) {
+/// Writes the jump that overwrites an entry, as it will be at `from`.
+static void writeEntryJump(uint8_t *bytes, size_t size, const uint8_t *from,
+                           const uint8_t *to) {
 #if defined(__x86_64__)
-  auto distance = static_cast<int32_t>(to - (from + entrySize));
+  auto distance = static_cast<int32_t>(to - (from + size));
   bytes[0] = 0xe9;
   memcpy(bytes + 1, &distance, sizeof(distance));
 #else
-  uint32_t word = 0x14000000 | (((to - from) >> 2) & 0x3ffffff);
-  memcpy(bytes, &word, sizeof(word));
+  if (size == 4) {
+    uint32_t word = 0x14000000 | (((to - from) >> 2) & 0x3ffffff);
+    memcpy(bytes, &word, sizeof(word));
+    return;
+  }
+  auto target = reinterpret_cast<uint64_t>(to);
+  uint64_t pages = (target >> 12) - (reinterpret_cast<uint64_t>(from) >> 12);
+  // adrp x16, page; add x16, x16, offset; br x16
+  const uint32_t words[] = {
+      static_cast<uint32_t>(0x90000010 | (pages & 3) << 29 |
+                            ((pages >> 2) & 0x7ffff) << 5),
+      static_cast<uint32_t>(0x91000210 | (target & 4095) << 10), 0xd61f0200};
+  memcpy(bytes, words, sizeof(words));
 #endif
 }
 
@@ -175,8 +188,12 @@ static const char *writeCode(uint8_t *place, const uint8_t *bytes,
 // Detours
 //===----------------------------------------------------------------------===//
 
-Detours::Detours(const LoadedObject &object)
-    : object(object), island(isSupported ? reserve() : nullptr) {
+Detours::Detours(const LoadedObject &object) : object(object) {
+  for (const EntryJump &one : entryJumps)
+    if (!island && isSupported) {
+      jump = one;
+      island = reserve(one.reach);
+    }
   if (island)
     crossings = new (island + codeSize()) Crossing[capacity];
 }
@@ -193,9 +210,9 @@ Detours::~Detours() {
       crossing.refusal = notCode;
     if (crossing.refusal)
       continue;
-    uint8_t bytes[entrySize];
-    entryJump(bytes, functions[i], island + i * slotSize);
-    crossing.refusal = writeCode(functions[i], bytes, sizeof(bytes));
+    uint8_t bytes[16];
+    writeEntryJump(bytes, jump.size, functions[i], island + i * slotSize);
+    crossing.refusal = writeCode(functions[i], bytes, jump.size);
   }
 }
 
@@ -220,9 +237,9 @@ const char *Detours::prepare(uint8_t *function, size_t size, uint8_t *code,
   FunctionCode from{function, size, reinterpret_cast<uint64_t>(function)};
   auto address = reinterpret_cast<uint64_t>(copy);
 #if defined(__x86_64__)
-  Relocated moved = relocateX86(from, entrySize, copy, address);
+  Relocated moved = relocateX86(from, jump.size, copy, address);
 #else
-  Relocated moved = relocateAArch64(from, entrySize, copy, address);
+  Relocated moved = relocateAArch64(from, jump.size, copy, address);
 #endif
   if (moved.refusal)
     return moved.refusal;

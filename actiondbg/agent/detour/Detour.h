@@ -20,6 +20,13 @@ struct Crossing {
   const char *refusal = nullptr;
 };
 
+/// A jump that overwrites the entry of a function.
+struct EntryJump {
+  size_t size;
+  /// How far it leads, in bytes.
+  int64_t reach;
+};
+
 /// Detours functions of one object, all at its end. The code and the crossings
 /// stay in memory for as long as the process: a thread may run in them.
 class Detours {
@@ -38,14 +45,15 @@ public:
   static constexpr size_t capacity = 96;
 
 private:
-  uint8_t *reserve() const;
+  uint8_t *reserve(int64_t reach) const;
   const char *prepare(uint8_t *function, size_t size, uint8_t *code,
                       Crossing &crossing);
 
   const LoadedObject &object;
+  EntryJump jump = {};
   /// Memory in reach of the object's jumps: code, then crossings. Null if there
   /// is none.
-  uint8_t *island;
+  uint8_t *island = nullptr;
   Crossing *crossings = nullptr;
   uint8_t *functions[capacity];
   size_t used = 0;

@@ -60,29 +60,47 @@ def test_hidden_functions_are_detoured(detours: list[Path]) -> None:
     ]
 
 
+NEAR_DETOURS = [
+    "_Zrelative: 7 -5 7",
+    "_Zcompare: 7 -5 7",
+    "_Zbranch: 7 -5 7",
+    "_Zjump: 7 -5 -5",
+    "_Zcall: 7 -5 7",
+    "_Zshort: 7 -5 7",
+    "_Zback: it jumps back to its first instructions",
+    "_Zloop: it jumps back to its first instructions",
+    "_Ztiny: it jumps back to its first instructions",
+    "_Zplain: 7 -5 7",
+]
+# Three instructions are overwritten.
+FAR_DETOURS = [
+    *NEAR_DETOURS[:3],
+    "_Zjump: it is too short",
+    "_Zcall: it jumps back to its first instructions",
+    *NEAR_DETOURS[5:8],
+    "_Ztiny: it is too short",
+    "_Zplain: 7 -5 7",
+]
+
+
 @pytest.mark.skipif(
     not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64-static")),
     reason="no compiler and emulator for aarch64 (g++-aarch64-linux-gnu, qemu-user-static)",
 )
-def test_hidden_functions_are_detoured_on_aarch64(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "detoured"),
+    [pytest.param([], NEAR_DETOURS, id="near"), pytest.param(["-DHUGE"], FAR_DETOURS, id="far")],
+)
+def test_hidden_functions_are_detoured_on_aarch64(
+    tmp_path: Path, size: list[str], detoured: list[str]
+) -> None:
     library, program = tmp_path / "targets.so", tmp_path / "detours"
-    shared = ["-O1", "-shared", "-fPIC", "-o", str(library)]
+    shared = [*size, "-O1", "-shared", "-fPIC", "-o", str(library)]
     subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / "targets.c", *shared], check=True)
     options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *options], check=True)
     emulator = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
-    assert _outputs([*emulator, program, library]) == [
-        "_Zrelative: 7 -5 7",
-        "_Zcompare: 7 -5 7",
-        "_Zbranch: 7 -5 7",
-        "_Zjump: 7 -5 -5",
-        "_Zcall: 7 -5 7",
-        "_Zshort: 7 -5 7",
-        "_Zback: it jumps back to its first instructions",
-        "_Zloop: it jumps back to its first instructions",
-        "_Ztiny: it jumps back to its first instructions",
-        "_Zplain: 7 -5 7",
-    ]
+    assert _outputs([*emulator, program, library]) == detoured
 
 
 @needs_x86

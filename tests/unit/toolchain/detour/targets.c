@@ -3,6 +3,11 @@
 
 static volatile int number = 40;
 
+#ifdef HUGE
+/* More than one branch of aarch64 leads across. */
+char huge[256 << 20];
+#endif
+
 #define HIDDEN(name)                                                           \
   __attribute__((noinline, visibility("hidden"))) int name(int x)
 

@@ -94,7 +94,12 @@ private:
     ~Lock() { heap.isLocked.clear(std::memory_order_release); }
     BlockHeap &heap;
   };
-  static constexpr size_t most = size_t(1) << 36, pageSize = 4096;
+  static constexpr size_t most = size_t(1) << 36;
+#if defined(__aarch64__)
+  static constexpr size_t pageSize = 1 << 16; // the largest there is
+#else
+  static constexpr size_t pageSize = 4096;
+#endif
   static constexpr unsigned largeLog = 20;
 
   static Header *headerOf(uintptr_t memory) {

@@ -14,8 +14,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <linux/membarrier.h>
 #include <new>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace adbg::detour {
@@ -198,6 +200,16 @@ Detours::Detours(const LoadedObject &object) : object(object) {
     crossings = new (island + codeSize()) Crossing[capacity];
 }
 
+/// Lets no processor go on with instructions that it has read before. On x86-64
+/// none does; elsewhere the system asks the other processors.
+static void forgetReadCode() {
+#if !defined(__x86_64__)
+  if (syscall(SYS_membarrier,
+              MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0)
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+#endif
+}
+
 Detours::~Detours() {
   if (!island)
     return;
@@ -214,6 +226,7 @@ Detours::~Detours() {
     writeEntryJump(bytes, jump.size, functions[i], island + i * slotSize);
     crossing.refusal = writeCode(functions[i], bytes, jump.size);
   }
+  forgetReadCode();
 }
 
 /// Returns the bytes of a function that can be read.

@@ -8,29 +8,13 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
-
-#include <csetjmp>
+#include "support/JumpBuffer.h"
 
 using namespace adbg;
 
 namespace {
 enum class Function : uint8_t { Plain, Fast, Signals, Checked };
 } // namespace
-
-/// Returns the stack pointer to which a jump leads; 0 if it is unknown. The C
-/// library keeps it in a form that only the process itself can decode.
-static uintptr_t stackAfter(const __jmp_buf_tag *buffer) {
-#if defined(__x86_64__) && defined(__GLIBC__)
-  constexpr int stackPointer = 6, bits = 17;
-  auto kept = static_cast<uintptr_t>(buffer->__jmpbuf[stackPointer]);
-  uintptr_t guard;
-  __asm__("mov %%fs:0x30, %0" : "=r"(guard));
-  return ((kept >> bits) | (kept << (64 - bits))) ^ guard;
-#else
-  (void)buffer;
-  return 0;
-#endif
-}
 
 using Jump = void(__jmp_buf_tag *, int);
 

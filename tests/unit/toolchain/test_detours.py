@@ -20,6 +20,12 @@ needs_x86 = pytest.mark.skipif(
     platform.machine() != "x86_64", reason="the functions are written for x86-64"
 )
 
+needs_aarch64 = pytest.mark.skipif(
+    not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64-static")),
+    reason="no compiler and emulator for aarch64 (g++-aarch64-linux-gnu, qemu-user-static)",
+)
+EMULATOR = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
+
 
 def compiled(name: str, directory: Path) -> Path:
     built = directory / name
@@ -83,10 +89,7 @@ FAR_DETOURS = [
 ]
 
 
-@pytest.mark.skipif(
-    not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64-static")),
-    reason="no compiler and emulator for aarch64 (g++-aarch64-linux-gnu, qemu-user-static)",
-)
+@needs_aarch64
 @pytest.mark.parametrize(
     ("size", "detoured"),
     [pytest.param([], NEAR_DETOURS, id="near"), pytest.param(["-DHUGE"], FAR_DETOURS, id="far")],
@@ -99,8 +102,7 @@ def test_hidden_functions_are_detoured_on_aarch64(
     subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / "targets.c", *shared], check=True)
     options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *options], check=True)
-    emulator = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
-    assert _outputs([*emulator, program, library]) == detoured
+    assert _outputs([*EMULATOR, program, library]) == detoured
 
 
 @needs_x86
@@ -121,6 +123,18 @@ def test_symbols_are_found_in_the_cache(detours: list[Path], tmp_path: Path) -> 
     # Found again, without the file's own table.
     subprocess.run(["strip", str(named)], check=True)
     assert _outputs([program, named], environment) == first
+
+
+def test_where_a_longjmp_leads_is_known(tmp_path: Path) -> None:
+    assert _outputs([compiled("jumps", tmp_path)]) == ["here", "returned"]
+
+
+@needs_aarch64
+def test_where_a_longjmp_leads_is_known_on_aarch64(tmp_path: Path) -> None:
+    program = tmp_path / "jumps"
+    options = ["-std=c++17", "-O2", "-iquote", str(AGENT_SOURCE), "-o", str(program)]
+    subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "jumps.cpp", *options], check=True)
+    assert _outputs([*EMULATOR, program]) == ["here", "returned"]
 
 
 @pytest.mark.parametrize("way", list(Way))

@@ -1,0 +1,38 @@
+//===- JumpBuffer.h - Where a longjmp leads ---------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_SUPPORT_JUMPBUFFER_H
+#define ACTIONDBG_SUPPORT_JUMPBUFFER_H
+
+#include <csetjmp>
+#include <cstdint>
+
+namespace adbg {
+
+/// Returns the stack pointer to which a jump leads; 0 if it is unknown. The C
+/// library keeps it in a form that only the process itself can decode.
+inline uintptr_t stackAfter(const __jmp_buf_tag *buffer) {
+#if defined(__x86_64__) && defined(__GLIBC__)
+  constexpr int stackPointer = 6, bits = 17;
+  auto kept = static_cast<uintptr_t>(buffer->__jmpbuf[stackPointer]);
+  uintptr_t guard;
+  __asm__("mov %%fs:0x30, %0" : "=r"(guard));
+  return ((kept >> bits) | (kept << (64 - bits))) ^ guard;
+#elif defined(__aarch64__) && defined(__GLIBC__)
+  // The guard is private to the C library, but the same in each buffer; here
+  // the stack pointer is known.
+  constexpr int stackPointer = 13;
+  jmp_buf here;
+  uintptr_t stack;
+  _setjmp(here);
+  __asm__("mov %0, sp" : "=r"(stack));
+  uintptr_t guard = here->__jmpbuf[stackPointer] ^ stack;
+  return buffer->__jmpbuf[stackPointer] ^ guard;
+#else
+  (void)buffer;
+  return 0;
+#endif
+}
+
+} // namespace adbg
+
+#endif // ACTIONDBG_SUPPORT_JUMPBUFFER_H

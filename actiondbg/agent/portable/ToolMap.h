@@ -4,13 +4,20 @@
 #define ACTIONDBG_PORTABLE_TOOLMAP_H
 
 #include "portable/Layout.h"
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace adbg {
 
-/// A view of an llvm::DenseMap of LLVM 19 to 23 with addresses as keys and
-/// values of 8 bytes. Later maps have another layout: see isKnown().
+/// An llvm::DenseMap of the tool's, with addresses as keys and values of 8
+/// bytes. What it contains tells its layout, which changed in LLVM 23:
+///
+///   until then  the entries; how many are used, were erased, and exist
+///   since then  the entries; a bit for each that is used, behind them; how
+///               many are used, and exist
+///
+/// In builds with ABI-breaking checks, a count of its changes is in front.
 template <typename Key, typename Value> class ToolMap {
 public:
   struct Entry {
@@ -19,32 +26,48 @@ public:
   };
   static_assert(sizeof(Entry) == 16);
 
-  /// Whether the tool's maps have this layout. The new one came to LLVM in the
-  /// same months as the larger regions; with checks, a map counts its changes.
-  static bool isKnown() {
-    return Layout::offsets.regionSize == 24 && !Layout::offsets.hasChecks;
+  const Entry *find(const Key *key) const { return findAt(this, 0, key); }
+
+  /// Looks a key up in one of the maps that stand behind each other.
+  static const Entry *findAt(const void *maps, size_t index, const Key *key) {
+    size_t hasChecks = Layout::offsets.hasChecks;
+    const uint64_t *map = static_cast<const uint64_t *>(maps) +
+                          (3 + hasChecks) * index + hasChecks;
+    auto *entries = reinterpret_cast<const Entry *>(map[0]);
+    auto *bits = reinterpret_cast<const uint32_t *>(map[1]);
+    auto count = uint32_t(map[2]), newCount = uint32_t(map[2] >> 32);
+    if (newCount && map[1] == reinterpret_cast<uintptr_t>(entries + newCount))
+      return findAmong(entries, bits, newCount, key);
+    return findAmong(entries, nullptr, count, key);
   }
 
-  const Entry *find(const Key *key) const {
-    auto address = reinterpret_cast<uintptr_t>(key);
-    if (!isKnown() || !count || (count & (count - 1)))
+private:
+  /// Probes quadratically, to an empty key; or linearly, to an entry that is
+  /// not used.
+  static const Entry *findAmong(const Entry *entries, const uint32_t *bits,
+                                uint32_t count, const Key *key) {
+    if (!entries || !count || (count & (count - 1)))
       return nullptr;
-    uint32_t place = uint32_t(address >> 4) ^ uint32_t(address >> 9);
-    for (uint32_t step = 1; step <= count; place += step++) {
-      const Entry &entry = entries[place & (count - 1)];
-      if (entry.first == key)
-        return &entry;
-      if (reinterpret_cast<uintptr_t>(entry.first) == empty)
+    uint64_t address = reinterpret_cast<uintptr_t>(key);
+    uint64_t mixed = address * 0xbf58476d1ce4e5b9;
+    auto place = bits ? uint32_t(mixed ^ mixed >> 31)
+                      : uint32_t(address >> 4) ^ uint32_t(address >> 9);
+    for (uint32_t step = 1; step <= count; place += bits ? 1 : step, ++step) {
+      uint32_t at = place & (count - 1);
+      if (bits && !(bits[at / 32] >> at % 32 & 1))
+        break;
+      if (entries[at].first == key)
+        return &entries[at];
+      if (!bits && reinterpret_cast<uintptr_t>(entries[at].first) == empty)
         break;
     }
     return nullptr;
   }
 
-private:
   static constexpr uintptr_t empty = ~uintptr_t(0) << 12;
 
-  const Entry *entries = nullptr;
-  uint32_t used = 0, erased = 0, count = 0;
+  /// All of the largest layout: the tool believes what it finds there.
+  uint64_t words[4] = {};
 };
 
 } // namespace adbg

@@ -61,8 +61,8 @@ def _print(scene: Scene, directory: Path) -> None:
         stop = scene.stop_at_pattern(session)
         assert stop.op is not None
         marked = session.ir.print("function", mark=True)
-        if marked.mark is not None:  # the portable agent does not learn it
-            assert stop.op in marked.text.splitlines()[marked.mark[0] - 1]
+        assert marked.mark is not None
+        assert stop.op in marked.text.splitlines()[marked.mark[0] - 1]
         action = session.ir.print("action").text
         assert _squeezed(action) in _squeezed(marked.text)
         assert f'"{stop.op}"(' in session.ir.print("action", generic=True).text

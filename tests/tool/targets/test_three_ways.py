@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +138,6 @@ def _difference(ours: list[dict[str, Any]], natives: list[dict[str, Any]]) -> st
 def test_recordings_are_equal(
     mlir_opt: str, name: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if (way, name) == ("portable", "inlining") and mlir_opt.startswith(sys.prefix):
-        pytest.skip("the portable agent does not see copies of blocks in builds with checks")
     natives = _tables(mlir_opt, name, tmp_path)
     monkeypatch.setenv("ACTIONDBG_WAY", way)
     ours = _tables(mlir_opt, name, tmp_path)
@@ -175,11 +172,7 @@ def _without_inner_calls(
 
 
 def _scripted(tool: str, source: str) -> list[str]:
-    """Return the lines that a session prints, without durations and the columns that they widen.
-
-    Without arrows, too: the portable agent does not learn in which line of a whole function the
-    tool's printer has the operation at the cursor.
-    """
+    """Return the lines that a session prints, without durations and the columns that they widen."""
     words = [COMMAND, "-nx", "--batch", "--keep-going", "-x", "script", tool, source]
     done = subprocess.run(
         [*words, "--canonicalize", "--cse", "--mlir-disable-threading"],
@@ -189,7 +182,7 @@ def _scripted(tool: str, source: str) -> list[str]:
         check=False,
     )
     return [
-        re.sub(r"^--> ?|^ +", "", re.sub(r" +", " ", re.sub(r"[\d.]+ ms", "T", line)))
+        re.sub(r"^ +", "", re.sub(r" +", " ", re.sub(r"[\d.]+ ms", "T", line)))
         for line in done.stdout.splitlines()
     ]
 

@@ -11,8 +11,7 @@ namespace mlir {
 /// Made by the tool, in more memory than it needs in any version.
 class AsmState {
 public:
-  /// The lines of printed operations, filled by the tool; left empty if its
-  /// maps have an unknown layout.
+  /// The lines of printed operations, filled by the tool.
   class LocationMap {
   public:
     using Map = adbg::ToolMap<Operation, std::pair<unsigned, unsigned>>;
@@ -21,7 +20,7 @@ public:
     iterator find(Operation *op) const { return map.find(op); }
     iterator end() const { return nullptr; }
 
-    void *asTool() { return Map::isKnown() ? &map : nullptr; }
+    void *asTool() { return &map; }
 
   private:
     // Its entries are leaked.

@@ -14,13 +14,9 @@ public:
   IRMapping() = delete;
 
   Block *lookupOrNull(Block *block) const {
-    auto *entry = blocks.find(block);
+    auto *entry = adbg::ToolMap<Block, Block *>::findAt(this, 1, block);
     return entry ? entry->second : nullptr;
   }
-
-private:
-  adbg::ToolMap<void, void *> values;
-  adbg::ToolMap<Block, Block *> blocks;
 };
 
 } // namespace mlir

@@ -20,8 +20,6 @@ from actiondbg.tool.identification.mlir_object import (
 )
 from actiondbg.tool.way import Way
 
-_OF_ONE_THREAD = ("fork", "ordinals-stable")  # capabilities that are lost with a second thread
-
 
 class Examined(msgspec.Struct):
     """What was found out about a tool.
@@ -124,7 +122,5 @@ def _add_trial(found: Examined, subject: Subject, mlir_include: str | None, limi
         for name in CAPABILITIES
         if name not in result.hello.capabilities
     }
-    if result.unforkable is not None:
-        reasons |= dict.fromkeys(_OF_ONE_THREAD, result.unforkable)
     found.capabilities = [name for name in CAPABILITIES if name not in reasons]
     found.missing = reasons

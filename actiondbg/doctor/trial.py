@@ -29,12 +29,10 @@ class TrialResult(msgspec.Struct):
     Args:
         hello: of the agent, or None if the tool made no MLIR context.
         problem: why the tool did not reach an action: the end of a sentence, or None.
-        unforkable: why the process could not be forked at its end, or None.
     """
 
     hello: protocol.Hello | None
     problem: str | None = None
-    unforkable: str | None = None
 
 
 def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> TrialResult:
@@ -76,8 +74,9 @@ def _try(mlir_include: str | None, argv: list[str]) -> TrialResult:
             if stop.when != "exit":
                 # The agent learns layouts from the IR of the first actions that have some.
                 stop = session.step(_LEARNING)
-                end = stop if stop.when == "exit" else session.continue_()
-                return TrialResult(session.target.hello or hello, unforkable=end.unforkable)
+                if stop.when != "exit":
+                    session.continue_()
+                return TrialResult(session.target.hello or hello)
             errors = session.target.errors().strip().splitlines()[-1:]
     except ActiondbgError as error:
         return TrialResult(None, str(error).removesuffix("."))

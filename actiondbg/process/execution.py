@@ -24,7 +24,7 @@ from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener, ToolProcess, start_process
 from actiondbg.process.waiting_program import WaitingProgram
-from actiondbg.protocol.capabilities import missing_text
+from actiondbg.protocol.capabilities import OF_ONE_THREAD, missing_text
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program
@@ -414,6 +414,8 @@ class Execution:
         """End what replays begin with, if the run can no longer be replayed."""
         if why is None or self._unrepeatable is not None:
             return
+        if self._client is not None:
+            self.hello = self._client.lose(dict.fromkeys(OF_ONE_THREAD, why))
         self._unrepeatable = self._no_origin = f"{why[:1].upper()}{why[1:]}."
         if self._origin is not None:
             self._origin.close()

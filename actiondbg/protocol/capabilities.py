@@ -59,6 +59,8 @@ CAPABILITIES: dict[str, Capability] = {
         Capability("statistics", "count actions by name", ("stat", "info patterns")),
     )
 }
+# Lost when a second thread runs an action.
+OF_ONE_THREAD = ("fork", "ordinals-stable")
 _OF_METHODS = {
     messages.GetCursor.method: "cursor",
     messages.MoveCursor.method: "cursor",

@@ -29,6 +29,7 @@ from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.command_line import CommandLine
 from actiondbg.tool.program import Program
 
+_REMEDY = "bisect a tool that compiles in one thread"
 _MOST_FROZEN = 3  # processes that are kept frozen, besides the one at the start
 
 
@@ -227,17 +228,30 @@ class FrozenTool(Closeable):
             return False
         raise LaunchError(
             "The tool cannot be forked, and its actions have other numbers in each run, so that a "
-            "bisection cannot skip the same ones: bisect a tool that compiles in one thread."
+            f"bisection cannot skip the same ones: {_REMEDY}."
         )
+
+    def _check_one_thread(self, execution: Execution) -> None:
+        """Run a program to its end, and refuse one whose actions run in several threads.
+
+        A fork of such a program may wait forever for a thread that only the program has.
+        """
+        if not self._program.is_followed:
+            return
+        end = execution.resume(protocol.Resume(control="continue"))
+        if end.unforkable is not None:
+            raise LaunchError(f"The program cannot be bisected: {end.unforkable}; {_REMEDY}.")
 
     def _freeze_start(self, execution: Execution, keys: bool) -> ForkedTool:
         checkpoint = protocol.Fork(role="checkpoint")
         fork = self._forks.make(execution.request, execution.stop, checkpoint)
         for request in self._preparation(keys):
             fork.request(request)
+        self._check_one_thread(execution)
         return fork
 
     def _start_anew(self, execution: Execution, keys: bool) -> ColdStart:
+        self._check_one_thread(execution)
         execution.kill()
         return ColdStart(
             self._program,

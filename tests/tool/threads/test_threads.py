@@ -183,6 +183,8 @@ def test_time_travel_is_refused_once_a_second_thread_ran_actions(tool: Path) -> 
         assert session.timeline.reverse_step().ordinal == 1, "one thread so far"
         stop = session.continue_()
         assert (stop.thread, stop.unforkable is not None) == ("t1", True)
+        hello = session.target.hello
+        assert hello is not None and not {"fork", "ordinals-stable"} & hello.capabilities
         with pytest.raises(NoAnswer, match="several threads"):
             session.timeline.reverse_step()
         with pytest.raises(actiondbg.ActiondbgError, match="several threads"):

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import itertools
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,7 +124,9 @@ class _StartedProcess(ForkProcess):
     def __init__(self, client: Client, process: Process) -> None:
         super().__init__(client, os.dup(process.pidfd), process.pid)
         self._process = process
+        self._reaping = threading.Lock()
 
     def end(self) -> None:
         super().end()
-        self._process.end(kill=True)
+        with self._reaping:
+            self._process.end(kill=True)

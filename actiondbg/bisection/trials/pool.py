@@ -88,6 +88,8 @@ class ThreadPool(Generic[TaskT, ResultT]):
                 return self._done.get(timeout=_POLL_SECONDS)
 
     def cancel(self, number: int) -> None:
+        if number not in self._running:
+            return  # it failed, and wait has raised its error
         running, thread = self._running.pop(number)
         running.cancel()
         self._cancelled.append(thread)

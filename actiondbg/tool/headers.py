@@ -116,10 +116,16 @@ def has_abi_checks(headers: tuple[Path, ...]) -> bool:
 def _given(given: Path, holder: Path) -> Headers:
     """Return the headers in the directories that the user gave, which a colon separates."""
     named = [given] if given.exists() else [Path(part) for part in str(given).split(os.pathsep)]
+    for part in named:
+        if not part.is_dir():
+            raise AgentBuildError(
+                f"{str(part)!r} is no directory: give --mlir-include include directories of the "
+                "MLIR that the tool was built from."
+            )
     directories = [_include_in(part.absolute()) for part in named]
     if not any((directory / _MLIR_HEADER).is_file() for directory in directories):
         raise AgentBuildError(
-            f"{str(given.absolute())!r} holds no {_MLIR_HEADER}: give --mlir-include the include "
+            f"{str(given)!r} holds no {_MLIR_HEADER}: give --mlir-include the include "
             "directory of the MLIR that the tool was built from."
         )
     if len(directories) == 1:

@@ -34,7 +34,13 @@ Follow = Annotated[
     ),
 ]
 MlirInclude = Annotated[
-    str | None, Option("--mlir-include", "DIR", help="the include directory of the tool's MLIR")
+    str | None,
+    Option(
+        "--mlir-include",
+        "DIR",
+        help="the include directory of the tool's MLIR; may be repeated",
+        joint=os.pathsep,
+    ),
 ]
 NoColor = Annotated[bool, Flag("--no-color", help="do not use colours")]
 Partial = Annotated[bool, Flag("--partial", help="read a damaged recording up to the damage")]

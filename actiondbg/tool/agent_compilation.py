@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -179,13 +180,15 @@ def _run(commands: list[list[str]], directory: Path) -> tuple[str, bool]:
                             stdin=subprocess.DEVNULL,
                             stdout=output,
                             stderr=subprocess.STDOUT,
+                            process_group=0,
                         )
                     )
             failed = any([process.wait() != 0 for process in processes])
         except BaseException:
             for process in processes:
-                # On SIGTERM the driver ends its child, cc1plus, as well; on SIGKILL it could not.
-                process.terminate()
+                # Its group: some drivers would leave their child, such as cc1plus, behind.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             for process in processes:
                 process.wait()
             raise

@@ -205,8 +205,10 @@ build_agent(tool, source=Path(sys.argv[1]))
 def test_an_interrupt_leaves_nothing(
     source: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A driver that starts the compiler proper, and does not end it when it is ended itself.
     text = (
-        f"#!/bin/sh\necho $$ > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pid\nexec sleep 60\n"
+        "#!/bin/sh\n"
+        f"sleep 60 &\necho $! > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pid\nwait\n"
     )
     monkeypatch.setenv("CXX", str(executable(tmp_path / "slow-c++", text)))
     with subprocess.Popen(

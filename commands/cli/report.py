@@ -26,6 +26,8 @@ from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from actiondbg.recording.recording import Recording
 
 _IR: IRDetail = "changed"  # for the diffs, when a tool is recorded
@@ -36,6 +38,7 @@ examples:
   actiondbg report run.adbrec -o report.html
   actiondbg report run.adbrec --cost perf.txt --module snapshot.mlir -o report.html
   actiondbg report --lineage -- mlir-opt in.mlir --canonicalize -o /dev/null
+  actiondbg report --filter context:c1 -o kernel.html run.adbrec
   actiondbg report --ir function -o report.html -- mlir-opt in.mlir --canonicalize -o /dev/null
 
 exit status: 0, or that of the tool if one was run (128 + N for a signal); 1 error, 2 bad usage,
@@ -70,6 +73,15 @@ class ReportOptions(Options):
         IRDetail | None,
         Option("--ir", help=f"the IR to record for diffs; {_IR} by default"),
     ] = None
+    filter: Annotated[
+        tuple[str, ...],
+        Option(
+            "--filter",
+            "SPEC",
+            help="only actions that match a SPEC [if EXPR] of 'break', and those inside of them; "
+            "repeatable: any of them",
+        ),
+    ] = ()
     size: Annotated[
         float,
         Option(
@@ -129,6 +141,7 @@ def run(argv: list[str]) -> int:
     need_packages("actiondbg report")
     try:
         _check_output(options.output)
+        _check_filters(options.filter)
     except UsageError as error:
         parser.error(str(error))
     with open_source(
@@ -146,6 +159,13 @@ def run(argv: list[str]) -> int:
         return _report(source, options)
 
 
+def _check_filters(filters: Sequence[str]) -> None:
+    """Raise UsageError if a SPEC is invalid."""
+    from actiondbg.recording.query.filters import where_any
+
+    where_any(filters)
+
+
 def _report(source: Source, options: ReportOptions) -> int:
     """Write the page; return the exit code."""
     from actiondbg.recording.report import report_page
@@ -156,6 +176,7 @@ def _report(source: Source, options: ReportOptions) -> int:
         source.recording,
         options.size,
         is_kept=source.status is None,
+        filters=options.filter,
         sections=_sections(source, options),
         script=_script(source),
     )

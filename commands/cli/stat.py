@@ -83,6 +83,14 @@ class StatOptions(Options):
         Option("--plot", "FILE.png", help="plot the statistics of --name", parse=Path),
     ] = None
     own: Annotated[bool, Flag("--self", help="exclude the cost of nested actions")] = False
+    filter: Annotated[
+        tuple[str, ...],
+        Option(
+            "--filter",
+            "SPEC",
+            help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them",
+        ),
+    ] = ()
     skip_start: Annotated[
         float,
         Option(
@@ -198,6 +206,10 @@ def _check(options: StatOptions, tool: Sequence[str]) -> None:
         _check_plot(options, options.plot)
     if options.name is not None:
         check_glob(options.name, options.name, 0)
+    if options.filter:
+        from actiondbg.recording.query.filters import where_any
+
+        where_any(options.filter)
     if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
         raise UsageError(f"{str(options.csv)!r} is not a directory: name one for --csv.")
     for path in (options.plot, options.output):
@@ -230,7 +242,12 @@ def _selection(options: StatOptions) -> Selection:
     from actiondbg.recording.statistics.measurement import Selection
 
     return Selection(
-        options.name, options.buckets, options.own, options.skip_start, sort=options.sort
+        options.name,
+        options.buckets,
+        options.own,
+        options.skip_start,
+        options.sort,
+        options.filter,
     )
 
 

@@ -152,12 +152,9 @@ def run(argv: list[str]) -> int:
 
 
 def _selection(options: TraceOptions) -> Selection:
-    where = None
-    if options.filter:
-        from actiondbg.recording.query.filters import where as where_spec
+    from actiondbg.recording.query.filters import where_any
 
-        where = " OR ".join(f"({where_spec(spec)})" for spec in options.filter)
-    return Selection(options.failed, options.min_duration, where)
+    return Selection(options.failed, options.min_duration, where_any(options.filter))
 
 
 def _trace_recording(

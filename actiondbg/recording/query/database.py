@@ -103,6 +103,37 @@ def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
     return connect({Path(recording.path).stem: recording}, alone=True)
 
 
+def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:
+    """Leave only some actions in a database of ``open_database``; return how many.
+
+    Args:
+        database: of one recording.
+        where: SQL that selects actions, from ``query.filters``. Actions inside of them stay, too;
+            an action whose parent is left out has none.
+    """
+    database.execute(
+        f"""
+        CREATE TEMP TABLE kept AS
+        WITH RECURSIVE inside AS (
+            SELECT ordinal FROM actions WHERE {where}
+            UNION
+            SELECT nested.ordinal FROM actions AS nested
+            JOIN inside ON nested.parent = inside.ordinal)
+        SELECT ordinal FROM inside
+        """
+    )
+    kept = "ordinal IN (SELECT ordinal FROM kept)"
+    parent = "CASE WHEN parent IN (SELECT ordinal FROM kept) THEN parent END AS parent"
+    for name in ("actions", "changes", "reasons", "ir"):
+        columns = f"* REPLACE ({parent})" if name == "actions" else "*"
+        database.execute(f"ALTER VIEW {name} RENAME TO whole_{name}")
+        database.execute(
+            f"CREATE TEMP VIEW {name} AS SELECT {columns} FROM whole_{name} WHERE {kept}"
+        )
+    [(count,)] = database.execute("SELECT count(*) FROM kept").fetchall()
+    return count
+
+
 def _registered(recording: Recording, name: str) -> object:
     """Return the object that DuckDB queries for a table."""
     table = recording.tables[name]

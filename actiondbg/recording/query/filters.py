@@ -6,7 +6,7 @@ The meaning is the agent's (Match.cpp, Condition.cpp, Outcome.cpp): a filter sel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import split_outcome
@@ -101,6 +101,15 @@ def where(text: str) -> str:
         "ordinal IN (SELECT ordinal FROM (SELECT *, row_number() OVER (ORDER BY ordinal) AS hits "
         f"FROM actions WHERE {terms}) AS actions WHERE {_truth(condition)})"
     )
+
+
+def where_any(specs: Sequence[str]) -> str | None:
+    """Translate the SPECs of ``--filter``, of which an action matches any; None for all actions.
+
+    Raises:
+        UsageError: as ``where``.
+    """
+    return " OR ".join(f"({where(spec)})" for spec in specs) or None
 
 
 def where_location(text: str) -> str:

@@ -11,6 +11,8 @@ from actiondbg.recording.report.groups import CHANGES, OUTCOMES
 from actiondbg.recording.report.queries import ask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from duckdb import DuckDBPyConnection
 
     from actiondbg.recording.recording import Recording
@@ -31,10 +33,19 @@ KINDS = {
 
 
 class Source(NamedTuple):
-    """The recording of a page; ``is_kept``: whether it still exists when the page is read."""
+    """The recording of a page.
+
+    Attributes:
+        recording: the recording.
+        is_kept: whether it still exists when the page is read.
+        count: the number of actions that the page is about.
+        filters: the SPECs that selected them; none for all actions.
+    """
 
     recording: Recording
     is_kept: bool
+    count: int
+    filters: Sequence[str] = ()
 
     @property
     def shown_path(self) -> str:
@@ -57,7 +68,7 @@ def facts(source: Source, end: int) -> list[Fact]:
     if header.imported:
         return [
             Fact("Imported from", header.imported, True),
-            Fact("Passes", f"{recording.count:,}"),
+            Fact("Passes", f"{source.count:,}{_selected(source)}"),
             Fact("IR", _IR[header.ir]),
             *([Fact("Recording", recording.path, True)] if source.is_kept else ()),
         ]
@@ -68,11 +79,17 @@ def facts(source: Source, end: int) -> list[Fact]:
         Fact("LLVM", header.llvm),
         Fact("Started", f"{started:%Y-%m-%d %H:%M:%S} UTC"),
         Fact("Ended", ending(recording)),
-        Fact("Actions", f"{recording.count:,} in {end / 1e9:,.3f} s"),
+        Fact("Actions", f"{source.count:,}{_selected(source)} in {end / 1e9:,.3f} s"),
         Fact("Threads of the tool", threads),
         Fact("IR", _IR.get(header.ir, header.ir)),
         *([Fact("Recording", recording.path, True)] if source.is_kept else ()),
     ]
+
+
+def _selected(source: Source) -> str:
+    if not source.filters:
+        return ""
+    return f" of {source.recording.count:,} (--filter {shlex.join(source.filters)})"
 
 
 def command(recording: Recording) -> str:

@@ -12,7 +12,8 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.ir.html import token_colors
-from actiondbg.recording.query.database import open_database
+from actiondbg.recording.query.database import keep_actions, open_database
+from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
@@ -36,6 +37,7 @@ def report_page(
     size: float = SIZE,
     *,
     is_kept: bool = True,
+    filters: Sequence[str] = (),
     sections: Sequence[str] = (),
     script: str = "",
 ) -> str:
@@ -46,14 +48,21 @@ def report_page(
         size: the largest size of the page, in MB. A long recording is shown by its longest actions
             and by summaries of all.
         is_kept: whether the recording still exists when the page is read.
+        filters: SPECs, each with ``if EXPR`` or without: the page is about actions that match any,
+            and actions inside of them; none for all.
         sections: HTML of further sections, with headings of level 2.
         script: of these sections, run after those of the page.
+
+    Raises:
+        UsageError: a filter has a syntax error.
     """
-    source = Source(recording, is_kept)
     limits = Limits().scaled(size / SIZE)
+    where = where_any(filters)
     with contextlib.closing(open_database(recording)) as database:
         if recording.header.imported:
             database.register("actions", actions_in_steps(recording))
+        count = keep_actions(database, where) if where else recording.count
+        source = Source(recording, is_kept, count, filters)
         page = _page(content_of(source, database, limits), sections, script)
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from actiondbg.recording.errors import RecordingError, lacks
+from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.statistics.samples import Samples, samples_of
 from actiondbg.recording.statistics.statistics import Statistics, statistics_of
 from actiondbg.recording.statistics.totals import (
@@ -32,6 +35,8 @@ class Selection:
         own: exclude the costs of nested actions.
         skip_start: leave out actions that began earlier, in milliseconds.
         sort: the sort key of the totals, see ``check_key``.
+        filters: SPECs, each with ``if EXPR`` or without, of which an action matches any; none for
+            all actions.
     """
 
     name: str | None = None
@@ -39,6 +44,7 @@ class Selection:
     own: bool = False
     skip_start: float = 0.0
     sort: str = "duration"
+    filters: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -84,12 +90,13 @@ def measure(recording: Recording, selection: Selection) -> Measured:
     """Measure a recorded run.
 
     Raises:
-        UsageError: the name is not a valid glob.
+        UsageError: the name is not a valid glob, or a filter has a syntax error.
         ActiondbgError: no action matches, or the recording is an import.
     """
     if recording.header.imported:
         raise RecordingError(lacks(recording.path, recording.header.imported, "times"))
     samples = samples_of(recording, selection.own).from_time(selection.skip_start)
+    samples = _filtered(recording, samples, selection.filters)
     notes = _notes(recording, samples)
     statistics = None
     if selection.name is not None:
@@ -105,6 +112,18 @@ def measure(recording: Recording, selection: Selection) -> Measured:
         selection.own,
         notes,
     )
+
+
+def _filtered(recording: Recording, samples: Samples, filters: Sequence[str]) -> Samples:
+    where = where_any(filters)
+    if where is None:
+        return samples
+    from actiondbg.recording.query.database import open_database
+
+    with contextlib.closing(open_database(recording)) as database:
+        rows = database.execute(f"SELECT ordinal FROM actions WHERE {where}").fetchall()
+    ordinals = np.array([ordinal for (ordinal,) in rows], dtype=np.int64)
+    return samples.only(np.isin(samples.ordinal, ordinals))
 
 
 def _notes(recording: Recording, samples: Samples) -> list[str]:

@@ -332,6 +332,7 @@ QUERIES = (
         line("actiondbg open --batch -nx --partial -ex run bent.adbrec"),
         line("actiondbg trace -o run.json bent.adbrec"),
         line("actiondbg report bent.adbrec"),
+        line("actiondbg report --filter bogus:x bent.adbrec"),
         line("actiondbg stat --sort name bent.adbrec", squeezed=True),
         line("actiondbg stat --sort name --partial bent.adbrec", squeezed=True),
         line("actiondbg export --parquet bucket bent.adbrec"),
@@ -343,6 +344,8 @@ QUERIES = (
         line(RECORD),
         line("actiondbg stat --sort name run.adbrec", squeezed=True),
         line("actiondbg stat --self --sort name --limit 1 run.adbrec", squeezed=True),
+        line("actiondbg stat --sort name --filter pass:* run.adbrec", squeezed=True),
+        line("actiondbg stat --filter bogus:x run.adbrec"),
         line(
             "actiondbg stat --sort name --csv raw run.adbrec; head -1 raw/samples.csv",
             squeezed=True,

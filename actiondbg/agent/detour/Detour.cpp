@@ -4,7 +4,7 @@
 // island there has the jump to the agent, and the copy of what was overwritten.
 // Where the agent's jump leads is data, so that code is written only once.
 // On aarch64 one instruction does not reach beyond an object with much code;
-// three do.
+// three do. A function that is shorter jumps there by a stone on the way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <linux/membarrier.h>
+#include <map>
 #include <new>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -222,9 +223,15 @@ Detours::~Detours() {
       crossing.refusal = notCode;
     if (crossing.refusal)
       continue;
+    uint8_t *function = functions[i], *stone = stones[i];
     uint8_t bytes[16];
-    writeEntryJump(bytes, jump.size, functions[i], island + i * slotSize);
-    crossing.refusal = writeCode(functions[i], bytes, jump.size);
+    uint8_t *from = stone ? stone : function;
+    writeEntryJump(bytes, jump.size, from, island + i * slotSize);
+    crossing.refusal = writeCode(from, bytes, jump.size);
+    if (!stone || crossing.refusal)
+      continue;
+    writeEntryJump(bytes, entryJumps[0].size, function, stone);
+    crossing.refusal = writeCode(function, bytes, entryJumps[0].size);
   }
   forgetReadCode();
 }
@@ -235,24 +242,44 @@ static size_t readableSize(const LoadedObject &object, uint64_t address,
   // A function that is not written in C++ may have no size.
   uint64_t most = object.end - address;
   uint64_t wanted = size ? size : 64;
+#if defined(__x86_64__)
   // Padding behind a short function may be overwritten too.
   wanted = wanted < 64 ? wanted + 16 : wanted;
+#endif
   return wanted < most ? wanted : most;
 }
 
+/// Returns a place for a jump near a function, which is used for nothing else:
+/// the rest of the first or last page of an object's code. Null without one.
+static uint8_t *takeStone(const LoadedObject &object, const uint8_t *function,
+                          const EntryJump &near, size_t size) {
+  static auto *taken = new std::map<uint64_t, size_t>;
+  uint64_t page = sysconf(_SC_PAGESIZE);
+  const uint64_t rests[][2] = {
+      {object.codeBegin / page * page, object.codeBegin},
+      {(object.codeEnd + 3) / 4 * 4, (object.codeEnd + page - 1) / page * page}};
+  for (auto [begin, end] : rests) {
+    size_t &used = (*taken)[begin];
+    uint64_t place = begin + used;
+    int64_t distance = place - reinterpret_cast<uint64_t>(function);
+    if (place + size > end || distance > near.reach || distance < -near.reach)
+      continue;
+    used += size;
+    return reinterpret_cast<uint8_t *>(place);
+  }
+  return nullptr;
+}
+
 /// Writes the code of one detour into the island.
-const char *Detours::prepare(uint8_t *function, size_t size, uint8_t *code,
-                             Crossing &crossing) {
-  for (size_t i = 0; i < used; ++i)
-    if (functions[i] == function && !crossings[i].refusal)
-      return "its code is also that of another function";
+const char *Detours::copyEntry(uint8_t *function, size_t size, size_t entrySize,
+                               uint8_t *code, Crossing &crossing) {
   uint8_t *copy = code + headSize;
   FunctionCode from{function, size, reinterpret_cast<uint64_t>(function)};
   auto address = reinterpret_cast<uint64_t>(copy);
 #if defined(__x86_64__)
-  Relocated moved = relocateX86(from, jump.size, copy, address);
+  Relocated moved = relocateX86(from, entrySize, copy, address);
 #else
-  Relocated moved = relocateAArch64(from, jump.size, copy, address);
+  Relocated moved = relocateAArch64(from, entrySize, copy, address);
 #endif
   if (moved.refusal)
     return moved.refusal;
@@ -261,6 +288,24 @@ const char *Detours::prepare(uint8_t *function, size_t size, uint8_t *code,
   writeCrossing(code, &crossing);
   crossing.original = copy;
   return nullptr;
+}
+
+/// Prepares the next detour; returns why that is impossible, or null.
+const char *Detours::prepare(uint8_t *function, size_t size) {
+  for (size_t i = 0; i < used; ++i)
+    if (functions[i] == function && !crossings[i].refusal)
+      return "its code is also that of another function";
+  uint8_t *code = island + used * slotSize;
+  Crossing &crossing = crossings[used];
+  const char *refusal = copyEntry(function, size, jump.size, code, crossing);
+  const EntryJump &shortest = entryJumps[0];
+  if (!refusal || jump.size == shortest.size)
+    return refusal;
+  refusal = copyEntry(function, size, shortest.size, code, crossing);
+  if (refusal)
+    return refusal;
+  stones[used] = takeStone(object, function, shortest, jump.size);
+  return stones[used] ? nullptr : "there is no room for a jump near it";
 }
 
 const Crossing &Detours::add(const SymbolPlace &place, void *target) {
@@ -277,8 +322,7 @@ const Crossing &Detours::add(const SymbolPlace &place, void *target) {
   Crossing &crossing = crossings[used];
   crossing.target = target;
   crossing.refusal =
-      prepare(function, readableSize(object, address, place.size),
-              island + used * slotSize, crossing);
+      prepare(function, readableSize(object, address, place.size));
   functions[used++] = function;
   return crossing;
 }

@@ -46,8 +46,9 @@ public:
 
 private:
   uint8_t *reserve(int64_t reach) const;
-  const char *prepare(uint8_t *function, size_t size, uint8_t *code,
-                      Crossing &crossing);
+  const char *copyEntry(uint8_t *function, size_t size, size_t entrySize,
+                        uint8_t *code, Crossing &crossing);
+  const char *prepare(uint8_t *function, size_t size);
 
   const LoadedObject &object;
   EntryJump jump = {};
@@ -56,6 +57,9 @@ private:
   uint8_t *island = nullptr;
   Crossing *crossings = nullptr;
   uint8_t *functions[capacity];
+  /// A jump on the way to the island, of functions that are too short for one
+  /// that reaches it.
+  uint8_t *stones[capacity] = {};
   size_t used = 0;
 };
 

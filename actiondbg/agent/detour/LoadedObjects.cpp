@@ -57,6 +57,11 @@ static int addObject(dl_phdr_info *info, size_t, void *list) {
     if (header.p_type == PT_LOAD) {
       object.begin = std::min(object.begin, begin);
       object.end = std::max(object.end, begin + header.p_memsz);
+      if ((header.p_flags & PF_X) &&
+          header.p_memsz > object.codeEnd - object.codeBegin) {
+        object.codeBegin = begin;
+        object.codeEnd = begin + header.p_memsz;
+      }
     } else if (header.p_type == PT_DYNAMIC) {
       object.dynamic = reinterpret_cast<const ElfW(Dyn) *>(begin);
     } else if (header.p_type == PT_GNU_RELRO) {

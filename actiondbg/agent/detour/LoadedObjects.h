@@ -20,6 +20,8 @@ struct LoadedObject {
   uint64_t bias = 0;
   /// The addresses in memory.
   uint64_t begin = 0, end = 0;
+  /// The largest part that is code.
+  uint64_t codeBegin = 0, codeEnd = 0;
   /// The part that is read-only once it is relocated.
   uint64_t constantsBegin = 0, constantsEnd = 0;
   /// As a hexadecimal number; empty if it has none.

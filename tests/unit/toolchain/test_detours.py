@@ -66,43 +66,26 @@ def test_hidden_functions_are_detoured(detours: list[Path]) -> None:
     ]
 
 
-NEAR_DETOURS = [
-    "_Zrelative: 7 -5 7",
-    "_Zcompare: 7 -5 7",
-    "_Zbranch: 7 -5 7",
-    "_Zjump: 7 -5 -5",
-    "_Zcall: 7 -5 7",
-    "_Zshort: 7 -5 7",
-    "_Zback: it jumps back to its first instructions",
-    "_Zloop: it jumps back to its first instructions",
-    "_Ztiny: it jumps back to its first instructions",
-    "_Zplain: 7 -5 7",
-]
-# Three instructions are overwritten.
-FAR_DETOURS = [
-    *NEAR_DETOURS[:3],
-    "_Zjump: it is too short",
-    "_Zcall: it jumps back to its first instructions",
-    *NEAR_DETOURS[5:8],
-    "_Ztiny: it is too short",
-    "_Zplain: 7 -5 7",
-]
-
-
 @needs_aarch64
-@pytest.mark.parametrize(
-    ("size", "detoured"),
-    [pytest.param([], NEAR_DETOURS, id="near"), pytest.param(["-DHUGE"], FAR_DETOURS, id="far")],
-)
-def test_hidden_functions_are_detoured_on_aarch64(
-    tmp_path: Path, size: list[str], detoured: list[str]
-) -> None:
+@pytest.mark.parametrize("size", [[], ["-DHUGE"]], ids=["near", "far"])
+def test_hidden_functions_are_detoured_on_aarch64(tmp_path: Path, size: list[str]) -> None:
     library, program = tmp_path / "targets.so", tmp_path / "detours"
     shared = [*size, "-O1", "-shared", "-fPIC", "-o", str(library)]
     subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / "targets.c", *shared], check=True)
     options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *options], check=True)
-    assert _outputs([*EMULATOR, program, library]) == detoured
+    assert _outputs([*EMULATOR, program, library]) == [
+        "_Zrelative: 7 -5 7",
+        "_Zcompare: 7 -5 7",
+        "_Zbranch: 7 -5 7",
+        "_Zjump: 7 -5 -5",
+        "_Zcall: 7 -5 7",
+        "_Zshort: 7 -5 7",
+        "_Zback: it jumps back to its first instructions",
+        "_Zloop: it jumps back to its first instructions",
+        "_Ztiny: it jumps back to its first instructions",
+        "_Zplain: 7 -5 7",
+    ]
 
 
 @needs_x86

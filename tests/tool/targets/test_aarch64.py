@@ -63,16 +63,20 @@ def _for_aarch64(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACTIONDBG_WAY", "portable")
 
 
+def compiled(source: str, directory: Path) -> Path:
+    program = directory / "program"
+    words = ["-x", "c", "-", "-o", str(program), "-ldl"]
+    subprocess.run(["aarch64-linux-gnu-gcc", *words], input=source, text=True, check=True)
+    return program
+
+
 def emulated(program: Path, *words: str) -> list[str]:
     return [EMULATOR, "-L", str(SYSTEM), str(program), *words]
 
 
 def test_the_agent_is_loaded_and_watches_libraries(tmp_path: Path) -> None:
     agent = build_agent(find_tool("mlir-opt"))
-    (tmp_path / "loader.c").write_text(LOADER)
-    program = tmp_path / "loader"
-    command = ["aarch64-linux-gnu-gcc", str(tmp_path / "loader.c"), "-o", str(program), "-ldl"]
-    subprocess.run(command, check=True)
+    program = compiled(LOADER, tmp_path)
     recording = tmp_path / "run.adbrec"
     # The emulator is static, and no loader looks at the variable.
     environment = {**os.environ, "LD_PRELOAD": str(agent), "ACTIONDBG_RECORD": str(recording)}
@@ -127,6 +131,44 @@ def test_recordings_are_equal(
     for table, rows in ours.items():
         assert (table, first_difference(emulation[table], rows)) == (table, None)
     assert (tmp_path / "there/stdout").read_bytes() == (tmp_path / "here/stdout").read_bytes()
+
+
+# Loads a library, and runs iree-opt in it.
+LATE = """
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int count, char **words) {
+  void *library = dlopen(words[1], RTLD_NOW);
+  int (*run)(int, char **) = library ? dlsym(library, "ireeOptRunMain") : 0;
+  if (!run)
+    return puts(dlerror()), 2;
+  return run(count - 1, words + 1);
+}
+"""
+
+
+@needs_iree
+def test_a_library_that_is_loaded_later_is_recorded(
+    folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
+    program, library = compiled(LATE, tmp_path), str(PROGRAMS / "libIREECompiler.so")
+    emulation = _tables(["env", *emulated(program, library, *words)], tmp_path / "there")
+    monkeypatch.delenv("CXX")
+    ours = _tables([str(TARGETS["iree"].programs["iree-opt"]), *words], tmp_path / "here")
+    assert ours["actions"] and emulation == ours
+
+
+@needs_iree
+def test_a_diagnostic_is_caught(folds: str) -> None:
+    """Emitting one is a function of two instructions."""
+    flags = ["--iree-hal-target-device=nonsense", "--iree-transformation-pipeline"]
+    _, there = _both(["iree-opt", "%s", *flags], folds)
+    words = [COMMAND, "-nx", "--batch", "-ex", "catch diagnostic", "-ex", "run", *there]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert 'unregistered device alias "nonsense"' in done.stdout
+    assert re.search(r"^Catch 1, stopped inside #\d+ pass-execution", done.stdout, re.MULTILINE)
 
 
 SESSION = """\

@@ -18,6 +18,17 @@ from actiondbg.tool.way import Way
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
 _PRELOAD = "LD_PRELOAD"
+_USERS_PRELOAD = "ACTIONDBG_PRELOAD"
+# What the agent reads, and removes from the environment when it begins to observe.
+_OF_AGENTS = (
+    "ACTIONDBG_SOCKET",
+    "ACTIONDBG_RECORD",
+    "ACTIONDBG_UPSTREAM_LOG",
+    "ACTIONDBG_PROGRAM",
+    "ACTIONDBG_FOLLOW",
+    "ACTIONDBG_CACHE",
+    _USERS_PRELOAD,
+)
 
 
 class Program:
@@ -132,11 +143,11 @@ class Program:
 
         The tool's own LD_PRELOAD is kept, and the agent restores it for the tool's children.
         """
-        result = dict(os.environ if self.env is None else self.env)
+        result = _without_agents(os.environ if self.env is None else self.env)
         preloaded = result.get(_PRELOAD)
         result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
-            result["ACTIONDBG_PRELOAD"] = preloaded
+            result[_USERS_PRELOAD] = preloaded
         if self.tool.way is not Way.NATIVE:
             # For the places of MLIR's functions, which take a while to find in a large library.
             result["ACTIONDBG_CACHE"] = str(cache_directory())
@@ -152,3 +163,20 @@ class Program:
         if self._expanded is None or self._expanded[0] != self.argv:
             self._expanded = list(self.argv), expand_driver(self.argv, self.cwd)
         return self._expanded[1]
+
+
+def _without_agents(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without the agent of a debugger that debugs us, as a program.
+
+    The tool has one debugger, the inner one: two agents would hook the same functions.
+    """
+    result = dict(environment)
+    if "ACTIONDBG_PROGRAM" in result:
+        if users := result.get(_USERS_PRELOAD):
+            result[_PRELOAD] = users
+        else:
+            result.pop(_PRELOAD, None)
+    for name in list(result):
+        if name in _OF_AGENTS or name.startswith("ACTIONDBG_RECORD_"):
+            del result[name]
+    return result

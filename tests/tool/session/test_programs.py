@@ -242,3 +242,23 @@ def test_log_reports_how_many_processes_it_leaves_out(script: Path, tmp_path: Pa
     done = front_end(tmp_path, "log", "--", "bash", str(script))
     assert "This is the first of 2 processes of the program" in done.stderr
     assert "(cse)" in done.stdout and "(canonicalize)" not in done.stdout
+
+
+def test_a_debugger_in_a_debugged_program_has_the_tool_for_itself(
+    script: Path, mlir_opt: str, tmp_path: Path
+) -> None:
+    tool = f"{mlir_opt} {tmp_path}/in.mlir --cse"
+    inner = [
+        f"{COMMAND} record -q -o inner.adbrec -- {tool}",
+        f"{COMMAND} record -q -o program.adbrec -- bash -c '{tool}'",
+        f"{COMMAND} -nx --batch -ex 'break pass:cse' -ex run -ex quit -- bash -c '{tool}'",
+    ]
+    script.write_text("\n".join([*inner, "echo $?", "exit 5"]))
+    for outer in (["record", "-o", "outer.adbrec"], ["-nx", "--batch", "-ex", "run"]):
+        done = front_end(tmp_path, *outer, "--follow", "no-such-tool", "--", "bash", str(script))
+        assert done.stdout.count("Breakpoint 1, stopped before #1 pass-execution (cse)") == 1
+        assert "made an MLIR context" in done.stdout + done.stderr
+        assert [path.name for path in sorted(tmp_path.glob("*.adbrec"))] == [
+            "inner.adbrec",
+            "program.adbrec",
+        ]

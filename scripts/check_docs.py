@@ -21,7 +21,7 @@ def main() -> int:
         print(f"docs/commands.md is missing: {REMEDY}", file=sys.stderr)
         return 1
     wanted, text = tables(COMMANDS).strip(), DOCUMENT.read_text()
-    rows = dict(re.findall(r"(?m)^\| `([\w-]+)` \| [^|]+ \| `([\w-]+)` \|", text))
+    rows = dict(re.findall(r"(?m)^\| `([\w-]+)` \| [^|]+ \| `([\w*-]+)` \|", text))
     settings = {name: setting.default for name, setting in SETTINGS.items()}
     if lacking := [name for name, default in settings.items() if rows.get(name) != default]:
         print(

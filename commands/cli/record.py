@@ -192,8 +192,8 @@ def _report(
         name = output.parent / path.name
         if not other.ended:
             yield _incomplete(name, done)
-        # Announced even if quiet: the user has not named it.
-        yield f"{_amount(other)} in {name}, of another process."
+        if not quiet:
+            yield f"{_amount(other)} in {name}, of another process."
 
 
 def _incomplete(path: Path, done: RecordedRun) -> str:

@@ -101,7 +101,9 @@ def test_an_interpreter_that_fails(tmp_path: Path) -> None:
 def test_the_table() -> None:
     reasons = {"edit": "no headers"}
     able = [name for name in CAPABILITIES if name not in reasons]
-    tried = Examined("a-opt", Path("a"), llvm="23", way=Way.PORTABLE, capabilities=able)
+    tried = Examined(
+        "a-opt", Path("a"), llvm="23", way=Way.PORTABLE, capabilities=able, missing=reasons
+    )
     static = Examined("b-opt", Path("b"), way=Way.NATIVE)
     refused = Examined("c-opt", Path("c"), problem="It is stripped.")
     lines = markdown_table([tried, static, refused]).splitlines()
@@ -110,9 +112,14 @@ def test_the_table() -> None:
         "| LLVM | 23 | unknown | unknown |",
         "| agent | portable | native | none |",
     ]
-    assert "| `skip`: skip actions | yes | unknown | no |" in lines
-    assert "| `edit`: edit IR and run passes on it | no | unknown | no |" in lines
-    assert len(lines) == 4 + len(CAPABILITIES)
+    assert "| `skip`: skip actions | yes | unknown | —[^1] |" in lines
+    assert "| `edit`: edit IR and run passes on it | —[^2] | unknown | —[^1] |" in lines
+    assert lines[4 + len(CAPABILITIES) :] == [
+        "",
+        "[^1]: It is stripped.",
+        "",
+        "[^2]: The agent lacks `edit`: no headers.",
+    ]
 
 
 def test_reasons_are_grouped() -> None:

@@ -10,7 +10,7 @@ from actiondbg.doctor.subject import Subject
 from actiondbg.doctor.trial import run_trial
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
-from actiondbg.tool import Tool, agent_state, find_tool
+from actiondbg.tool import Tool, agent_state, find_tool, fitted
 from actiondbg.tool.discovery import UNKNOWN_LLVM
 from actiondbg.tool.identification.mlir_object import (
     build_id_of,
@@ -80,10 +80,10 @@ def examine(
         _describe(found, subject.library or subject.program)
         return found
     _describe(found, subject.library or tool.libmlir)
-    _describe_agent(found, tool)
+    _describe_agent(found, fitted(tool))
     if seconds is not None:
         _add_trial(found, subject, mlir_include, seconds)
-        found.agent = agent_state(tool)  # which the trial has compiled
+        _describe_agent(found, fitted(tool))  # which the trial has compiled
     return found
 
 

@@ -8,9 +8,9 @@ from importlib.util import source_hash
 from pathlib import Path
 from typing import TypeAlias
 
-from actiondbg.errors import AgentBuildError
+from actiondbg.errors import AgentBuildError, UnfitTool
 from actiondbg.tool.compiler import Compiler, find_compiler, flags_of, link_flags_of
-from actiondbg.tool.discovery import Tool
+from actiondbg.tool.discovery import Tool, wanted_way, without_headers
 from actiondbg.tool.way import Way
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
@@ -34,6 +34,10 @@ _LEFT_OUT = {
         "support/Pipelines.cpp",
     ),
 }
+# In the place of an agent, the reason why the tool has none.
+_UNFIT = ".unfit"
+# What an agent refers to, for other builds of the tool: they are examined before a compilation.
+_REFERENCES = ".references"
 OnCompile: TypeAlias = Callable[[], Callable[[], None] | None]
 
 
@@ -57,6 +61,7 @@ def build_agent(
         The path of the shared object.
 
     Raises:
+        UnfitTool: the tool lacks functions that the agent calls.
         AgentBuildError: there is no compiler, it fails, or the cache cannot be written.
     """
     compiler = find_compiler()
@@ -64,13 +69,25 @@ def build_agent(
     agent = _agent_path(tool, compiler, source, files)
     if agent.exists():
         return agent
+    unfit = agent.with_suffix(_UNFIT)
+    if unfit.exists():
+        raise UnfitTool(unfit.read_text())
     # Imported lazily: every start looks up the agent, but few compile it.
     from actiondbg.tool.agent_compilation import check_abi, compile_agent
+    from actiondbg.tool.references import check_references
 
     check_abi(tool)
-    on_end = on_start() if on_start is not None else None
+    of_headers = _agent_path(tool._replace(build_id=""), compiler, source, files)
+    references = of_headers.with_suffix(_REFERENCES)
+    on_end: Callable[[], None] | None = None
     try:
-        compile_agent(tool, compiler, source, files, agent)
+        if references.exists():
+            check_references(tool, references.read_bytes().split())
+        on_end = on_start() if on_start is not None else None
+        compile_agent(tool, compiler, source, files, agent, references)
+    except UnfitTool as error:
+        unfit.write_text(str(error))
+        raise
     except OSError as error:
         raise AgentBuildError(
             f"The agent cannot be written to {str(agent.parent)!r} ({error.strerror}): make it "
@@ -89,6 +106,17 @@ def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
     return "cached" if agent.exists() else "not compiled yet"
+
+
+def fitted(tool: Tool, source: Path = AGENT_SOURCE) -> Tool:
+    """Return a tool, with the portable agent if the one with headers was found not to fit it."""
+    if tool.way is not Way.DETOUR or wanted_way() is not None:
+        return tool
+    try:
+        agent = _agent_path(tool, find_compiler(), source, source_files(source, tool.way))
+        return without_headers(tool, agent.with_suffix(_UNFIT).read_text())
+    except (AgentBuildError, OSError):
+        return tool
 
 
 def cache_directory() -> Path:

@@ -18,6 +18,7 @@ from actiondbg.tool.compiler import STRICT, Compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
 from actiondbg.tool.headers import has_abi_checks
 from actiondbg.tool.identification.mlir_object import abi_checks
+from actiondbg.tool.references import check_references
 from actiondbg.tool.way import Way
 from actiondbg.tool.weakening import weaken
 
@@ -52,7 +53,12 @@ def check_abi(tool: Tool) -> None:
 
 
 def compile_agent(
-    tool: Tool, compiler: Compiler, source: Path, files: Sequence[str], agent: Path
+    tool: Tool,
+    compiler: Compiler,
+    source: Path,
+    files: Sequence[str],
+    agent: Path,
+    references: Path,
 ) -> None:
     """Compile the agent for a tool, atomically.
 
@@ -62,8 +68,10 @@ def compile_agent(
         source: the directory of the agent's source.
         files: the source files in it.
         agent: the path of the shared object; messages go to a log beside it.
+        references: a file for the names that the agent refers to, if functions are detoured.
 
     Raises:
+        UnfitTool: the tool lacks functions that the agent calls.
         AgentBuildError: the compiler fails.
         OSError: the directory is not writable.
     """
@@ -71,6 +79,11 @@ def compile_agent(
     _tidy(agent.parent)
     with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=agent.parent) as directory:
         built = _compile(tool, compiler, source, files, Path(directory), agent.with_suffix(".log"))
+        if tool.way is not Way.NATIVE:
+            names = weaken(built)
+            if tool.way is Way.DETOUR:
+                references.write_bytes(b"\n".join(sorted(names)))
+                check_references(tool, names)
         built.replace(agent)
 
 
@@ -151,8 +164,6 @@ def _compile(
         libraries = link_flags_of(tool.way)
         link = [*compiler.command, *flags, *objects, "-o", str(built), *libraries, *exports]
         messages, failed = _run([link], directory)
-        if not failed and tool.way is not Way.NATIVE:
-            weaken(built)
     if failed:
         log.write_text(messages)
         raise AgentBuildError(

@@ -72,7 +72,7 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
         AgentBuildError: the given headers are missing, or its LLVM is not supported.
     """
     path = locate(name)
-    wanted = _wanted_way()
+    wanted = wanted_way()
     if read_executable(path) is None:
         return _program(path, "a script", wanted)
     libraries = LoadedLibraries(path)
@@ -132,6 +132,11 @@ def _tool(
     return Tool(path, holder, (), UNKNOWN_LLVM, build_id, libllvm, Way.PORTABLE, limit)
 
 
+def without_headers(tool: Tool, limit: str) -> Tool:
+    """Return a tool with the portable agent; ``limit`` is the reason."""
+    return tool._replace(headers=(), llvm=UNKNOWN_LLVM, way=Way.PORTABLE, limit=limit)
+
+
 def _version(holder: Path, headers: Headers, exact: Way) -> str | None:
     """Return the LLVM version of an object, as far as it can differ from that of its headers.
 
@@ -156,7 +161,7 @@ def _program(path: Path, kind: str, wanted: Way | None) -> Tool:
     return Tool(path, None, (), UNKNOWN_LLVM, build_id_of(path), None, Way.PORTABLE, limit)
 
 
-def _wanted_way() -> Way | None:
+def wanted_way() -> Way | None:
     """Return the way that the user wants: $ACTIONDBG_WAY."""
     wanted = os.environ.get(_WAY, "")
     try:

@@ -21,6 +21,7 @@ _NT_GNU_BUILD_ID = 3
 _CLASS_64 = 2
 _IDENT_64_LITTLE = b"\x7fELF\x02\x01"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
 _NO_BITS = 8  # the type of a section that has no bytes in the file
 # A real note segment has a few hundred bytes; a corrupt size must not fill memory.
 _MAX_NOTE = 1 << 20
@@ -93,6 +94,23 @@ def read_sections(content: mmap) -> dict[str, Section]:
             name = content[begin:end].decode(errors="replace")
             found[name] = Section(index, header[4], header[4] + header[5], header[6])
     return found
+
+
+def defined_symbols(content: mmap) -> Iterator[bytes]:
+    """Iterate over the names of what a file defines, from both symbol tables."""
+    sections = read_sections(content)
+    by_number = {section.number: section for section in sections.values()}
+    for table in (".dynsym", ".symtab"):
+        symbols = sections.get(table)
+        names = by_number.get(symbols.link) if symbols is not None else None
+        if symbols is None or names is None:
+            continue
+        size = (symbols.end - symbols.offset) // _SYMBOL.size * _SYMBOL.size
+        entries = content[symbols.offset : symbols.offset + size]
+        for name, _, _, section, _, _ in _SYMBOL.iter_unpack(entries):
+            if section:
+                begin = names.offset + int(name)
+                yield content[begin : content.find(b"\0", begin)]
 
 
 def _read(file: BinaryIO) -> Elf | None:

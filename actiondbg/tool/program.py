@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from actiondbg.errors import LaunchError, UsageError
+from actiondbg.errors import LaunchError, UnfitTool, UsageError
 from actiondbg.support.globs import check_glob
-from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool
+from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool, fitted
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_cache import cache_directory
 from actiondbg.tool.way import Way
@@ -77,7 +77,7 @@ class Program:
         """The tool, looked up at the first use; raises LaunchError."""
         name = self.command[0]
         if self._found is None or self._found[0] != name:
-            self._found = name, find_tool(name, self.mlir_include)
+            self._found = name, fitted(find_tool(name, self.mlir_include))
         return self._found[1]
 
     @property
@@ -98,7 +98,13 @@ class Program:
 
     def agent(self) -> Path:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""
-        return build_agent(self.tool, self._on_compile)
+        try:
+            return build_agent(self.tool, self._on_compile)
+        except UnfitTool:
+            if fitted(self.tool).way is not Way.PORTABLE:
+                raise
+            self._found = None
+            return build_agent(self.tool, self._on_compile)
 
     def popen(
         self,

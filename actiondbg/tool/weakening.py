@@ -16,14 +16,14 @@ _GLOBAL, _WEAK = 1, 2
 _OF_TOOL = (b"4mlir", b"4llvm")
 
 
-def weaken(library: Path) -> int:
+def weaken(library: Path) -> set[bytes]:
     """Make references to functions and data of MLIR and LLVM weak, in a shared object.
 
     The dynamic loader then loads it in a process without them, and leaves them null. Done in the
     linked file, so that no tool but the compiler is necessary.
 
     Returns:
-        The number of references.
+        The names of what it refers to.
 
     Raises:
         AgentBuildError: the compiler made no 64-bit little-endian ELF file.
@@ -37,7 +37,7 @@ def weaken(library: Path) -> int:
     header = _HEADER.unpack_from(content)
     offset, entry_size, count = header[6], header[11], header[12]
     sections = [_SECTION.unpack_from(content, offset + i * entry_size) for i in range(count)]
-    changed = 0
+    changed: set[bytes] = set()
     for section in sections:
         if section[1] != _DYNAMIC_SYMBOLS:
             continue
@@ -50,6 +50,6 @@ def weaken(library: Path) -> int:
             text = content[begin : content.index(0, begin)]
             if text.startswith(b"_Z") and any(word in text for word in _OF_TOOL):
                 content[at + 4] = _WEAK << 4 | info & 15
-                changed += 1
+                changed.add(bytes(text))
     library.write_bytes(content)
     return changed

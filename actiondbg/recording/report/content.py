@@ -73,7 +73,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
     )
     run: dict[str, object] = {
-        "count": source.count,
+        "count": source.actions,
         "path": source.shown_path,
         "end": when["end"],
         "timed": not recording.header.imported,

@@ -38,13 +38,13 @@ class Source(NamedTuple):
     Attributes:
         recording: the recording.
         is_kept: whether it still exists when the page is read.
-        count: the number of actions that the page is about.
+        actions: the number of actions that the page is about.
         filters: the SPECs that selected them; none for all actions.
     """
 
     recording: Recording
     is_kept: bool
-    count: int
+    actions: int
     filters: Sequence[str] = ()
 
     @property
@@ -68,7 +68,7 @@ def facts(source: Source, end: int) -> list[Fact]:
     if header.imported:
         return [
             Fact("Imported from", header.imported, True),
-            Fact("Passes", f"{source.count:,}{_selected(source)}"),
+            Fact("Passes", f"{source.actions:,}{_selected(source)}"),
             Fact("IR", _IR[header.ir]),
             *([Fact("Recording", recording.path, True)] if source.is_kept else ()),
         ]
@@ -79,7 +79,7 @@ def facts(source: Source, end: int) -> list[Fact]:
         Fact("LLVM", header.llvm),
         Fact("Started", f"{started:%Y-%m-%d %H:%M:%S} UTC"),
         Fact("Ended", ending(recording)),
-        Fact("Actions", f"{source.count:,}{_selected(source)} in {end / 1e9:,.3f} s"),
+        Fact("Actions", f"{source.actions:,}{_selected(source)} in {end / 1e9:,.3f} s"),
         Fact("Threads of the tool", threads),
         Fact("IR", _IR.get(header.ir, header.ir)),
         *([Fact("Recording", recording.path, True)] if source.is_kept else ()),

@@ -81,7 +81,7 @@ def _the_rest(source: Source) -> str:
 
 def held_actions(held: Held) -> str:
     """Return the sentence on single actions."""
-    count = held.source.count
+    count = held.source.actions
     if held.actions >= count:
         return f"All {count:,} actions are in the page."
     if held.source.recording.header.imported:
@@ -100,7 +100,7 @@ def searched(held: Held) -> str:
         for name, what in _SEARCHED.items()
         for shown, total in (held.rows[name],)
     ]
-    count = held.source.count
+    count = held.source.actions
     actions = f"all {count:,} actions"
     if held.actions < count:
         actions = f"{held.actions:,} of {count:,} actions (the others are not in the page)"

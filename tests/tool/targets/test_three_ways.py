@@ -14,7 +14,7 @@ import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from actiondbg.tool import find_tool
+from actiondbg.tool import build_agent, find_tool
 from scripts.benchmarks.inputs import many_functions
 from tests.paths import COMMAND, INPUTS
 
@@ -173,6 +173,7 @@ def _without_inner_calls(
 
 def _scripted(tool: str, source: str) -> list[str]:
     """Return the lines that a session prints, without durations and the columns that they widen."""
+    build_agent(find_tool(tool))  # a compilation would be reported
     words = [COMMAND, "-nx", "--batch", "--keep-going", "-x", "script", tool, source]
     done = subprocess.run(
         [*words, "--canonicalize", "--cse", "--mlir-disable-threading"],

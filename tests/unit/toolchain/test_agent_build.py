@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.errors import AgentBuildError
-from actiondbg.tool import Tool, agent_state, build_agent
+from actiondbg.errors import AgentBuildError, UnfitTool
+from actiondbg.tool import Tool, agent_state, build_agent, fitted
 from actiondbg.tool.agent_cache import cache_directory
+from actiondbg.tool.way import Way
 from tests.fakes.stock_tool import wait_until_gone
 from tests.unit.toolchain.test_toolchain import compile_c
 
@@ -223,3 +224,57 @@ def test_an_interrupt_leaves_nothing(
     assert b"KeyboardInterrupt" in messages
     assert list(cache.iterdir()) == []
     wait_until_gone(int((tmp_path / "pid").read_text()))
+
+
+CALLER = """
+namespace mlir { void used(); void convert(struct ConversionTarget *); }
+extern "C" __attribute__((visibility("default"))) void call() { mlir::used(); mlir::convert(0); }
+"""
+USED, CONVERT = "_ZN4mlir4usedEv", "_ZN4mlir7convertEPNS_16ConversionTargetE"
+FULL = "_ZN4mlir19applyFullConversionEPNS_9OperationE"
+
+
+def static_tool(directory: Path, *functions: str) -> Tool:
+    """Return a tool that defines functions, in a build of its own."""
+    text = "".join(
+        f"static void {name}(void) {{}}\nvoid *of{name} = {name};\n" for name in functions
+    )
+    path = directory / f"foo-opt-{len(functions)}"
+    compile_c(path, text + "int main(void) { return 0; }\n")
+    return Tool(path, path, (directory,), "22.1.8", path.name, way=Way.DETOUR)
+
+
+def test_a_tool_without_a_function_that_the_agent_calls(source: Path, tmp_path: Path) -> None:
+    """The linker leaves out what a static tool itself does not call."""
+    (source / "Answer.cpp").write_text(CALLER)
+    fit = static_tool(tmp_path, USED, CONVERT)
+    assert build_agent(fit, source=source).exists()
+    assert fitted(fit, source) == fit
+
+    started: list[bool] = []
+    unfit = static_tool(tmp_path)
+    for _ in range(2):  # found by the names, then remembered
+        with pytest.raises(UnfitTool, match=r"calls \((mlir::used\(\)|_ZN4mlir4usedEv)\): link it"):
+            build_agent(unfit, lambda: started.append(True), source)
+    assert started == []  # the names are from the other build with these headers
+    portable = fitted(unfit, source)
+    assert (portable.way, portable.headers) == (Way.PORTABLE, ())
+    assert portable.limit is not None and "left out" in portable.limit
+
+
+def test_functions_of_conversions_in_a_tool_without_them(source: Path, tmp_path: Path) -> None:
+    (source / "Answer.cpp").write_text(CALLER)
+    assert build_agent(static_tool(tmp_path, USED), source=source).exists()
+    with pytest.raises(UnfitTool, match="convert"):
+        build_agent(static_tool(tmp_path, USED, FULL), source=source)
+
+
+def test_the_demanded_way_is_kept(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (source / "Answer.cpp").write_text(CALLER)
+    unfit = static_tool(tmp_path)
+    with pytest.raises(UnfitTool):
+        build_agent(unfit, source=source)
+    monkeypatch.setenv("ACTIONDBG_WAY", "detour")
+    assert fitted(unfit, source) == unfit

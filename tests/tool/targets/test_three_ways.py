@@ -5,8 +5,6 @@ ACTIONDBG_WAY forces the way. What the native agent says is what the two others 
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,13 @@ import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from actiondbg.tool import build_agent, find_tool
+from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import many_functions
-from tests.paths import COMMAND, INPUTS
+from tests.paths import INPUTS
+from tests.tool.targets.script import SESSION, scripted
 
 OTHERS = ["detour", "portable"]
+FLAGS = ["--canonicalize", "--cse", "--mlir-disable-threading"]
 MLIR = INPUTS / "tools" / "mlir"
 
 # Measured, or the path of this run.
@@ -38,65 +38,6 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "linalg": ("linalg.mlir", ["--linalg-generalize-named-ops", "--linalg-fuse-elementwise-ops"]),
     "affine": ("affine.mlir", ["--lower-affine", "--canonicalize", "--loop-invariant-code-motion"]),
 }
-
-SESSION = """\
-break pattern:AddIAddConstant
-break fold:arith.* if depth > 1 and line == 8
-run
-info action
-backtrace
-context
-print
-print function
-print --generic cursor
-info cursor
-cursor-parent
-cursor-child 0
-cursor-defs
-cursor-users
-cursor-function
-cursor-goto action
-around 3
-continue
-next
-info outcome
-info changes
-diff
-finish
-info changes --count 3
-delete all
-start
-step
-step 3
-next
-next-change
-info changes
-why-not AddIAddConstant
-history cursor
-info actions --count 12
-info pipeline
-goto #5
-reverse-step
-goto #11
-skip
-goto #11
-apply
-info timeline
-watch op:arith.addi count
-goto #1
-continue
-catch diagnostic
-delete all
-break-on-tag pass-execution
-continue
-count op:arith.*
-list @9
-reverse-continue
-advance #14
-reverse-finish
-info folds arith.* --sort attempts
-info patterns AddI*
-"""
 
 
 def _argv(tool: str, name: str, directory: Path) -> list[str]:
@@ -122,7 +63,7 @@ def _tables(tool: str, name: str, directory: Path) -> dict[str, list[dict[str, A
     }
 
 
-def first_difference(ours: list[dict[str, Any]], natives: list[dict[str, Any]]) -> str | None:
+def _difference(ours: list[dict[str, Any]], natives: list[dict[str, Any]]) -> str | None:
     """Return in which columns the first rows differ: an assertion would print thousands of rows."""
     for number, (row, native) in enumerate(zip(ours, natives, strict=False)):
         if row != native:
@@ -146,7 +87,7 @@ def test_recordings_are_equal(
     extra = _without_inner_calls(ours, natives)
     assert {row["kind"] for row in extra} <= {"replaced", "modified"}
     for table, rows in natives.items():
-        assert (table, first_difference(ours[table], rows)) == (table, None)
+        assert (table, _difference(ours[table], rows)) == (table, None)
 
 
 def _without_inner_calls(
@@ -171,30 +112,12 @@ def _without_inner_calls(
     return extra
 
 
-def _scripted(tool: str, source: str) -> list[str]:
-    """Return the lines that a session prints, without durations and the columns that they widen."""
-    build_agent(find_tool(tool))  # a compilation would be reported
-    words = [COMMAND, "-nx", "--batch", "--keep-going", "-x", "script", tool, source]
-    done = subprocess.run(
-        [*words, "--canonicalize", "--cse", "--mlir-disable-threading"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return [
-        re.sub(r"^ +", "", re.sub(r" +", " ", re.sub(r"[\d.]+ ms", "T", line)))
-        for line in done.stdout.splitlines()
-    ]
-
-
 @pytest.mark.parametrize("way", OTHERS)
 def test_a_session_reads_the_same(
     mlir_opt: str, way: str, folds: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("script").write_text(SESSION)
-    natives = _scripted(mlir_opt, folds)
+    natives = scripted(SESSION, [mlir_opt, folds, *FLAGS])
     assert "@18 arith.addi" in natives and "Catch 4: diagnostic" in natives
     monkeypatch.setenv("ACTIONDBG_WAY", way)
     assert find_tool(mlir_opt).way == way
-    assert _scripted(mlir_opt, folds) == natives
+    assert scripted(SESSION, [mlir_opt, folds, *FLAGS]) == natives

@@ -1,0 +1,189 @@
+"""Tools with MLIR in them: Debian's mlir-opt 19, and a foo-opt in a user's build tree.
+
+The agent with their headers reaches hidden functions; the portable one has to say the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import AgentBuildError
+from actiondbg.recording import open_recording
+from actiondbg.tool import build_agent, find_tool, fitted
+from actiondbg.tool.way import Way
+from tests.paths import COMMAND, INPUTS
+from tests.tool.targets.script import SESSION, scripted
+from tests.tool.targets.targets import TARGETS
+
+pytestmark = pytest.mark.all_tools
+
+MLIR = Path("/usr/lib/llvm-22/lib/cmake/mlir")
+FOO = INPUTS / "foo"
+FOLDING = ["--canonicalize", "--cse", "--mlir-disable-threading"]
+FOO_SESSION = """\
+break pattern:DoubleToAdd if op == 'arith.muli' and line == 3
+catch crash
+run
+info action
+context
+print function
+next
+info changes
+diff
+why-not DoubleToAdd
+goto #6
+reverse-continue
+skip
+continue
+reverse-step
+info patterns
+info pipeline
+info timeline
+"""
+WAYS = [Way.DETOUR, Way.PORTABLE]
+
+debian19 = TARGETS["debian19"]
+needs_debian19 = pytest.mark.skipif(debian19.missing is not None, reason=debian19.missing or "")
+
+
+@pytest.fixture
+def mlir_opt_19() -> str:
+    return str(debian19.programs["mlir-opt"])
+
+
+@pytest.fixture(scope="session")
+def foo(shared_directory: Path) -> Path:
+    """The build tree of foo, whose tools are bin/foo-opt and bin/foo-opt-small."""
+    if not MLIR.is_dir() or not (MLIR.parent.parent / "libMLIRIR.a").exists():
+        pytest.skip("Debian's MLIR is not installed (scripts/install-debian-mlir)")
+    if shutil.which("cmake") is None:
+        pytest.skip("there is no cmake (apt-get install cmake)")
+    build = shared_directory / "foo"
+    configure = [
+        "cmake",
+        "-S",
+        FOO,
+        "-B",
+        build,
+        f"-DMLIR_DIR={MLIR}",
+        "-DCMAKE_BUILD_TYPE=Release",
+    ]
+    for command in (configure, ["cmake", "--build", build, "--parallel", "2"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return build
+
+
+def _told(*words: str) -> str:
+    """Return what a command of actiondbg prints, which succeeds."""
+    done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@needs_debian19
+def test_a_session_of_mlir_opt_19(
+    mlir_opt_19: str, folds: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert find_tool(mlir_opt_19).way is Way.DETOUR
+    argv = [mlir_opt_19, folds, *FOLDING]
+    lines = scripted(SESSION, argv)
+    assert "@18 arith.addi" in lines and "Catch 4: diagnostic" in lines
+    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+    assert scripted(SESSION, argv) == lines
+
+
+@needs_debian19
+@pytest.mark.parametrize("way", WAYS)
+def test_reports_of_mlir_opt_19(
+    mlir_opt_19: str, folds: str, way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACTIONDBG_WAY", way)
+    argv = ["--", mlir_opt_19, folds, *FOLDING]
+    _told("record", "-q", "-o", "run.adbrec", *argv)
+    assert open_recording(Path("run.adbrec")).count == 56
+    added = r"#13 .* succeeded .* apply-pattern \(AddIAddConstant\) on @7 arith.addi"
+    for source in (argv, ["run.adbrec"]):
+        assert re.search(added, _told("log", *source))
+        assert "apply-pattern (AddIAddConstant)" in _told("stat", *source)
+        _told("trace", "-o", "trace.json", *source)
+        assert "AddIAddConstant" in Path("trace.json").read_text()
+        _told("report", "-o", "report.html", *source)
+        assert "AddIAddConstant" in Path("report.html").read_text()
+    found = _told("bisect", "--test", "! grep -q c7_i32 {}", "--output", "bisected", *argv)
+    assert "Found: #13 apply-pattern (AddIAddConstant) on arith.addi" in found
+    assert "(verified: shows good and bad)" in found
+
+
+def test_a_build_tree_has_the_headers(foo: Path) -> None:
+    tool = find_tool(str(foo / "bin/foo-opt"))
+    assert (tool.way, tool.headers) == (Way.DETOUR, (MLIR.parents[2] / "include",))
+    assert tool.llvm.startswith("22.1.")
+
+
+def test_a_session_of_foo_opt(foo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the headers of its build tree, and copied to a place without any."""
+    monkeypatch.chdir(tmp_path)
+    words = [str(FOO / "in.mlir"), "--foo-strength", "--mlir-disable-threading"]
+    lines = scripted(FOO_SESSION, [str(foo / "bin/foo-opt"), *words])
+    assert lines[3].startswith(
+        "Breakpoint 1, stopped before #8 apply-pattern (DoubleToAdd) in @scaled"
+    )
+    assert any("the factor is not two" in line for line in lines)
+    shutil.copy(foo / "bin/foo-opt", "foo-opt")
+    tool = find_tool("./foo-opt")
+    assert tool.way is Way.PORTABLE
+    assert tool.limit is not None and "--mlir-include" in tool.limit
+    assert scripted(FOO_SESSION, ["./foo-opt", *words]) == lines
+    given = find_tool("./foo-opt", Path(f"{tmp_path}:{MLIR.parents[2] / 'include'}"))
+    assert given.way is Way.DETOUR
+
+
+def test_a_crash_in_a_pass_of_foo_opt(foo: Path) -> None:
+    with actiondbg.launch(
+        [str(foo / "bin/foo-opt"), str(FOO / "in.mlir"), "--foo-trap"]
+    ) as session:
+        stop = session.run()
+        assert stop.is_crash and stop.message is not None and "SIGILL" in stop.message
+        assert stop.name == "foo-trap"
+
+
+def test_functions_that_the_linker_left_out(foo: Path, tmp_path: Path) -> None:
+    """The agent with headers would call them; the portable one does not need them."""
+    small = str(foo / "bin/foo-opt-small")
+    with actiondbg.launch([small, str(FOO / "in.mlir"), "--foo-strength"]) as session:
+        session.breakpoints.add("pattern:DoubleToAdd", outcome="succeeded")
+        stop = session.run()
+        assert (stop.when, stop.op) == ("after", "arith.muli")
+        assert "arith.addi" in session.ir.print("function").text
+        tool = session.target.tool
+    assert (tool.way, fitted(find_tool(small)).way) == (Way.PORTABLE, Way.PORTABLE)
+    assert tool.limit is not None and re.search(r"left out .* link it with", tool.limit)
+
+
+def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:
+    stripped = tmp_path / "foo-opt"
+    subprocess.run(["strip", "-o", stripped, foo / "bin/foo-opt"], check=True)
+    done = subprocess.run([COMMAND, stripped], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "is stripped of the names of MLIR's functions" in done.stderr
+
+
+def test_headers_of_another_build(foo: Path, tmp_path: Path) -> None:
+    """Those of a build with assertions have classes with other members."""
+    include = tmp_path / "include"
+    shutil.copytree(MLIR.parents[2] / "include/llvm/Config", include / "llvm/Config")
+    checks = include / "llvm/Config/abi-breaking.h"
+    text = checks.read_text()
+    checks.write_text(text.replace("ABI_BREAKING_CHECKS 0", "ABI_BREAKING_CHECKS 1"))
+    assert checks.read_text() != text
+    (include / "mlir/IR").mkdir(parents=True)
+    (include / "mlir/IR/MLIRContext.h").touch()
+    with pytest.raises(AgentBuildError, match="a build with assertions, but"):
+        build_agent(find_tool(str(foo / "bin/foo-opt"), include))

@@ -31,6 +31,8 @@ from actiondbg.tool.program import Program
 
 R = TypeVar("R", bound=protocol.Message)
 
+_SAMPLE_SECONDS = 0.25  # between two looks at what a process of a program does
+
 RunState = Literal["running", "stopped", "exited"]
 State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 
@@ -88,6 +90,7 @@ class Execution:
         self._crashed: protocol.Crashed | None = None
         self._retraced: tuple[int, list[int]] | None = None  # the timeline that it went back on
         self._difference: protocol.Difference | None = None  # reported
+        self._messages: list[str] = []  # for the next stop
 
     @property
     def pid(self) -> int:
@@ -366,7 +369,11 @@ class Execution:
 
     def _take(self, client: Client, resumed: int) -> None:
         """Receive a message after a resume."""
-        incoming = client.receive()
+        try:
+            incoming = client.receive(None if self._program is None else _SAMPLE_SECONDS)
+        except TimeoutError:
+            self._release_waiting()
+            return
         if incoming.method is None:
             try:
                 client.is_response(incoming, resumed)
@@ -385,20 +392,28 @@ class Execution:
         elif not self._record_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")
 
+    def _release_waiting(self) -> None:
+        """Let other processes of the program run on, if the tool may wait for them."""
+        released = self._program.release_waiting() if self._program is not None else None
+        if released is not None:
+            self._messages.append(released)
+
     def _timeline(self) -> tuple[int, list[int]]:
         return self.branches.current.number, self.branches.ordinals()
 
     def _compared(self, stop: Stop, difference: protocol.Difference | None) -> Stop:
-        """Return a stop that reports a difference from what the run did before it went back.
+        """Return a stop that reports what happened since the last one.
 
-        On another branch, or with other skips, the run differs as the user wants it.
+        That may be a difference from what the run did before it went back; on another branch, or
+        with other skips, the run differs as the user wants it.
         """
-        if difference is None or difference == self._difference:
+        messages, self._messages = [*self._messages, stop.message], []
+        is_same_timeline = self._retraced == self._timeline()
+        if difference is not None and difference != self._difference and is_same_timeline:
+            self._difference = difference
+            messages.append(run_differs(difference))
+        if len(messages) == 1:
             return stop
-        if self._retraced != self._timeline():
-            return stop
-        self._difference = difference
-        messages = [stop.message, run_differs(difference)]
         return msgspec.structs.replace(stop, message="\n".join(filter(None, messages)))
 
     def _update_checkpoints(self, client: Client) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -45,3 +47,31 @@ def process_status(pid: int) -> ProcessStatus | None:
         threads=int(fields.get("Threads", 0)),  # none of a process that has ended
         tracer=int(fields["TracerPid"]),
     )
+
+
+class Work(NamedTuple):
+    """The work of a process and its descendants, to be compared with that of a moment later.
+
+    Args:
+        times: the processor time of each process, by pid, in the system's ticks.
+        is_running: whether one of their threads runs, or waits for a disk.
+    """
+
+    times: dict[int, int]
+    is_running: bool
+
+
+def work_of(pid: int) -> Work | None:
+    """Return the work of a process and its descendants; None if the process has ended."""
+    times: dict[int, int] = {}
+    is_running = False
+    left = [pid]
+    for each in left:
+        for task in Path(f"/proc/{each}/task").glob("*"):
+            with contextlib.suppress(OSError):
+                # proc(5): field 3 is the state, 14 and 15 the times; 2, in (), may hold any text.
+                fields = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()
+                times[each] = times.get(each, 0) + int(fields[11]) + int(fields[12])
+                is_running |= fields[0] not in "SZX"
+                left += map(int, (task / "children").read_text().split())
+    return Work(times, is_running) if pid in times else None

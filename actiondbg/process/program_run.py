@@ -5,14 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from actiondbg import protocol
+from actiondbg.process.process_status import Work, work_of
 from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
+from actiondbg.protocol.client import encode_request
 from actiondbg.support.interrupts import wait_for_end
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the process
+_SHOWN = 60  # characters of a command line in a message
+_IDLE_SAMPLES = 4  # without work, before other processes need not wait any longer
 
 
 @dataclass
@@ -54,6 +60,9 @@ class ProgramRun:
         self._process = process
         self._follow = follow
         self._status: int | None = None
+        self._released: list[socket.socket] = []
+        self._work: Work | None = None
+        self._idle = 0
 
     @property
     def is_open(self) -> bool:
@@ -63,11 +72,42 @@ class ProgramRun:
     def follow(self, connection: socket.socket) -> ToolProcess:
         """Return the process that has connected."""
         pid, _ = peer_of(connection)
+        self._work, self._idle = None, 0
         record = FollowedProcess(f"p{len(self.processes)}", pid, _command_of(pid))
         self.processes.append(record)
         if pid == self.pid:
             return self
         return _Descendant(self, pid, os.pidfd_open(pid))
+
+    def release_waiting(self) -> str | None:
+        """Let the processes that wait for their turn run unobserved, if the followed one is idle.
+
+        The workers of a pool wait for each other: the one that is followed may get its next task
+        only when another has ended its own.
+
+        Returns:
+            Which processes, in a sentence; None if there are none.
+        """
+        work = work_of(self.processes[-1].pid)
+        is_idle = work is not None and not work.is_running and work == self._work
+        self._work, self._idle = work, self._idle + 1 if is_idle else 0
+        if self._idle < _IDLE_SAMPLES:
+            return None
+        names: list[str] = []
+        while (connection := self.listener.accept_pending()) is not None:
+            # Without breakpoints it stops nowhere; its connection is open as long as it runs.
+            connection.sendall(encode_request(protocol.Resume(control="continue"), 1))
+            self._released.append(connection)
+            pid, _ = peer_of(connection)
+            command = textwrap.shorten(" ".join(_command_of(pid)), _SHOWN, placeholder=" ...")
+            names.append(f"{pid} ({command})")
+        if not names:
+            return None
+        which = "Process" if len(names) == 1 else "Processes"
+        return (
+            f"{which} {', '.join(names)} may run on unobserved: {self.processes[-1].name} did "
+            "nothing meanwhile, and may have waited for that."
+        )
 
     def note_end(self, status: int | None, actions: int | None) -> None:
         """Record the end of the followed process."""
@@ -89,6 +129,8 @@ class ProgramRun:
         if self._status is None:
             self._status = self._process.end(kill)
             self.listener.close()
+            for connection in self._released:
+                connection.close()
         return self._status
 
 

@@ -194,6 +194,90 @@ def test_a_tool_that_fails_stops_the_session_before_the_next_one(
         assert [one.status for one in s.processes] == [1, 0]
 
 
+POOL = f"""\
+import multiprocessing, os, time
+
+def work(number):
+    import mlir.ir as ir, mlir.passmanager as pm
+    with ir.Context():
+        module = ir.Module.parse({INPUT!r})
+        pm.PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+        return os.getpid(), "addi" in str(module)
+
+def workers(pool):
+    # Each of two has work to do.
+    found = []
+    while len(set(pid for pid, _ in found)) < 2:
+        found += pool.map(work, range(2), chunksize=1)
+    return found
+
+if __name__ == "__main__":
+    pool = multiprocessing.get_context("METHOD").Pool(2)
+    barrier = workers(pool)
+    pool.close()
+    pool.join()
+    print(any(has_add for _, has_add in barrier))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_of_a_pool_do_not_wait_for_each_other(method: str, tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    program.write_text(POOL.replace("METHOD", method))
+    with actiondbg.launch([sys.executable, str(program)]) as s:
+        assert set(passes_of(s)) == {"canonicalize"}
+        assert (s.exit_status, s.target.output()) == (0, "False\n")
+        assert "may run on unobserved: p0 did nothing meanwhile" in str(s.stop)
+    recording = tmp_path / "run.adbrec"
+    done = front_end(tmp_path, "record", "-o", str(recording), "--", sys.executable, str(program))
+    assert (done.returncode, done.stdout) == (0, "False\n")
+    assert len(list(tmp_path.glob("*.adbrec"))) == 2
+
+
+def test_a_fork_of_the_debugged_process_runs_by_itself(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, mlir.ir as ir, mlir.passmanager as pm\n"
+        "with ir.Context():\n"
+        f"    module = ir.Module.parse({INPUT!r})\n"
+        "    child = os.fork()\n"
+        "    pm.PassManager.parse('builtin.module(canonicalize)').run(module.operation)\n"
+        "    assert 'addi' not in str(module)\n"
+        "    if child == 0:\n"
+        "        os._exit(7)\n"
+        "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    with actiondbg.launch([sys.executable, str(program)]) as s:
+        assert passes_of(s) == ["canonicalize"]
+        assert (s.exit_status, s.target.output()) == (0, "7\n")
+    front_end(tmp_path, "record", "-o", "run.adbrec", "--", sys.executable, str(program))
+    assert [path.name for path in tmp_path.glob("*.adbrec")] == ["run.adbrec"]
+    assert front_end(tmp_path, "log", "run.adbrec").stdout.count("(canonicalize)") == 1
+
+
+def test_a_process_that_becomes_another_program(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys, mlir.ir as ir, mlir.passmanager as pm\n"
+        "turn = sys.argv[1]\n"
+        "if turn != 'before':\n"
+        "    with ir.Context():\n"
+        f"        module = ir.Module.parse({INPUT!r})\n"
+        "        pm.PassManager.parse(f'builtin.module({turn})').run(module.operation)\n"
+        "if turn != 'cse':\n"
+        "    turn = {'before': 'canonicalize', 'canonicalize': 'cse'}[turn]\n"
+        "    os.execv(sys.executable, [sys.executable, __file__, turn])\n"
+        "sys.exit(6)\n"
+    )
+    with actiondbg.launch([sys.executable, str(program), "before"]) as s:
+        # The agent is not in what the debugged process becomes.
+        assert passes_of(s) == ["canonicalize"]
+        assert s.exit_status == 6
+
+
 def test_follow_selects_processes(script: Path) -> None:
     first, second, end = script.read_text().splitlines()
     script.write_text(f"{first} -o /dev/null\n{second} -o out.mlir\n{end}\n")

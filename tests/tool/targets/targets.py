@@ -98,5 +98,3 @@ TARGETS = {
         ),
     )
 }
-# Those of which all is tested.
-SERVED = list(TARGETS.values())

@@ -13,7 +13,7 @@ import pytest
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive
 from tests.tool.targets.scene import Scene, scene_of
-from tests.tool.targets.targets import SERVED
+from tests.tool.targets.targets import TARGETS
 
 FRONT_ENDS = {
     "session": ["-nx", "--batch", "-ex", "run", "--tool-stdout", os.devnull, "--"],
@@ -44,7 +44,7 @@ def _wait_for_the_end_of(pids: list[int]) -> None:
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
 @pytest.mark.parametrize(
-    "name", [pytest.param(target.name, marks=target.marks) for target in SERVED]
+    "name", [pytest.param(target.name, marks=target.marks) for target in TARGETS.values()]
 )
 def test_a_killed_debugger_leaves_nothing(name: str, front_end: str, tmp_path: Path) -> None:
     scene = scene_of(name)

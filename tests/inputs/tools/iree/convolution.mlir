@@ -1,4 +1,5 @@
 // RUN: iree-compile %s --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --compile-to=executable-configurations
+// RUN: iree-compile %s --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-llvmcpu-target-cpu=generic --compile-to=hal
 
 // A convolution with a stride, then the sum over each picture.
 func.func @pictures(%picture: tensor<1x17x17x8xf32>, %filter: tensor<3x3x8x16xf32>) -> tensor<1x16xf32> {

@@ -39,7 +39,8 @@ class Tool(NamedTuple):
         headers: the include directories of that MLIR; none for the portable agent.
         llvm: the LLVM version of these headers, such as "22.1.8"; "unknown" without headers.
         build_id: identifies the build of libMLIR, or of the program.
-        libllvm: the shared libLLVM that it loads, or None.
+        libllvm: the shared libLLVM that it loads, or the one of its libraries that defines whether
+            there are ABI-breaking checks; or None.
         way: how the agent gets into it.
         limit: why there is no agent with headers, in one sentence with the remedy; None if there
             is.
@@ -77,6 +78,10 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
         return _program(path, "a script", wanted)
     libraries = LoadedLibraries(path)
     libmlir, libllvm = libraries.path_of("libMLIR"), libraries.path_of("libLLVM")
+    if libmlir is None:
+        # Of a build with a library for each folder (-DBUILD_SHARED_LIBS=ON), which all export.
+        libmlir = libraries.path_of("libMLIRIR")
+        libllvm = libllvm or libraries.path_of("libLLVMSupport")
     if libmlir is not None:
         return _tool(path, libmlir, libllvm, Way.NATIVE, mlir_include, wanted)
     found = find_mlir_object([path, *libraries.paths()])

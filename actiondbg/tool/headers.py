@@ -18,7 +18,7 @@ _ABI_HEADER = Path("llvm/Config/abi-breaking.h")
 # Compiled at use: most runs need only a few.
 _VERSION = r'^#define LLVM_VERSION_STRING "(\d+(?:\.\d+)*)'
 _ABI_CHECKS = r"^#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1"
-_SONAME_VERSION = r"^libMLIR(?:-\d+)?\.so\.(\d+(?:\.\d+)*)$"
+_SONAME_VERSION = r"^libMLIR(?:IR)?(?:-\d+)?\.so\.(\d+(?:\.\d+)*)$"
 _LLVM_DIRECTORY = r"/llvm-(\d+)/"
 
 

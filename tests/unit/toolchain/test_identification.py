@@ -130,6 +130,26 @@ def test_a_build_tree_of_llvm(tmp_path: Path) -> None:
     assert tool.headers[0] == source / "mlir/include"
 
 
+def test_a_build_with_a_library_for_each_folder(tmp_path: Path) -> None:
+    """As with -DBUILD_SHARED_LIBS=ON: there is no libMLIR, and all functions are exported."""
+    library = tmp_path / "lib/libMLIRIR.so.23.0"
+    support = tmp_path / "lib/libLLVMSupport.so"
+    soname = f"-Wl,-soname,{library.name}"
+    compile_c(library, f"void {EXECUTE_ACTION}(void) {{}}", "-shared", "-fPIC", soname)
+    compile_c(support, TEXTS, "-shared", "-fPIC", f"-Wl,-soname,{support.name}")
+    rpath = "-Wl,-rpath,$ORIGIN/../lib"
+    compile_c(
+        tmp_path / "bin/foo-opt", MAIN, "-Wl,--no-as-needed", str(library), str(support), rpath
+    )
+    write_headers(tmp_path / "include")
+    tool = find_tool(str(tmp_path / "bin/foo-opt"))
+    assert (tool.way, tool.llvm, tool.headers) == (Way.NATIVE, "23.0.0", (tmp_path / "include",))
+    assert tool.libmlir is not None and tool.libmlir.name == library.name
+    assert tool.libllvm is not None and tool.libllvm.name == support.name
+    write_headers(tmp_path / "include", "22.1.8")
+    assert "belongs to LLVM 23.0" in limit_of(tmp_path / "bin/foo-opt")
+
+
 def test_a_build_tree_of_another_project(tmp_path: Path) -> None:
     """Its CMakeCache.txt names the packages of MLIR and of LLVM that it uses."""
     build, llvm = tmp_path / "build", tmp_path / "llvm-install"

@@ -13,6 +13,7 @@
 #include "detour/Gate.h"
 #include "detour/LateLibraries.h"
 #include "detour/Pointers.h"
+#include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 
 #include <algorithm>
@@ -54,6 +55,12 @@ static const char *withNodeChecks(const char *symbol) {
 
 static bool makesContext(std::string_view symbol) {
   return symbol.substr(0, 22) == "_ZN4mlir11MLIRContextC";
+}
+
+/// Whether the first call of the function attaches the agent. A program that
+/// loads the agent late may have its contexts already.
+static bool isGate(std::string_view symbol) {
+  return makesContext(symbol) || symbol == ADBG_RUN_PASSES;
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +167,7 @@ private:
       Detours detours(one.object);
       for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
         const SymbolPlace &place = placeOf(one, *hook);
-        if (!makesContext(hook->symbol) || !place.isKnown())
+        if (!isGate(hook->symbol) || !place.isKnown())
           continue;
         auto &crossing = const_cast<Crossing &>(
             detours.add(place, reinterpret_cast<void *>(adbg_gate)));
@@ -189,7 +196,7 @@ private:
         }
         hook->original =
             reinterpret_cast<void *>(one.object.bias + place.offset);
-        if (!makesContext(hook->symbol))
+        if (!isGate(hook->symbol))
           crossings.push_back({hook, &detours.add(place, hook->function)});
       }
     }

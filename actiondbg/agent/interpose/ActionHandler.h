@@ -11,6 +11,10 @@ namespace adbg {
 /// context.
 void handleActions(mlir::MLIRContext *context, unsigned number);
 
+/// Has the agent follow what runs in a context: one that was just made, or that
+/// is older than the agent in this program.
+void observeContext(mlir::MLIRContext *context);
+
 /// Follows an action, if it is this thread's turn. `run` runs it as the tool
 /// would, with the tool's own handler.
 void runAction(unsigned contextNumber, const mlir::tracing::Action &action,

@@ -182,7 +182,7 @@ void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
     run();
 }
 
-static void attachTo(MLIRContext *context) {
+void adbg::observeContext(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
   if (!(engine.isAttached() || Engine::isLibrary) || engine.isSilentHere())
@@ -211,7 +211,7 @@ ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
   attached = nullptr;
   next(self, threading);
   if (attached != self)
-    attachTo(self);
+    observeContext(self);
 }
 
 ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
@@ -221,7 +221,7 @@ ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
       real<void(MLIRContext *, const DialectRegistry &,
                 MLIRContext::Threading)>(ADBG_CONTEXT_CTOR_REGISTRY);
   next(self, registry, threading);
-  attachTo(self);
+  observeContext(self);
   attached = self;
 }
 

@@ -104,6 +104,24 @@ for _ in range(2):
     assert shown.splitlines() == ["4 4 {'succeeded'}"] * 2
 
 
+def test_a_context_that_is_older_than_the_agent(python: RunPython) -> None:
+    shown = _output(
+        python,
+        """
+import actiondbg
+from mlir.ir import Context, Module
+from mlir.passmanager import PassManager
+with Context():
+    module = Module.parse(FOLDS)
+    with actiondbg.attach() as actions:
+        PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+print([each.name for each in actions.find("tag:pass-execution")])
+print(len(actions.find("pattern:AddIAddConstant", outcome="changed")) > 0)
+""",
+    )
+    assert shown.splitlines() == ["['canonicalize']", "True"]
+
+
 def test_the_result_is_the_same_attached_or_not(python: RunPython) -> None:
     shown = _output(
         python,

@@ -42,6 +42,16 @@ static void learn(const tracing::Action &action) {
     Layout::calibrate(op);
 }
 
+/// Returns the number of a context; one that is older than the agent in this
+/// program is observed from now on.
+static unsigned numberOf(MLIRContext *context) {
+  unsigned number = Contexts::all().numberOf(context);
+  if (LLVM_LIKELY(number != Contexts::unknown) || !Engine::isLibrary)
+    return number;
+  observeContext(context);
+  return Contexts::all().numberOf(context);
+}
+
 extern "C++" {
 
 ADBG_INTERPOSE(bool, hasActionHandler, ADBG_HAS_HANDLER, MLIRContext *self) {
@@ -55,7 +65,7 @@ ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
   static auto *hasHandler = real<HasHandler>(ADBG_HAS_HANDLER);
   noteContext(self);
   learn(action);
-  runAction(Contexts::all().numberOf(self), action, [&] {
+  runAction(numberOf(self), action, [&] {
     if (hasHandler(self))
       next(self, run, action);
     else

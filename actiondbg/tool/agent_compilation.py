@@ -24,7 +24,7 @@ from actiondbg.tool.weakening import weaken
 
 # Folders of the second translation unit, which is compiled in parallel to the first. Code that
 # runs for each action is in the first one, where it can be inlined.
-_SECOND_UNIT = frozenset({"edit", "fork", "match", "print", "requests"})
+_SECOND_UNIT = frozenset({"detour", "edit", "fork", "match", "print", "requests"})
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600
 _UNUSED_SECONDS = 30 * 24 * 3600

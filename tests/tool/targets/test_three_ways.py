@@ -63,7 +63,7 @@ def _tables(tool: str, name: str, directory: Path) -> dict[str, list[dict[str, A
     }
 
 
-def _difference(ours: list[dict[str, Any]], natives: list[dict[str, Any]]) -> str | None:
+def first_difference(ours: list[dict[str, Any]], natives: list[dict[str, Any]]) -> str | None:
     """Return in which columns the first rows differ: an assertion would print thousands of rows."""
     for number, (row, native) in enumerate(zip(ours, natives, strict=False)):
         if row != native:
@@ -87,7 +87,7 @@ def test_recordings_are_equal(
     extra = _without_inner_calls(ours, natives)
     assert {row["kind"] for row in extra} <= {"replaced", "modified"}
     for table, rows in natives.items():
-        assert (table, _difference(ours[table], rows)) == (table, None)
+        assert (table, first_difference(ours[table], rows)) == (table, None)
 
 
 def _without_inner_calls(

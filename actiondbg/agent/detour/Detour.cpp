@@ -211,9 +211,22 @@ static void forgetReadCode() {
 #endif
 }
 
+/// Lets jumps lead anywhere in an object's code. A copy of an entry goes on in
+/// the middle of a function, which guarded pages (PROT_BTI) do not allow.
+static void unguard(const LoadedObject &object) {
+#if defined(__aarch64__)
+  uint64_t begin = object.codeBegin & -uint64_t(sysconf(_SC_PAGESIZE));
+  mprotect(reinterpret_cast<void *>(begin), object.codeEnd - begin,
+           PROT_READ | PROT_EXEC);
+#else
+  (void)object;
+#endif
+}
+
 Detours::~Detours() {
   if (!island)
     return;
+  unguard(object);
   __builtin___clear_cache(reinterpret_cast<char *>(island),
                           reinterpret_cast<char *>(island + codeSize()));
   bool isCode = mprotect(island, codeSize(), PROT_READ | PROT_EXEC) == 0;

@@ -66,15 +66,25 @@ def test_hidden_functions_are_detoured(detours: list[Path]) -> None:
     ]
 
 
+def _detours_on_aarch64(directory: Path, source: str, *options: str) -> list[str]:
+    library, program = directory / "targets.so", directory / "detours"
+    shared = [*options, "-O1", "-shared", "-fPIC", "-o", str(library)]
+    subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / source, *shared], check=True)
+    words = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
+    subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *words], check=True)
+    return _outputs([*EMULATOR, program, library])
+
+
+@needs_aarch64
+def test_functions_of_guarded_pages_are_detoured_on_aarch64(tmp_path: Path) -> None:
+    options = ["-mbranch-protection=bti", "-nostdlib", "-Wl,-z,force-bti"]
+    assert _detours_on_aarch64(tmp_path, "guarded.c", *options) == ["_Zguarded: 7 -5 7"]
+
+
 @needs_aarch64
 @pytest.mark.parametrize("size", [[], ["-DHUGE"]], ids=["near", "far"])
 def test_hidden_functions_are_detoured_on_aarch64(tmp_path: Path, size: list[str]) -> None:
-    library, program = tmp_path / "targets.so", tmp_path / "detours"
-    shared = [*size, "-O1", "-shared", "-fPIC", "-o", str(library)]
-    subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / "targets.c", *shared], check=True)
-    options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
-    subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *options], check=True)
-    assert _outputs([*EMULATOR, program, library]) == [
+    assert _detours_on_aarch64(tmp_path, "targets.c", *size) == [
         "_Zrelative: 7 -5 7",
         "_Zcompare: 7 -5 7",
         "_Zbranch: 7 -5 7",

@@ -115,7 +115,10 @@ def _add_trial(found: Examined, subject: Subject, mlir_include: str | None, limi
     result = run_trial(subject, mlir_include, limit)
     if result.hello is None:
         what = result.problem or "it made no MLIR context"
-        found.problem = f"{subject.name} could not be tried: {what}."
+        found.problem = (
+            f"{subject.name} could not be tried: {what}; start a session with arguments of yours "
+            f"(actiondbg -- {subject.name} ...)."
+        )
         return
     reasons = {
         name: missing_reason(result.hello, name)

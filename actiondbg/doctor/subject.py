@@ -79,13 +79,17 @@ def installed_subjects() -> list[Subject]:
 
 
 def _flangs() -> list[Path]:
-    """List the first flang of each name on PATH: a distribution's has a version in its name."""
+    """List the first flang of each name on PATH: a distribution's has a version in its name.
+
+    One of several names for the same file is enough.
+    """
     found: dict[str, Path] = {}
     for directory in os.get_exec_path():
         for path in Path(directory).glob("flang*"):
             if re.match(FLANG, path.name) and os.access(path, os.X_OK):
                 found.setdefault(path.name, path)
-    return list(found.values())
+    files = {path.resolve(): path for _, path in sorted(found.items(), reverse=True)}
+    return list(files.values())
 
 
 def subjects_of(name: str) -> list[Subject]:

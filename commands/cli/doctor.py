@@ -24,7 +24,8 @@ iree-opt, iree-compile, torch-mlir-opt, triton, jaxlib and torch_mlir. A TOOL th
 interpreter stands for those of its environment. Each is started on a small input, to ask the agent
 what it can do there.
 
-exit status: 0 all can be debugged, 1 one cannot, 2 bad usage. docs/tools.md explains the output.
+exit status: 0 all can be debugged, 1 one cannot or none is installed, 2 bad usage. docs/tools.md
+explains the output.
 """
 
 
@@ -81,7 +82,7 @@ def run(argv: list[str]) -> int:
         found = _print_each(examined)
         if not options.tools:
             _print_absent(found)
-    return 0 if all(each.is_usable for each in found) else 1
+    return 0 if found and all(each.is_usable for each in found) else 1
 
 
 def _subjects(names: Iterable[str]) -> list[Subject]:
@@ -126,4 +127,6 @@ def _print_absent(found: list[Examined]) -> None:
     names = {each.name.split("-")[0] if "flang" in each.name else each.name for each in found}
     absent = [f"{name} ({how})" for name, how in INSTALL_COMMANDS.items() if name not in names]
     if absent:
-        print(f"\nNot installed: {', '.join(absent)}.")
+        if found:
+            print()
+        print(f"Not installed: {', '.join(absent)}.")

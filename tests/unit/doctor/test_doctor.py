@@ -13,7 +13,7 @@ from actiondbg.cli import main
 from actiondbg.commands.render.examination import examined_text
 from actiondbg.doctor.examination import Examined, examine
 from actiondbg.doctor.sample import sample_of_tool
-from actiondbg.doctor.subject import Subject, subjects_of
+from actiondbg.doctor.subject import Subject, installed_subjects, subjects_of
 from actiondbg.doctor.table import markdown_table
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES
@@ -139,6 +139,26 @@ def test_the_command(foo_opt: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--static", "--json", str(foo_opt)]) == 1
     (tool,) = json.loads(capsys.readouterr().out)["tools"]
     assert (tool["name"], tool["way"], tool["symbols"]) == ("foo-opt", None, "stripped")
+
+
+def test_an_environment_without_tools(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actiondbg.commands.cli.doctor.installed_subjects", list[Subject])
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().out.startswith("Not installed: mlir-opt (pip install ")
+
+
+def test_a_flang_of_two_names_is_examined_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "real/flang-30", "#!/bin/sh\n", 0o755)
+    for name in ("flang-30", "flang-new-30"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).symlink_to(tmp_path / "real/flang-30")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    names = [subject.name for subject in installed_subjects()]
+    assert [name for name in names if "flang" in name] == ["flang-30"]
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,8 @@ static uint8_t *takeStone(const LoadedObject &object, const uint8_t *function,
   uint64_t page = sysconf(_SC_PAGESIZE);
   const uint64_t rests[][2] = {
       {object.codeBegin / page * page, object.codeBegin},
-      {(object.codeEnd + 3) / 4 * 4, (object.codeEnd + page - 1) / page * page}};
+      {(object.codeEnd + 3) / 4 * 4,
+       (object.codeEnd + page - 1) / page * page}};
   for (auto [begin, end] : rests) {
     size_t &used = (*taken)[begin];
     uint64_t place = begin + used;

@@ -130,6 +130,10 @@ Turn::Turn(Engine &engine, For what, unsigned context) : engine(engine) {
     isFollowed = !engine.silent;
     return;
   }
+  // While it attaches, a thread has the baton without a turn: at a crash there
+  // it would wait for itself.
+  if (what == For::End && engine.turns.baton.holder() == threadId())
+    return;
   if (take(what, context))
     return;
   // The end of the process is reported all the same.

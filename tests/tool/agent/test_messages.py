@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -148,3 +150,10 @@ def test_bad_messages_are_refused_by_name(agent: Agent, line: str, code: int, na
     assert named in answer["error"]["message"]
     # Nothing is lost: the next request is served.
     assert "result" in agent.ask("status")
+
+
+def test_a_crash_before_the_first_action_ends_the_tool(agent: Agent) -> None:
+    """The thread that crashes is the one that serves, and must not wait for itself."""
+    assert agent.receive()["method"] == "hello"
+    os.kill(agent.process.pid, signal.SIGSEGV)
+    assert agent.process.wait(30) == -signal.SIGSEGV

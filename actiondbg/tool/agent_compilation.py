@@ -48,7 +48,8 @@ def check_abi(tool: Tool) -> None:
         kind = "with" if checks else "without"
         raise AgentBuildError(
             f"The headers in {str(tool.headers[0])!r} belong to a build {kind} assertions, but "
-            f"{str(holder)!r} does not: give --mlir-include the directory of its own headers."
+            f"{str(holder)!r} does not: give --mlir-include the directory of its own headers, or "
+            "set ACTIONDBG_WAY=portable for an agent without headers."
         )
 
 

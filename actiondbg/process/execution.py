@@ -223,6 +223,8 @@ class Execution:
         with self._held, self._held.blocked():
             pid, hello = fork.pid, fork.hello
             client, pidfd = fork.hand_over()
+            if self._program is not None:
+                self._program.spare_forks()
             self._process.end(kill=True)
             self._close()
             self._process, self._client, self.hello = AdoptedFork(pid, pidfd), client, hello

@@ -124,6 +124,10 @@ class ProgramRun:
             "debugged."
         )
 
+    def spare_forks(self) -> None:
+        """Let a fork of a process of the program outlive the program, whose place it takes."""
+        self._process.disarm()
+
     def end(self, kill: bool) -> int:
         """Wait for the end of the program; see ``ToolProcess``."""
         if self._status is None:

@@ -8,7 +8,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +15,7 @@ from typing import Protocol
 from actiondbg.errors import ProtocolError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
-from actiondbg.tool.program import Program
+from actiondbg.tool.program import Program, StartedProgram
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 
@@ -115,10 +114,16 @@ class ToolProcess(Protocol):
 class Process:
     """The tool's process, which leads a process group: Ctrl-C does not reach it."""
 
-    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
-        self._popen = popen
-        self.pid = popen.pid
-        self.pidfd = os.pidfd_open(popen.pid)
+    def __init__(self, started: StartedProgram) -> None:
+        self._popen, self._guard = started
+        self.pid = self._popen.pid
+        self.pidfd = os.pidfd_open(self.pid)
+
+    def disarm(self) -> None:
+        """Kill with the group no longer what has left it: forks of the tool have, too."""
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
 
     def end(self, kill: bool) -> int:
         """Wait for the end, bounded, and reap.
@@ -135,7 +140,11 @@ class Process:
             # Not reaped yet: the pid, and so the group, is still the tool's.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
+            if self._guard is not None:
+                self._guard.kill()  # those that have left the group, too
         status = self._popen.wait()
+        if self._guard is not None:
+            self._guard.close()
         os.close(self.pidfd)
         return status
 

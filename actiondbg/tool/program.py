@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
 from actiondbg.errors import LaunchError, UnfitTool, UsageError
 from actiondbg.support.globs import check_glob
 from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool, fitted
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_cache import cache_directory
+from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.way import Way
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
@@ -24,11 +26,23 @@ _OF_AGENTS = (
     "ACTIONDBG_SOCKET",
     "ACTIONDBG_RECORD",
     "ACTIONDBG_UPSTREAM_LOG",
-    "ACTIONDBG_PROGRAM",
+    VARIABLE,
     "ACTIONDBG_FOLLOW",
     "ACTIONDBG_CACHE",
     _USERS_PRELOAD,
 )
+
+
+class StartedProgram(NamedTuple):
+    """A process that was started.
+
+    Args:
+        process: the tool, or a program that may start tools.
+        guard: of the processes that a program starts; None for a tool.
+    """
+
+    process: subprocess.Popen[bytes]
+    guard: ProgramGuard | None
 
 
 class Program:
@@ -112,7 +126,7 @@ class Program:
         variables: Mapping[str, str],
         streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
-    ) -> subprocess.Popen[bytes]:
+    ) -> StartedProgram:
         """Start the tool's process with the agent in it.
 
         Args:
@@ -126,12 +140,13 @@ class Program:
         """
         executable = self.tool.path
         stdin, stdout, stderr = streams
+        environment = {**self._environment(agent), **variables}
         try:
             with address_layout(self.randomize):
-                return subprocess.Popen(
+                process = subprocess.Popen(
                     self.command,
                     executable=executable,
-                    env={**self._environment(agent), **variables},
+                    env=environment,
                     cwd=self.cwd,
                     stdin=stdin,
                     stdout=stdout,
@@ -142,6 +157,18 @@ class Program:
             raise LaunchError(
                 f"{os.fspath(executable)!r} could not be started ({error}): check the tool and "
                 "its working directory."
+            ) from error
+        mark = environment.get(VARIABLE)
+        if mark is None:
+            return StartedProgram(process, None)
+        try:
+            return StartedProgram(process, ProgramGuard(process.pid, mark))
+        except OSError as error:
+            process.kill()
+            process.wait()
+            raise LaunchError(
+                f"The Python at {sys.executable!r} could not be started, which ends the program "
+                f"with actiondbg ({error}): run actiondbg with another Python."
             ) from error
 
     def _environment(self, agent: Path) -> dict[str, str]:
@@ -158,7 +185,7 @@ class Program:
             # For the places of MLIR's functions, which take a while to find in a large library.
             result["ACTIONDBG_CACHE"] = str(cache_directory())
         if self.is_followed:
-            result["ACTIONDBG_PROGRAM"] = str(os.getpid())
+            result[VARIABLE] = new_mark()
             if self.follow:
                 result["ACTIONDBG_FOLLOW"] = self.follow
         return result
@@ -177,7 +204,7 @@ def _without_agents(environment: Mapping[str, str]) -> dict[str, str]:
     The tool has one debugger, the inner one: two agents would hook the same functions.
     """
     result = dict(environment)
-    if "ACTIONDBG_PROGRAM" in result:
+    if VARIABLE in result:
         if users := result.get(_USERS_PRELOAD):
             result[_PRELOAD] = users
         else:

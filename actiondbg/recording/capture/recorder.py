@@ -16,7 +16,7 @@ from actiondbg.recording.capture.processes import other_recordings
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.tool import OnCompile
-from actiondbg.tool.program import Program
+from actiondbg.tool.program import Program, StartedProgram
 
 P = ParamSpec("P")
 
@@ -45,18 +45,16 @@ class RecordedRun(NamedTuple):
 class RecordingProcess(Closeable):
     """A running tool that is recorded; leaving its ``with`` block terminates the tool.
 
+    Of a program it terminates all processes, and they end with this process, however it ends.
+
     Args:
-        process: the tool, or a program that starts tools.
+        started: the tool, or a program that starts tools, of which several may be recorded.
         path: the recording, if there is one.
-        is_program: whether it is a program, of which several processes may be recorded.
     """
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], path: Path | None, is_program: bool = False
-    ) -> None:
-        self.process = process
+    def __init__(self, started: StartedProgram, path: Path | None) -> None:
+        self.process, self._guard = started
         self.path = path
-        self._is_program = is_program
 
     def wait(self) -> RecordedRun:
         """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait."""
@@ -84,14 +82,19 @@ class RecordingProcess(Closeable):
 
     def close(self) -> None:
         """Terminate the tool if it still runs; its actions up to then are recorded."""
-        if self.process.returncode is not None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(_END_SECONDS)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            self.process.kill()
-            self.process.wait()
+        if self.process.returncode is None:
+            if self._guard is not None:
+                self._guard.terminate()
+            self.process.terminate()
+            try:
+                self.process.wait(_END_SECONDS)
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                self.process.kill()
+                self.process.wait()
+            if self._guard is not None:
+                self._guard.kill()
+        if self._guard is not None:
+            self._guard.close()
 
     def _ends_in(self, seconds: float | None) -> bool:
         """Wait for the end without the up to 50 ms that Popen.wait(timeout) adds by polling.
@@ -117,8 +120,11 @@ class RecordingProcess(Closeable):
         if path is not None and not (path.exists() and path.stat().st_size):
             path.unlink(missing_ok=True)
             path = None
-        others = other_recordings(path) if path is not None and self._is_program else []
-        return RecordedRun(path, self.process.returncode, tuple(others), self._is_program)
+        is_program = self._guard is not None
+        if self._guard is not None:
+            self._guard.close()
+        others = other_recordings(path) if path is not None and is_program else []
+        return RecordedRun(path, self.process.returncode, tuple(others), is_program)
 
 
 def start_recording(
@@ -181,8 +187,7 @@ def start_recording(
             if path is not None and program.is_followed:
                 for stale in other_recordings(path):
                     stale.unlink()
-            process = program.popen(agent, variables, streams)
-            return RecordingProcess(process, path, program.is_followed)
+            return RecordingProcess(program.popen(agent, variables, streams), path)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)

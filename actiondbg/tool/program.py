@@ -112,6 +112,12 @@ class Program:
 
     def agent(self) -> Path:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""
+        folder = cache_directory()
+        if any(separator in str(folder) for separator in " :"):
+            raise LaunchError(
+                f"The dynamic loader cannot preload an agent from {str(folder)!r}, as blanks and "
+                "colons separate paths there: set XDG_CACHE_HOME to a directory without them."
+            )
         try:
             return build_agent(self.tool, self._on_compile)
         except UnfitTool:

@@ -46,7 +46,7 @@ static constexpr size_t headSize = 32, tailSize = 32;
 static constexpr size_t slotSize = headSize + mostRelocated + tailSize;
 
 static const char *const notCode =
-    "this system does not let code be added or changed";
+    "it may not change its code (PR_SET_MDWE, or a policy of the system)";
 
 static Crossing refused(const char *why) {
   Crossing crossing;

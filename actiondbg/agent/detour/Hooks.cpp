@@ -174,6 +174,12 @@ private:
         one.gates.push_back({&crossing, hook});
       }
     }
+    // The jumps are written at the end of the block.
+    if (!one.gates.empty() &&
+        std::all_of(one.gates.begin(), one.gates.end(),
+                    [](const Gate &gate) { return gate.crossing->refusal; }))
+      fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
+              object.path.c_str(), one.gates.front().crossing->refusal);
     gated.push_back(std::move(one));
   }
 

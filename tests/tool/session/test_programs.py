@@ -346,3 +346,44 @@ def test_a_debugger_in_a_debugged_program_has_the_tool_for_itself(
             "inner.adbrec",
             "program.adbrec",
         ]
+
+
+def test_a_process_that_may_not_change_its_code(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import ctypes, sys\n"
+        "if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):  # PR_SET_MDWE\n"
+        "    sys.exit(77)\n"
+        "import mlir.ir as ir, mlir.passmanager as pm\n"
+        "with ir.Context():\n"
+        f"    module = ir.Module.parse({INPUT!r})\n"
+        "    pm.PassManager.parse('builtin.module(canonicalize)').run(module.operation)\n"
+        "    print('addi' in str(module))\n"
+    )
+    if subprocess.run([sys.executable, str(program)], capture_output=True).returncode == 77:
+        pytest.skip("the kernel has no PR_SET_MDWE")
+    done = front_end(tmp_path, "record", "-o", "run.adbrec", "--", sys.executable, str(program))
+    assert (done.returncode, done.stdout) == (0, "False\n")
+    assert done.stderr.count(" runs unobserved: it may not change its code (PR_SET_MDWE") == 1
+    assert not list(tmp_path.glob("*.adbrec"))
+
+
+def test_a_cache_that_the_loader_cannot_name(mlir_opt: str, tmp_path: Path) -> None:
+    folder = tmp_path / "a cache"
+    env = {**os.environ, "XDG_CACHE_HOME": str(folder)}
+    argv = [COMMAND, "-nx", "--batch", "-ex", "run", "--", mlir_opt]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 3
+    assert "blanks and colons separate paths there: set XDG_CACHE_HOME" in done.stderr
+    assert not folder.exists()
+
+
+def test_a_program_whose_path_has_blanks(script: Path, tmp_path: Path) -> None:
+    program = tmp_path / "a folder" / "build it.sh"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/bash\n{script.read_text()}")
+    program.chmod(0o755)
+    with actiondbg.launch([str(program)]) as s:
+        assert passes_of(s) == ["cse", "canonicalize"]
+        assert s.exit_status == 3

@@ -224,10 +224,17 @@ private:
   void pass(Gated &one) {
     for (const Gate &gate : one.gates)
       gate.crossing->target = gate.crossing->original;
-    fprintf(stderr,
-            "actiondbg: the MLIR in %s runs unobserved: that in %s made a "
-            "context before\n",
-            one.object.path.c_str(), adbg::hooks().path().c_str());
+    const std::string &path = one.object.path, attached = hooks().path();
+    if (path == attached)
+      fprintf(stderr,
+              "actiondbg: the MLIR in %s runs unobserved: it made a context "
+              "before, was unloaded, and is loaded again\n",
+              path.c_str());
+    else
+      fprintf(stderr,
+              "actiondbg: the MLIR in %s runs unobserved: that in %s made a "
+              "context before\n",
+              path.c_str(), attached.c_str());
   }
 
   std::mutex mutex;

@@ -385,6 +385,7 @@ class Execution:
             return
         message = decode_notification(incoming)
         if isinstance(message, protocol.Stopped):
+            self._crashed = None  # the tool has recovered
             self.stop = self.last = self._compared(stop_of(message), message.difference)
             self._running = False
             self._close_past(message.unforkable)
@@ -442,6 +443,8 @@ class Execution:
         """Store the agent's announcement of the tool's end."""
         if isinstance(message, protocol.Exited):
             self._exited = message
+            if self._crashed and (message.status == 0 or message.event > self._crashed.event):
+                self._crashed = None
         elif isinstance(message, protocol.Crashed):
             self._crashed = message
         else:

@@ -33,12 +33,19 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   engine.end.crash(number);
   Recorder::crash();
   struct sigaction &tool = toolActions[number];
+#ifdef ADBG_PORTABLE
+  // LLVM's handler calls no function of ours, and does not return. A tool that
+  // recovers goes on: what it reports later replaces this.
+  engine.end.sendCrash();
+#endif
   if (engine.forks.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
     return tool.sa_sigaction(number, info, context);
   if (engine.forks.role == Role::Tool && tool.sa_handler != SIG_DFL &&
       tool.sa_handler != SIG_IGN)
     return tool.sa_handler(number);
+#ifndef ADBG_PORTABLE
   engine.end.sendCrash();
+#endif
   ::signal(number, SIG_DFL);
   raise(number);
 }

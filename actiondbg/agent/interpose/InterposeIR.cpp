@@ -44,9 +44,7 @@ static Operation *noteCreated(Operation *op) {
   return op;
 }
 
-/// The same for what the tool creates otherwise than by a copy: that is
-/// reported as a whole, after those of the operations in it.
-static Operation *noteNew(Operation *op) {
+Operation *adbg::noteNew(Operation *op) {
   return seesInnerCalls && cloning ? op : noteCreated(op);
 }
 

@@ -11,6 +11,9 @@ class Operation;
 
 namespace adbg {
 
+/// Reports an operation that the tool creates otherwise than by a copy, and
+/// returns it: a copy is reported as a whole, after the operations in it.
+mlir::Operation *noteNew(mlir::Operation *op);
 /// Reports the copy of an operation, and returns it.
 mlir::Operation *noteCloned(mlir::Operation *from, mlir::Operation *to);
 

@@ -113,6 +113,9 @@ def _describe_agent(found: Examined, tool: Tool) -> None:
 def _add_trial(found: Examined, subject: Subject, mlir_include: str | None, limit: float) -> None:
     """Add what the agent has checked in the process of a tool."""
     result = run_trial(subject, mlir_include, limit)
+    if result.refusal is not None:
+        found.problem = result.refusal
+        return
     if result.hello is None:
         what = result.problem or "it made no MLIR context"
         found.problem = (

@@ -29,10 +29,12 @@ class TrialResult(msgspec.Struct):
     Args:
         hello: of the agent, or None if the tool made no MLIR context.
         problem: why the tool did not reach an action: the end of a sentence, or None.
+        refusal: why the tool cannot be debugged: a sentence with the remedy, or None.
     """
 
     hello: protocol.Hello | None
     problem: str | None = None
+    refusal: str | None = None
 
 
 def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> TrialResult:
@@ -79,7 +81,7 @@ def _try(mlir_include: str | None, argv: list[str]) -> TrialResult:
                 return TrialResult(session.target.hello or hello)
             errors = session.target.errors().strip().splitlines()[-1:]
     except ActiondbgError as error:
-        return TrialResult(None, str(error).removesuffix("."))
+        return TrialResult(None, refusal=str(error))
     how = f"it ended with status {stop.status} before any action"
     return TrialResult(hello, f"{how} ({errors[0]})" if errors else how)
 

@@ -1,0 +1,94 @@
+"""An MLIR whose objects are laid out in no way that the portable agent knows.
+
+The agent reads IR through the kernel until the layout is confirmed. A preloaded function stands in
+front of that, and returns something else for parts of one size.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import CapabilityMissing
+from actiondbg.protocol.capabilities import missing_reason
+
+OTHER_MEMORY = """\
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long many,
+                         const struct iovec *from, unsigned long others, unsigned long flags) {
+  ssize_t got = syscall(SYS_process_vm_readv, pid, to, many, from, others, flags);
+  if (got == atol(getenv("OTHER_SIZE")))
+    memset(to->iov_base, 0xab, got);
+  return got;
+}
+"""
+UNKNOWN = "the layout of this MLIR is not known: "
+# The size of the parts, what is missing, and the check that fails.
+PARTS = [
+    (
+        8,
+        {"location", "cursor", "changes", "folds", "values", "lineage"},
+        "the name of an operation was not found",
+    ),
+    (16, {"cursor", "values", "lineage"}, "regions and blocks do not have a known layout"),
+    (32, {"values"}, "an operand does not name its operation"),
+]
+
+
+@pytest.fixture
+def other_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "other.c").write_text(OTHER_MEMORY)
+    library = tmp_path / "other.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, tmp_path / "other.c"], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("OTHER_SIZE", "0")
+    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+
+
+@pytest.mark.parametrize(("size", "missing", "why"), PARTS)
+def test_what_is_not_known_is_left_out(
+    other_memory: None,
+    mlir_opt: str,
+    folds: str,
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    missing: set[str],
+    why: str,
+) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    alone = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    with actiondbg.launch(argv) as known:
+        known.breakpoints.add("pattern:*")
+        known.run()
+        assert known.target.hello is not None
+        complete = known.target.hello.capabilities
+    monkeypatch.setenv("OTHER_SIZE", str(size))
+    with actiondbg.launch(argv) as s:
+        s.breakpoints.add("pattern:AddIAddConstant")
+        stop = s.run()
+        assert (stop.reason, stop.name) == ("breakpoint", "AddIAddConstant")
+        hello = s.target.hello
+        assert hello is not None
+        assert complete - hello.capabilities == missing
+        assert {missing_reason(hello, name) for name in missing} == {UNKNOWN + why}
+        assert "func.func @" in s.ir.print("module").text
+        if "cursor" in missing:
+            with pytest.raises(CapabilityMissing, match=f"cannot move in the IR: {UNKNOWN}{why}"):
+                s.cursor.parent()
+        stop = s.next()
+        assert stop.outcome is not None and stop.outcome.result in ("succeeded", "failed")
+        s.breakpoints.delete([each.id for each in s.breakpoints.all()])
+        assert s.continue_().status == 0
+        assert s.target.output() == alone

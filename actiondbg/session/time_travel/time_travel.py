@@ -109,11 +109,14 @@ class TimeTravel:
 
         Raises:
             UsageError: there is no such action on this timeline.
+            ControlRefused: the run had no action.
             ToolGone, NoAnswer: the replay diverged, or the tool cannot be replayed.
         """
         if ordinal < 1:
             raise UsageError(f"There is no action #{ordinal}: ordinals start at 1.")
         execution = self._need_idle()
+        if execution.state == "exited" and execution.hello is None:
+            raise ControlRefused(f"There is no action #{ordinal}: the run made no MLIR context.")
         stop = execution.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
             return stop

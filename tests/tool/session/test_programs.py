@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import NotStopped, UsageError
+from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive
 
@@ -98,6 +98,8 @@ def test_a_program_without_mlir(tmp_path: Path) -> None:
         assert s.processes == []
         with pytest.raises(NotStopped):
             s.step()
+        with pytest.raises(ControlRefused, match=r"There is no action #1: the run made no MLIR"):
+            s.timeline.goto(1)
 
 
 def test_a_preloaded_library_of_the_user_is_kept(

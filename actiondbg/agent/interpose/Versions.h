@@ -9,6 +9,7 @@
 #ifndef ACTIONDBG_VERSIONS_H
 #define ACTIONDBG_VERSIONS_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Config/abi-breaking.h"
 #include "llvm/Config/llvm-config.h"

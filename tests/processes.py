@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -32,6 +34,14 @@ def is_alive(pid: int) -> bool:
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def wait_for_end(pids: Iterable[int]) -> None:
+    """Wait for processes that are not our children: what is killed runs on for a moment."""
+    deadline = time.monotonic() + 60
+    while left := [pid for pid in pids if is_alive(pid)]:
+        assert time.monotonic() < deadline, f"processes are left: {left}"
+        time.sleep(0.01)
 
 
 def kill_family(pid: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 
-from tests.processes import children, descendants, is_alive, kill_family
+from tests.processes import children, descendants, is_alive, kill_family, wait_for_end
 
 
 def test_family_is_killed_across_process_groups() -> None:
@@ -18,7 +18,5 @@ def test_family_is_killed_across_process_groups() -> None:
         assert children(process.pid) == family[:1]
         assert all(map(is_alive, (process.pid, *family)))
         kill_family(process.pid)
-    while any(map(is_alive, family)):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for_end(family)
     assert not is_alive(process.pid)

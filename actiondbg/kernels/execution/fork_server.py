@@ -1,8 +1,9 @@
 """The process that forks the processes of kernels.
 
 It has NumPy and the module of a loader imported, so that a kernel starts in milliseconds, and one
-thread. When the parent ends, however that happens, its end of the socket is closed: the server then
-ends, and each of its children is killed by its parent's death.
+thread. It is the parent of all that a kernel started, so that it can wait for their end too. When
+the parent ends, however that happens, its end of the socket is closed: the server then kills the
+kernels and ends. If the server is killed itself, each kernel is killed by its parent's death.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from actiondbg.kernels.execution.child import serve
 from actiondbg.kernels.execution.messages import READY, START
-from actiondbg.support.parent_death import end_with_parent
+from actiondbg.support.parent_death import adopt_orphans, end_with_parent
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,17 @@ class ForkServer:
 
     def run(self) -> None:
         """Serve requests until the parent hangs up."""
+        adopt_orphans()
         self._control.send(READY)
+        try:
+            self._serve()
+        finally:
+            for pid in self._children:
+                _kill_group(pid)
+            self._children.clear()
+            self._end_orphans()
+
+    def _serve(self) -> None:
         while True:
             for key, _ in self._selector.select():
                 child: _Child | None = key.data
@@ -105,6 +116,10 @@ class ForkServer:
         _kill_group(child.pid)  # before it is reaped: its number cannot be another's
         _, status, usage = os.wait4(child.pid, 0)
         del self._children[child.pid]
+        with contextlib.suppress(ChildProcessError):
+            while True:  # the rest of the group, which is this process's now
+                os.waitpid(-child.pid, 0)
+        self._end_orphans()
         self._selector.unregister(child.pidfd)
         os.close(child.pidfd)
         with contextlib.suppress(KeyError):
@@ -115,6 +130,13 @@ class ForkServer:
         with contextlib.suppress(OSError):
             child.life.send(report.encode())
         child.life.close()
+
+    def _end_orphans(self) -> None:
+        """End what ended kernels have started in groups of their own."""
+        while orphans := _children_of_this_process() - self._children.keys():
+            for pid in orphans:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
 
 
 def _kill_group(pid: int) -> None:
@@ -144,3 +166,9 @@ def _resident_kilobytes() -> int:
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+
+
+def _children_of_this_process() -> set[int]:
+    with contextlib.suppress(FileNotFoundError):  # a system without these files
+        return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
+    return set()

@@ -13,7 +13,7 @@ import actiondbg
 from actiondbg.bisection.verdict import Mode
 from tests.fakes.folds import folded, write_folds
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive
+from tests.processes import descendants, wait_for_end
 
 COUNT = 30
 
@@ -74,4 +74,4 @@ def test_nothing_outlives_an_interrupted_bisection(mlir_opt: str, source: str) -
         assert any(map(_is_sleeping, started))
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=60)
-    assert not [pid for pid in started if is_alive(pid)]
+    wait_for_end(started)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive
+from tests.processes import descendants, is_alive, wait_for_end
 
 COUNT = 40
 # Bad where the addition in @f24 was folded.
@@ -236,7 +236,7 @@ def test_ctrl_c_keeps_the_verdicts(mlir_opt: str, source: str, jobs: str) -> Non
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert "--resume -o here" in err and "Traceback" not in err
-    _wait_until(lambda: not any(map(is_alive, family)))
+    wait_for_end(family)
     known = json.loads(Path("here/state.json").read_text())["verdicts"]
     assert len(known) >= 3
 
@@ -282,7 +282,7 @@ def test_killed_bisection_leaves_no_process(
     assert len([pid for pid in family if is_alive(pid)]) >= 5  # the tool, its forks, the test
     process.send_signal(number)
     process.communicate(timeout=60)
-    _wait_until(lambda: not any(map(is_alive, family)))
+    wait_for_end(family)
 
 
 # --- the command of the shell ----------------------------------------------------------------

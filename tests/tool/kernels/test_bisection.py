@@ -30,7 +30,7 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive
+from tests.processes import descendants, wait_for_end
 
 # Upstream pull request 196973: vectors of two dimensions ignore the stride.
 STRIDE_2 = Conv2d(1, 9, 9, 4, 8, 3, 3, stride_h=2, stride_w=2)
@@ -351,7 +351,7 @@ def test_an_interrupt_keeps_what_is_found(tmp_path: Path) -> None:
     assert "20 kernels: " in printed
     assert errors.splitlines()[-1] == "actiondbg: interrupted: the same command continues."
     assert "Traceback" not in errors
-    assert not any(map(is_alive, family))
+    wait_for_end(family)
     (stored,) = tmp_path.rglob("culprit.json")
     written = stored.stat().st_mtime_ns
     again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)

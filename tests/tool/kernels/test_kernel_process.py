@@ -27,7 +27,7 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.operations.matmul import Matmul
 from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
 from tests.paths import ROOT
-from tests.processes import descendants, is_alive
+from tests.processes import descendants, is_alive, wait_for_end
 
 OPERATION = Matmul(8, 12, 16)
 RIGHT = MATMUL.format(m=8, n=12, k=16)
@@ -161,17 +161,26 @@ def test_what_a_kernel_does_not_write_is_nan(
     assert numpy.isnan(result).sum() == result.size - 1
 
 
+@pytest.mark.parametrize("group", ["", "setsid();"])
 def test_an_endless_loop_is_ended_with_all_that_it_started(
-    compiled: Compile, operands: list[numpy.ndarray], tmp_path: Path
+    compiled: Compile, operands: list[numpy.ndarray], tmp_path: Path, group: str
 ) -> None:
-    note = tmp_path / "pid"
-    body = f"""int pid = fork();
-        if (pid) {{ FILE *f = fopen("{note}", "w"); fprintf(f, "%d", pid); fclose(f); }}
+    note = tmp_path / "pids"
+    # The end of a process with much memory takes a while.
+    body = f"""FILE *f = fopen("{note}", "w");
+        for (int i = 0; i < 8; ++i) {{
+            int pid = fork();
+            if (!pid) {{ {group} fork(); memset(malloc(40 << 20), 1, 40 << 20); break; }}
+            fprintf(f, "%d\\n", pid);
+            fflush(f);
+        }}
         for (;;) pause();"""
     before = family()
     with pytest.raises(KernelTimedOut, match=r"The kernel did not finish in 1 s\."):
         run(compiled(body), operands, seconds=1)
-    assert not is_alive(int(note.read_text()))
+    started = [int(line) for line in note.read_text().splitlines()]
+    assert len(started) == 8
+    assert not [pid for pid in started if is_alive(pid)]
     assert len(family() - before) <= 1  # the server
 
 
@@ -260,10 +269,7 @@ def test_nothing_outlives_the_parent(tmp_path: Path, number: signal.Signals) -> 
         assert len(started) == 2
         parent.send_signal(number)
         parent.wait(60)
-        deadline = time.monotonic() + 60
-        while any(map(is_alive, started)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_for_end(started)
 
 
 def test_an_interrupt_of_a_sweep_ends_the_kernel_that_runs(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from actiondbg.recording.recording import Recording
 from tests.fakes.stock_tool import ANONYMOUS
 from tests.fakes.stops import all_stops
 from tests.paths import COMMAND
-from tests.processes import children, is_alive
+from tests.processes import children, wait_for_end
 
 FUNCTION = """\
 func.func @f{n}(%x: i32, %y: i32) -> i32 {{
@@ -302,7 +302,7 @@ def test_tool_ends_with_its_recorder(
     (child,) = children(process.pid)
     process.kill()
     process.communicate()
-    wait_until(lambda: not is_alive(child))
+    wait_for_end([child])
     assert open_recording("run.adbrec").ending.ended == "killed"
 
 

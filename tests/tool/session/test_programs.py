@@ -13,7 +13,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive
+from tests.processes import descendants, is_alive, wait_for_end
 
 INPUT = """\
 func.func @f(%a: i32) -> i32 {
@@ -122,11 +122,7 @@ def test_nothing_of_a_program_outlives_a_session(script: Path) -> None:
         while len(started := descendants(os.getpid())) < 3 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert len(started) >= 3
-    # A process that is not our child cannot be waited for.
-    deadline = time.monotonic() + 30
-    while any(map(is_alive, started)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not [pid for pid in started if is_alive(pid)]
+    wait_for_end(started)
 
 
 def test_a_second_tool_waits_for_its_turn(script: Path) -> None:

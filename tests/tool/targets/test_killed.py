@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive
+from tests.processes import descendants, wait_for_end
 from tests.tool.targets.scene import Scene, scene_of
 from tests.tool.targets.targets import TARGETS
 
@@ -33,13 +33,6 @@ def _written(directory: Path) -> dict[str, bytes]:
     ours = {".adbrec", ".cache"}
     files = (path for path in directory.glob("*") if path.is_file() and path.suffix not in ours)
     return {path.name: path.read_bytes() for path in files}
-
-
-def _wait_for_the_end_of(pids: list[int]) -> None:
-    deadline = time.monotonic() + 30
-    while any(is_alive(pid) for pid in pids):
-        assert time.monotonic() < deadline, "a process is left"
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
@@ -66,6 +59,6 @@ def test_a_killed_debugger_leaves_nothing(name: str, front_end: str, tmp_path: P
             time.sleep(part * duration)
             family = descendants(process.pid)
             process.send_signal(signal.SIGKILL)
-        _wait_for_the_end_of(family)
+        wait_for_end(family)
         for file, content in _written(directory).items():
             assert expected[file].startswith(content), file

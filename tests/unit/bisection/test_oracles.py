@@ -30,7 +30,7 @@ from actiondbg.bisection.oracles.oracle import (
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError, UsageError
 from actiondbg.process.stop import Stop
-from tests.processes import is_alive
+from tests.processes import is_alive, wait_for_end
 
 ENDED = Stop(when="exit", reason="exited", status=0, message="The tool ended with status 0.")
 FAILED = Stop(when="exit", reason="exited", status=1, message="The tool ended with status 1.")
@@ -268,7 +268,7 @@ def test_leftover_processes_of_a_command_are_ended(tmp_path: Path) -> None:
     done = CommandRunner(tmp_path).run("sleep 600 & echo $!")
     assert done.status == 0
     pid = int(done.output.read_text())
-    _wait_until(lambda: not is_alive(pid))
+    wait_for_end([pid])
 
 
 def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
     done = runner.run("sleep 600 & echo $!; wait", seconds=0.3)
     assert done.status is None
     pid = int(done.output.read_text())
-    _wait_until(lambda: not is_alive(pid))
+    wait_for_end([pid])
     assert runner.run("exit 3").status == 3
 
 
@@ -312,4 +312,4 @@ def test_commands_end_with_their_runner(tmp_path: Path) -> None:
     assert all(map(is_alive, pids))
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    _wait_until(lambda: not any(map(is_alive, pids)))
+    wait_for_end(pids)

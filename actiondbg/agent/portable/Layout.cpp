@@ -14,9 +14,11 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <fcntl.h>
+#include <memory>
 #include <optional>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <unordered_map>
 #include <vector>
 
 using namespace mlir;
@@ -61,37 +63,73 @@ namespace {
 /// An address in the tool's memory.
 using Address = uintptr_t;
 
-template <typename T> std::optional<T> readAt(Address address) {
-  alignas(T) char bytes[sizeof(T)];
-  if (address % alignof(T) ||
-      !readMemory(reinterpret_cast<void *>(address), bytes, sizeof(T)))
-    return std::nullopt;
-  T value;
-  memcpy(static_cast<void *>(&value), bytes, sizeof(T));
-  return value;
-}
-
-std::optional<Address> wordAt(Address address) {
-  return readAt<Address>(address);
-}
-
 Address addressOf(const void *pointer) {
   return reinterpret_cast<Address>(pointer);
 }
 
-/// Reads a text of at most 200 printable characters.
-std::optional<std::string> textAt(Address place) {
-  std::optional<Address> begin = wordAt(place), size = wordAt(place + 8);
-  if (!begin || !size || *size == 0 || *size > 200)
-    return std::nullopt;
-  std::string text(*size, 0);
-  if (!readMemory(reinterpret_cast<void *>(*begin), text.data(), *size))
-    return std::nullopt;
-  for (char c : text)
-    if (c < 32 || c > 126)
+/// The tool's memory, of which any address may be invalid. It is copied by
+/// pages: a system call for each word took most of the time.
+class Memory {
+public:
+  template <typename T> std::optional<T> readAt(Address address) {
+    alignas(T) char bytes[sizeof(T)];
+    if (address % alignof(T) || !copy(address, bytes, sizeof(T)))
       return std::nullopt;
-  return text;
-}
+    T value;
+    memcpy(static_cast<void *>(&value), bytes, sizeof(T));
+    return value;
+  }
+
+  std::optional<Address> wordAt(Address address) {
+    return readAt<Address>(address);
+  }
+
+  /// Reads a text of at most 200 printable characters.
+  std::optional<std::string> textAt(Address place) {
+    std::optional<Address> begin = wordAt(place), size = wordAt(place + 8);
+    if (!begin || !size || *size == 0 || *size > 200)
+      return std::nullopt;
+    std::string text(*size, 0);
+    if (!copy(*begin, text.data(), *size))
+      return std::nullopt;
+    for (char c : text)
+      if (c < 32 || c > 126)
+        return std::nullopt;
+    return text;
+  }
+
+private:
+  static constexpr size_t pageSize = 4096;
+  /// Null for a page that cannot be read.
+  using Page = std::unique_ptr<char[]>;
+
+  bool copy(Address from, char *to, size_t size) {
+    while (size) {
+      size_t offset = from % pageSize;
+      size_t part = std::min(size, pageSize - offset);
+      const Page &page = pageAt(from - offset);
+      if (!page)
+        return false;
+      memcpy(to, page.get() + offset, part);
+      from += part;
+      to += part;
+      size -= part;
+    }
+    return true;
+  }
+
+  const Page &pageAt(Address begin) {
+    auto [found, isNew] = pages.try_emplace(begin);
+    if (isNew) {
+      Page page(new char[pageSize]);
+      if (readMemory(reinterpret_cast<void *>(begin), page.get(), pageSize))
+        found->second = std::move(page);
+    }
+    return found->second;
+  }
+
+  std::unordered_map<Address, Page> pages;
+};
 
 /// The head of an operation, as in mlir/IR/Operation.h.
 struct Head {
@@ -119,7 +157,8 @@ struct Link {
 /// Walks IR by one set of offsets and confirms each step.
 class Confirmation {
 public:
-  explicit Confirmation(const Offsets &offsets) : offsets(offsets) {}
+  Confirmation(Memory &memory, const Offsets &offsets)
+      : memory(memory), offsets(offsets) {}
 
   /// Returns false at the first contradiction.
   bool walk(Operation *root) {
@@ -138,16 +177,16 @@ public:
   std::string values;
 
 private:
-  static constexpr size_t mostOperations = 300, mostNodes = 1000;
+  static constexpr size_t mostOperations = 300, mostNodes = 100;
 
   bool visit(Address op) {
-    std::optional<Head> head = readAt<Head>(op);
+    std::optional<Head> head = memory.readAt<Head>(op);
     if (!head || head->regions() > 1000 || head->successors > 100000)
       return false;
     Address next = op + sizeof(Head);
     OperandStorage storage{0, 0, 0};
     if (head->hasOperands()) {
-      std::optional<OperandStorage> found = readAt<OperandStorage>(next);
+      std::optional<OperandStorage> found = memory.readAt<OperandStorage>(next);
       if (!found)
         return false;
       storage = *found;
@@ -164,12 +203,12 @@ private:
   /// Calls `visit` with each element of a ring of nodes.
   template <typename Visit>
   bool forEachNode(Address end, size_t offset, Visit visit) {
-    std::optional<Link> list = readAt<Link>(end);
+    std::optional<Link> list = memory.readAt<Link>(end);
     if (!list)
       return false;
     Address last = end, at = list->next;
     for (size_t count = 0; at != end && count < mostNodes; ++count) {
-      std::optional<Link> node = readAt<Link>(at);
+      std::optional<Link> node = memory.readAt<Link>(at);
       if (!node || node->prev != last || !visit(at - offset))
         return false;
       last = at;
@@ -180,7 +219,7 @@ private:
   }
 
   bool visitRegion(Address op, Address region) {
-    if (wordAt(region + offsets.regionParent) != op)
+    if (memory.wordAt(region + offsets.regionParent) != op)
       return false;
     return forEachNode(
         region + offsets.regionBlocks, /*offset=*/8,
@@ -188,7 +227,7 @@ private:
   }
 
   bool visitBlock(Address op, Address region, Address block) {
-    std::optional<Address> parent = wordAt(block + 24);
+    std::optional<Address> parent = memory.wordAt(block + 24);
     if (!parent || (*parent & ~Address(7)) != region)
       return false;
     if (tool::parentOfBlock && tool::parentOfBlock(reinterpret_cast<Block *>(
@@ -199,7 +238,7 @@ private:
                        [&](Address inner) {
                          hasBlock = true;
                          left.push_back(inner);
-                         return wordAt(inner + 16) == block;
+                         return memory.wordAt(inner + 16) == block;
                        });
   }
 
@@ -209,17 +248,20 @@ private:
   }
 
   void checkArguments(Address block) {
-    std::optional<Address> begin = wordAt(block + offsets.blockArguments);
-    std::optional<Address> end = wordAt(block + offsets.blockArguments + 8);
+    std::optional<Address> begin =
+        memory.wordAt(block + offsets.blockArguments);
+    std::optional<Address> end =
+        memory.wordAt(block + offsets.blockArguments + 8);
     if (!begin || !end || *end < *begin || (*end - *begin) % 8 ||
         *end - *begin > 8 * 100000)
       return contradict(
           "the arguments of a block are not where they should be");
     for (Address at = *begin; at < *end && at < *begin + 80; at += 8) {
-      auto argument = readAt<detail::BlockArgumentImpl *>(at);
-      auto found =
-          argument ? readAt<Address>(addressOf(*argument) + 16) : std::nullopt;
-      auto kind = argument ? wordAt(addressOf(*argument) + 8) : std::nullopt;
+      auto argument = memory.readAt<detail::BlockArgumentImpl *>(at);
+      auto found = argument ? memory.readAt<Address>(addressOf(*argument) + 16)
+                            : std::nullopt;
+      auto kind =
+          argument ? memory.wordAt(addressOf(*argument) + 8) : std::nullopt;
       if (found != block || !kind || (*kind & 7) != detail::blockArgument)
         return contradict("an argument of a block does not name the block");
     }
@@ -228,7 +270,7 @@ private:
   void checkValues(Address op, const Head &head,
                    const OperandStorage &storage) {
     for (uint32_t i = 0; i < head.results && i < 10; ++i) {
-      auto kind = wordAt(
+      auto kind = memory.wordAt(
           addressOf(detail::resultOf(reinterpret_cast<void *>(op), i)) + 8);
       unsigned expected = std::min(i, detail::outOfLineResult);
       if (!kind || (*kind & 7) != expected)
@@ -236,14 +278,15 @@ private:
     }
     for (uint32_t i = 0; i < storage.count && i < 10; ++i) {
       Address at = storage.operands + i * sizeof(Use);
-      std::optional<Use> use = readAt<Use>(at);
+      std::optional<Use> use = memory.readAt<Use>(at);
       if (!use || use->owner != op)
         return contradict("an operand does not name its operation");
-      if (use->value && wordAt(use->back) != at)
+      if (use->value && memory.wordAt(use->back) != at)
         return contradict("an operand is not among the uses of its value");
     }
   }
 
+  Memory &memory;
   Offsets offsets;
   std::vector<Address> left;
 };
@@ -256,19 +299,19 @@ private:
 /// one.
 constexpr Offsets layouts[] = {{24, 0, 16, 32, 48}, {32, 0, 16, 40, 56}};
 
-std::optional<std::string> readName(Operation *op) {
-  std::optional<Address> impl = wordAt(addressOf(op) + 48);
-  std::optional<Address> name = impl ? wordAt(*impl + 8) : std::nullopt;
-  return name ? textAt(*name + 16) : std::nullopt;
+std::optional<std::string> readName(Memory &memory, Operation *op) {
+  std::optional<Address> impl = memory.wordAt(addressOf(op) + 48);
+  std::optional<Address> name = impl ? memory.wordAt(*impl + 8) : std::nullopt;
+  return name ? memory.textAt(*name + 16) : std::nullopt;
 }
 
 /// Finds the name in the class of an attribute that is a string.
-uint32_t findClassName(Operation *op) {
-  std::optional<Address> impl = wordAt(addressOf(op) + 48);
-  std::optional<Address> name = impl ? wordAt(*impl + 8) : std::nullopt;
-  std::optional<Address> abstract = name ? wordAt(*name) : std::nullopt;
+uint32_t findClassName(Memory &memory, Operation *op) {
+  std::optional<Address> impl = memory.wordAt(addressOf(op) + 48);
+  std::optional<Address> name = impl ? memory.wordAt(*impl + 8) : std::nullopt;
+  std::optional<Address> abstract = name ? memory.wordAt(*name) : std::nullopt;
   for (uint32_t offset = 8; abstract && offset < 512; offset += 8)
-    if (textAt(*abstract + offset) == std::string("builtin.string"))
+    if (memory.textAt(*abstract + offset) == std::string("builtin.string"))
       return offset;
   return 0;
 }
@@ -294,9 +337,9 @@ std::string checkLocation(Operation *root) {
 }
 
 /// Goes up by the tool's own function.
-Operation *outermost(Operation *op) {
+Operation *outermost(Memory &memory, Operation *op) {
   for (int depth = 0; depth < 1000; ++depth) {
-    std::optional<Address> block = wordAt(addressOf(op) + 16);
+    std::optional<Address> block = memory.wordAt(addressOf(op) + 16);
     if (!block || !*block || !tool::parentOfBlock)
       break;
     Operation *parent = tool::parentOfBlock(reinterpret_cast<Block *>(*block));
@@ -314,10 +357,11 @@ void Layout::calibrate(Operation *op) {
   using namespace layout;
   if (decided)
     return;
+  Memory memory;
   auto fail = [](Check check, std::string why) {
     failures[static_cast<unsigned>(check)] = std::move(why);
   };
-  if (!readName(op)) {
+  if (!readName(memory, op)) {
     for (Check check :
          {Check::Operations, Check::Regions, Check::Values, Check::Locations})
       fail(check, "the name of an operation was not found");
@@ -325,14 +369,14 @@ void Layout::calibrate(Operation *op) {
     offsets.hasRegions = offsets.hasValues = false;
     return;
   }
-  Operation *root = outermost(op);
-  uint32_t className = findClassName(root);
+  Operation *root = outermost(memory, op);
+  uint32_t className = findClassName(memory, root);
   offsets.className = className;
   const Offsets *chosen = nullptr;
   bool hasChecks = false;
   std::string values;
   for (const Offsets &one : layouts) {
-    Confirmation confirmation(one);
+    Confirmation confirmation(memory, one);
     if (!confirmation.walk(root))
       continue;
     // An empty module confirms any layout.

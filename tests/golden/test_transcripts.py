@@ -30,12 +30,13 @@ _WRITTEN_WITH = (3, 11)  # the Python version of the transcripts
 
 @pytest.fixture(scope="session")
 def agents() -> list[Path]:
-    """The compiled agents of the user's cache, among them the one for the tool."""
+    """The compiled agents of the user's cache: for the tool, and for any program."""
     if not (TOOLS / "mlir-opt").exists():
         pytest.skip("mlir-opt of PyPI is not installed (scripts/setup)")
-    command = [Path(sys.executable).with_name("actiondbg"), "-nx", "--batch", "-ex", "start"]
-    tool = [TOOLS / "mlir-opt", ROOT / "examples/fold.mlir"]
-    subprocess.run([*command, *tool, "--canonicalize"], check=True, capture_output=True)
+    command = [Path(sys.executable).with_name("actiondbg"), "log", "--"]
+    tool = [TOOLS / "mlir-opt", ROOT / "examples/fold.mlir", "--canonicalize"]
+    for argv in (tool, ["true"]):
+        subprocess.run([*command, *argv], check=True, capture_output=True)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "actiondbg"
     return sorted(cache.glob("agent-*.so"))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from actiondbg.protocol import KEY_MARK
 
 _KEY = re.compile(f"{KEY_MARK}([^ ]*) ([0-9]*) ([^{KEY_MARK}]*){KEY_MARK}")
+_NUMBER_OF_KEY = re.compile(r"(/?)([0-9]+)")
 _NUMBERED = re.compile(r"%(arg)?(\d+)")
 
 
@@ -25,44 +26,85 @@ class NamedKey(NamedTuple):
     scope: int
 
 
+class Names:
+    """The names of all values, by their keys, and by their scopes.
+
+    Attributes:
+        orders: of each kind of print, the order of operations in which the printer's names are
+            these.
+        scopes: by the operation id of each.
+        by_key: the names of all scopes.
+    """
+
+    def __init__(self) -> None:
+        self.orders: dict[str, str] = {}
+        self.scopes: dict[int, _Scope] = {}
+        self.by_key: dict[str, str] = {}
+
+    def of_first(self, operations: int, blocks: int) -> Names:
+        """Return a copy for another future: without the names of operations and blocks after these.
+
+        Args:
+            operations: the largest id to keep.
+            blocks: the largest number of a block to keep.
+        """
+
+        def is_kept(key: str) -> bool:
+            found = _NUMBER_OF_KEY.match(key)
+            return found is not None and int(found[2]) <= (blocks if found[1] else operations)
+
+        kept = Names()
+        kept.by_key = {key: name for key, name in self.by_key.items() if is_kept(key)}
+        for id, scope in self.scopes.items():
+            if id <= operations:
+                kept.scopes[id] = _Scope()
+                for key, name in scope.names.items():
+                    if is_kept(key):
+                        kept.scopes[id].add(key, name)
+        return kept
+
+
 class ValueNames:
     """The names of a session's values, by their keys.
 
     A key is the agent's, see docs/protocol.md. Names are unique in a scope: a function, or another
     operation that is isolated from above. Sibling regions share names as MLIR prints them.
+
+    Attributes:
+        current: the names; another branch of the run has others.
     """
 
     def __init__(self) -> None:
-        #: Of each kind of print, the order of operations in which the printer's names are these.
-        self.orders: dict[str, str] = {}
-        self._scopes: dict[int, _Scope] = {}
-        self._names: dict[str, str] = {}  # of all scopes, by key
+        self.current = Names()
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """Of each kind of print, the order of operations in which the printer's names are these."""
+        return self.current.orders
 
     def clear(self) -> None:
         """Forget all names: other values will have the same keys."""
-        self.orders.clear()
-        self._scopes.clear()
-        self._names.clear()
+        self.current = Names()
 
     def knows(self, scope: int) -> bool:
         """Whether a scope has been learned."""
-        return scope in self._scopes
+        return scope in self.current.scopes
 
     def learn(self, scope: int, named: Iterable[NamedKey]) -> None:
         """Take over the printer's names for the values of a scope that have none yet.
 
         The names of others are kept, also of those that moved here with a function's body.
         """
-        self._scopes.setdefault(scope, _Scope())
+        self.current.scopes.setdefault(scope, _Scope())
         new: list[NamedKey] = []
         kept: set[tuple[int, str]] = set()
         for each in named:
-            if each.key in self._names:
+            if each.key in self.current.by_key:
                 kept.add((each.scope, self.name(each.key, each.scope, hint_of(each.name))))
             else:
                 new.append(each)
         for name, key, inner in new:
-            here = self._scopes.setdefault(inner, _Scope())
+            here = self.current.scopes.setdefault(inner, _Scope())
             taken = (inner, name) in kept
             self._give(here, key, here.unused(hint_of(name)) if taken else name)
 
@@ -76,13 +118,13 @@ class ValueNames:
             scope: the operation id of its scope.
             hint: the name to prefer, without %; "" for a number, "arg" for a numbered argument.
         """
-        name = self._names.get(key)
+        name = self.current.by_key.get(key)
         if name is not None and not scope:  # its operation is in no block for a while
             return name
-        here = self._scopes.setdefault(scope, _Scope())
+        here = self.current.scopes.setdefault(scope, _Scope())
         if known := here.names.get(key):
             # Time travel leads back to the scope that it had left.
-            self._names[key] = known
+            self.current.by_key[key] = known
             return known
         if name is None or name in here.keys:
             name = here.unused(hint)
@@ -91,7 +133,7 @@ class ValueNames:
 
     def known(self, key: str) -> str | None:
         """Return a value's name, or None if it has none yet."""
-        return self._names.get(key)
+        return self.current.by_key.get(key)
 
     def keys(self, name: str, scope: int | None = None) -> list[str]:
         """Return the keys of the values with a name, in one scope or in all of them.
@@ -101,7 +143,11 @@ class ValueNames:
             scope: an operation id.
         """
         name = name.partition("#")[0]
-        scopes = self._scopes.values() if scope is None else [self._scopes.get(scope, _Scope())]
+        scopes = (
+            self.current.scopes.values()
+            if scope is None
+            else [self.current.scopes.get(scope, _Scope())]
+        )
         return [key for each in scopes for key in each.keys.get(name, [])]
 
     def scopes(self, text: str) -> set[int]:
@@ -114,10 +160,10 @@ class ValueNames:
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names that some value has, for completion."""
-        return iter(dict.fromkeys(self._names.values()))
+        return iter(dict.fromkeys(self.current.by_key.values()))
 
     def _give(self, scope: _Scope, key: str, name: str) -> None:
-        self._names[key] = name
+        self.current.by_key[key] = name
         scope.add(key, name)
 
 

@@ -38,6 +38,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         contexts: the number of MLIR contexts in which actions ran so far.
         unforkable: the reason why the tool cannot be forked at this stop, so that there is no time
             travel; or None.
+        created: the numbers of operations and blocks that were created so far; None at the exit.
         depth: the number of actions around this one.
         breakpoints: the ids of the breakpoints that were hit.
         skipped: whether the action was skipped; set after the action.
@@ -80,6 +81,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     threads: int = 1
     contexts: int = 1
     unforkable: str | None = None
+    created: protocol.Created | None = None
 
     @property
     def is_crash(self) -> bool:

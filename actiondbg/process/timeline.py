@@ -63,6 +63,7 @@ class Branch(msgspec.Struct, kw_only=True):
         spans: the standing rules, in the order of the events.
         reached: its newest event.
         actions: the number of actions up to that event.
+        created: the operations and blocks that it shares with its parent; None for the first.
         ended: whether the tool has ended on it.
     """
 
@@ -76,6 +77,7 @@ class Branch(msgspec.Struct, kw_only=True):
     spans: list[RuleSpan] = []
     reached: int = 0
     actions: int = 0
+    created: protocol.Created | None = None
     ended: bool = False
 
     @property
@@ -295,6 +297,7 @@ class Branches:
             ordinal=stop.ordinal,
             reached=stop.event,
             actions=actions_at(stop),
+            created=stop.created,
         )
         self._all.append(branch)
         self._current = branch

@@ -89,6 +89,7 @@ from actiondbg.protocol.types import Change as Change
 from actiondbg.protocol.types import ChangeKind as ChangeKind
 from actiondbg.protocol.types import CheckpointOptions as CheckpointOptions
 from actiondbg.protocol.types import Condition as Condition
+from actiondbg.protocol.types import Created as Created
 from actiondbg.protocol.types import Culprit as Culprit
 from actiondbg.protocol.types import Cursor as Cursor
 from actiondbg.protocol.types import Difference as Difference

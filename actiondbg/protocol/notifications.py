@@ -10,6 +10,7 @@ from actiondbg.protocol.neighbourhood import Neighbourhood
 from actiondbg.protocol.types import (
     ActionRef,
     Change,
+    Created,
     Culprit,
     Difference,
     Hits,
@@ -68,7 +69,8 @@ class Stopped(ActionRef, Message, kw_only=True):
     ``thread`` is the thread that is stopped, such as t0; ``threads`` is the number of threads that
     ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
     the reason why the process cannot be forked now, or None. ``missing`` is why capabilities were
-    lost since hello, because a check failed when the first IR was seen.
+    lost since hello, because a check failed when the first IR was seen. ``created`` are the
+    operations and blocks so far.
     """
 
     method: ClassVar[str] = "stopped"
@@ -92,6 +94,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     threads: int = 1
     contexts: int = 1
     unforkable: str | None = None
+    created: Created | None = None
     missing: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 

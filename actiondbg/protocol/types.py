@@ -203,6 +203,13 @@ class Difference(Message):
     replay: str
 
 
+class Created(Message):
+    """How many operations and blocks were created so far: their ids and keys count from 1."""
+
+    operations: int
+    blocks: int
+
+
 class Culprit(Message):
     """The action that a watch or a catch attributes its finding to."""
 

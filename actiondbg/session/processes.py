@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from actiondbg import protocol
@@ -22,6 +24,7 @@ class ProcessFollower:
         options: of the agent.
         breakpoints: of the agent.
         skips: the skips of each run.
+        on_next: called when another process has begun.
     """
 
     def __init__(
@@ -30,11 +33,13 @@ class ProcessFollower:
         options: AgentOptions,
         breakpoints: AgentBreakpoints,
         skips: SkipPlan,
+        on_next: Callable[[], None],
     ) -> None:
         self._executions = executions
         self._options = options
         self._breakpoints = breakpoints
         self._skips = skips
+        self._on_next = on_next
 
     def follow(self, ended: Stop) -> Stop:
         """Debug the next process of the program; return the end if there is none."""
@@ -46,6 +51,7 @@ class ProcessFollower:
         if execution is None:
             last.stop = end_of_program(ended, last)
             return last.stop
+        self._on_next()
         rules.begin_run(execution)
         return execution.wait()
 

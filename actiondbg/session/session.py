@@ -25,6 +25,7 @@ from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions
+from actiondbg.session.inspection.branch_names import BranchNames
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.inspection.native_debugger import NativeDebugger
@@ -143,6 +144,7 @@ class Session(Closeable):
         self.target = Target(program, executions)
         self.options = AgentOptions(executions)
         self._values = values = ValueNames()
+        self._branch_names = branch_names = BranchNames(executions, values)
         named = NamedAccess(executions, values, executions.new_print)
         self.stack = Stack(named)
         self.cursor = Cursor(named)
@@ -165,10 +167,12 @@ class Session(Closeable):
             scout,
             replacement,
             self.skips,
-            [self.stack.reset, self.ir.reset],
+            [self.stack.reset, self.ir.reset, branch_names.follow],
         )
         inner_stops = InnerStops()
-        follower = ProcessFollower(executions, self.options, breakpoints, self.skips)
+        follower = ProcessFollower(
+            executions, self.options, breakpoints, self.skips, branch_names.clear
+        )
         updates = StopUpdates(
             executions,
             resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset],
@@ -176,6 +180,7 @@ class Session(Closeable):
                 self.observers.filter,
                 breakpoints.update,
                 executions.update,
+                branch_names.update,
                 inner_stops.update,
                 self.names.update,
                 breakpoints.restore,
@@ -306,7 +311,7 @@ class Session(Closeable):
         agent = self._executions.prepare()
         self.kill()
         self._table.forget_hits()
-        self._values.clear()  # another input may be read now
+        self._branch_names.clear()  # another input may be read now
         # Saved skips are located at the first stop.
         is_located = [self.skips.begin_run(), self.edits.begin_run()]
         control = "step" if any(is_located) else self._control

@@ -104,7 +104,7 @@ def _here(timeline: Timeline) -> str:
 def _timeline_object(timeline: Timeline) -> object:
     found = msgspec.to_builtins(timeline)
     for branch in found["branches"]:
-        del branch["spans"]  # as the agent has them
+        del branch["spans"], branch["created"]  # for the agent, and for names
         for edited in branch["edits"]:
             del edited["edit"]["path"]
     return found

@@ -34,7 +34,9 @@ _REPLACED = [
     ),
     (r'("p?t?id": ?)(\d{3,})', r"\1PID"),
     (r"\b((?:process|pid) +)\d+\b", r"\1PID"),
-    (r"(?m)^(p\d+) +\d+\b", r"\1 PID"),  # of info processes; its column is aligned to the right
+    # Of info processes; its column is aligned to the right.
+    (r"(?m)^process +pid\b", "process pid"),
+    (r"(?m)^(p\d+) +\d+\b", r"\1 PID"),
     (r'\b(forks(?:": "| +))\d[\d, ]*', r"\1PIDS"),
     (r'("automatic": )\{[^}]*\}', r"\1CHECKPOINTS"),
     (r"\bat byte \d+", "at byte N"),  # the header of a recording holds paths

@@ -5,6 +5,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "engine/Neighbourhood.h"
+#include "print/ValueKeys.h"
 #include "requests/RequestTable.h"
 #include "support/AgentHeap.h"
 #include "support/JsonRpc.h"
@@ -26,6 +27,9 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   select(frame.kind == Kind::None ? nullptr : &frame);
   Object stop = describe(frame, notice, mostChanges);
   engine.turns.describe(stop);
+  stop["created"] =
+      Object{{"operations", int64_t(engine.observer.ids.upcoming()) - 1},
+             {"blocks", int64_t(BlockKeys::all().created())}};
   addLostCapabilities(stop);
   connection.notify("stopped", std::move(stop));
   resumption = Resumption();

@@ -50,6 +50,11 @@ public:
     removed(block); // of a block that was freed unseen
     numbers[block] = ++last;
   }
+  /// Returns the number of blocks that were inserted so far.
+  uint32_t created() {
+    Lock lock(*this);
+    return last;
+  }
   /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
   /// @12, if its insertion was not observed.
   llvm::StringRef of(const Identities &ids, mlir::Block *block);

@@ -63,6 +63,22 @@ def test_a_value_in_no_scope_keeps_its_name(names: ValueNames) -> None:
     assert names.name("4.0", 9, "") == "%0"
 
 
+def test_another_future_has_other_operations_and_blocks(names: ValueNames) -> None:
+    assert names.name("10.0", 9, "c7_i32") == "%c7_i32"
+    assert names.name("/3.0", 9, "arg") == "%arg1"
+    assert names.name("4/0/1'.0", 9, "arg") == "%arg2"
+    assert names.name("20.0", 11, "") == "%0"
+    past = names.current
+    names.current = past.of_first(operations=9, blocks=2)
+    assert names.known("4.0") == "%0"
+    assert [names.known(key) for key in ("10.0", "/3.0", "20.0")] == [None] * 3
+    assert names.knows(9) and not names.knows(11)
+    assert names.name("10.0", 9, "c3_i32") == "%c3_i32"
+    assert names.name("/3.0", 9, "arg") == "%arg3", "%arg2 is that of a block which both have"
+    names.current = past
+    assert names.known("10.0") == "%c7_i32"
+
+
 def test_forgotten_names_are_given_anew(names: ValueNames) -> None:
     names.clear()
     assert not names.knows(9) and names.keys("%0") == [] and names.known("4.0") is None

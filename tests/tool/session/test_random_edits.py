@@ -21,7 +21,7 @@ PIPELINE = "--pass-pipeline=builtin.module(func.func(cse,canonicalize),inline,sy
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", list(INPUTS))
 def test_random_edits(mlir_opt: str, name: str, kind: Kind, tmp_path: Path) -> None:
-    source = stock.write(f"{name}.mlir", INPUTS[name])
+    source = stock.write(str(tmp_path / f"{name}.mlir"), INPUTS[name])
     made = 0
     for seed in range(4):
         edit = edit_randomly([mlir_opt, source, PIPELINE], kind, random.Random(seed))

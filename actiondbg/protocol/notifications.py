@@ -69,7 +69,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     ``thread`` is the thread that is stopped, such as t0; ``threads`` is the number of threads that
     ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
     the reason why the process cannot be forked now, or None. ``missing`` is why capabilities were
-    lost since hello, because a check failed when the first IR was seen. ``created`` are the
+    lost since hello, because a check failed when the first IR was seen. ``created`` counts the
     operations and blocks so far.
     """
 
@@ -94,7 +94,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     threads: int = 1
     contexts: int = 1
     unforkable: str | None = None
-    created: Created | None = None
+    created: Created = msgspec.field(default_factory=Created)
     missing: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 

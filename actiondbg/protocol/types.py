@@ -206,8 +206,8 @@ class Difference(Message):
 class Created(Message):
     """How many operations and blocks were created so far: their ids and keys count from 1."""
 
-    operations: int
-    blocks: int
+    operations: int = 0
+    blocks: int = 0
 
 
 class Culprit(Message):

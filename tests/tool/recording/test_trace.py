@@ -190,7 +190,8 @@ def test_a_trace_that_cannot_be_written_does_not_stop_the_tool(
 
 
 def _grown(directory: Path) -> bool:
-    return any(each.stat().st_size > 100_000 for each in directory.glob("*/run.adbrec"))
+    """Whether the recording has its first chunk, which takes less than half of this."""
+    return any(each.stat().st_size > 1_000_000 for each in directory.glob("*/run.adbrec"))
 
 
 def _wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:

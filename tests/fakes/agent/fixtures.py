@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import actiondbg
 from actiondbg.session.session import Session
 from actiondbg.tool import Tool
 from tests.fakes.functions import returning
+from tests.processes import wait_for_end
 
 Launch = Callable[..., Session]
 
@@ -58,12 +60,14 @@ def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
     yield launch
     for session in sessions:
         session.close()
-    assert processes_of(tool) == []
+    wait_for_end(processes_of(tool))
 
 
-def processes_of(tool: Path) -> list[str]:
-    commands: list[str] = []
+def processes_of(tool: Path) -> list[int]:
+    """Return the pids of the tool and its forks."""
+    found: list[int] = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            commands.append(entry.read_bytes().replace(b"\0", b" ").decode())
-    return [command for command in commands if str(tool) in command]
+            if os.fsencode(tool) in entry.read_bytes():
+                found.append(int(entry.parent.name))
+    return found

@@ -152,6 +152,7 @@ def rename(text: str, named: NamedKeys, names: ValueNames) -> str:
     keys = certain_keys(resolved, [(each.name, each.key) for each in named.inside])
     count = Counter(each.name for each in named.around)
     alone = {each.name: each.key for each in named.around if count[each.name] == 1}
+    alone |= {each.name: each.key for each in named.used if each.key in new}
     for value in resolved.outside:  # such as operands, when one operation was printed
         if (name := resolved.names[value]) in alone:
             keys[value] = alone[name]

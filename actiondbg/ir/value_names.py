@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from actiondbg.protocol import KEY_MARK
@@ -193,19 +193,29 @@ class _Scope:
 
 
 class NamedKeys(NamedTuple):
-    """The values of a print, in the agent's order: those in it, then all of the function."""
+    """The values of a print, in the agent's order.
+
+    Attributes:
+        inside: those that it defines.
+        around: all of the function.
+        used: its operands, in the print of one operation: the same name may be one of several in
+            the function, in sibling regions.
+    """
 
     inside: list[NamedKey]
     around: list[NamedKey]
+    used: Sequence[NamedKey] = ()
 
 
 def read_names(text: str) -> NamedKeys:
     """Read the agent's list of names: NAME KEY lines, each scope begun by an @ID line.
 
-    A line ``=`` divides the values in what was printed from all of the function, if that is more.
+    A line ``=`` divides the values in what was printed from all of the function, if that is more;
+    the operands come after a line ``+``.
     """
-    inside, _, around = text.partition("=\n")
-    return NamedKeys(_read(inside), _read(around or inside))
+    listed, _, used = text.partition("+\n")
+    inside, _, around = listed.partition("=\n")
+    return NamedKeys(_read(inside), _read(around or inside), _read(used))
 
 
 def _read(text: str) -> list[NamedKey]:

@@ -34,7 +34,7 @@ class NamedText(NamedTuple):
         text = rename(self.text, self.named, names)
         inside, around = (
             [each._replace(name=names.known(each.key) or each.name) for each in part]
-            for part in self.named
+            for part in (self.named.inside, self.named.around)
         )
         return NamedText(text, NamedKeys(inside, around), self.generic)
 

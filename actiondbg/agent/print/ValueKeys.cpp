@@ -6,6 +6,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -182,6 +183,44 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
     return WalkResult::advance();
   });
   return leavesOut;
+}
+
+/// Returns the first result of the group that a result is printed in: the
+/// results of a group share one name and are numbered.
+static OpResult firstOfGroup(OpResult result, AsmState &state) {
+  OpResult first;
+  std::string group;
+  for (OpResult each : result.getOwner()->getResults()) {
+    std::string name;
+    llvm::raw_string_ostream named(name);
+    Value(each).printAsOperand(named, state);
+    name.resize(StringRef(name).split('#').first.size());
+    if (!first || name != group)
+      first = each;
+    group = name;
+    if (each == result)
+      break;
+  }
+  return first;
+}
+
+void writeUsedNames(const Identities &ids, Operation *root, AsmState &state,
+                    llvm::raw_ostream &os) {
+  llvm::DenseSet<const void *> seen;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      if (!operand || !seen.insert(operand.getAsOpaquePointer()).second)
+        continue; // an operand is null in the middle of a rewrite
+      std::string name;
+      llvm::raw_string_ostream named(name);
+      operand.printAsOperand(named, state);
+      auto result = dyn_cast<OpResult>(operand);
+      os << StringRef(name).split('#').first << " "
+         << (result ? keyOf(ids, firstOfGroup(result, state))
+                    : keyOf(ids, cast<BlockArgument>(operand)))
+         << "\n";
+    }
+  });
 }
 
 } // namespace adbg

@@ -129,6 +129,10 @@ bool writeNames(
     llvm::raw_ostream &os,
     llvm::function_ref<bool(mlir::Operation *)> printsRegions = nullptr);
 
+/// Writes the names and keys of the operands in `root`, as `writeNames`.
+void writeUsedNames(const Identities &ids, mlir::Operation *root,
+                    mlir::AsmState &state, llvm::raw_ostream &os);
+
 } // namespace adbg
 
 #endif // ACTIONDBG_VALUEKEYS_H

@@ -123,6 +123,10 @@ static void writeNamesTo(const std::string &path, const Identities &ids,
     os << "=\n";
     writeNames(ids, numbered, state, os);
   }
+  if (numbered != root) {
+    os << "+\n";
+    writeUsedNames(ids, root, state, os);
+  }
   os.flush();
   os.clear_error();
 }

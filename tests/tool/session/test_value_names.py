@@ -96,3 +96,51 @@ def test_values_keep_their_names_in_an_llvm_func(launch: Launch, tmp_path: Path)
     assert definitions(session) == names
     session.timeline.goto(after.ordinal, "after")
     assert shown(session) == at_the_end
+
+
+SIBLINGS = """\
+func.func @f(%c: i1, %n: i32, %k: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %i2 = arith.constant 2 : i32
+  %i3 = arith.constant 3 : i32
+  %r = scf.for %i = %c0 to %k step %c1 iter_args(%acc = %n) -> i32 {
+    %a = arith.addi %acc, %i2 : i32
+    %b = arith.addi %a, %i3 : i32
+    %q = scf.if %c -> i32 {
+      %z = arith.addi %b, %i2 : i32
+      scf.yield %z : i32
+    } else {
+      %z = arith.muli %b, %b : i32
+      scf.yield %z : i32
+    }
+    scf.yield %q : i32
+  }
+  %t = scf.for %i = %c0 to %k step %c1 iter_args(%acc = %r) -> i32 {
+    %a = arith.addi %acc, %i2 : i32
+    %b = arith.muli %a, %i3 : i32
+    scf.yield %b : i32
+  }
+  return %t : i32
+}
+"""
+
+
+def test_operands_that_share_a_name_with_a_sibling_are_their_own(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "siblings.mlir"
+    source.write_text(SIBLINGS)
+    with actiondbg.launch([mlir_opt, str(source), "--canonicalize"]) as session:
+        session.breakpoints.add("pattern:AddIAddConstant")
+        stop = session.run()
+        seen = 0
+        while stop.status is None:
+            for line in session.ir.excerpt(before=100, after=100).lines:
+                if line.id is None or " arith." not in line.text:
+                    continue
+                session.cursor.goto(f"@{line.id}")
+                assert session.ir.print("cursor").text.strip() == line.text.strip()
+                seen += 1
+            stop = session.continue_()
+        assert seen > 20

@@ -104,6 +104,8 @@ def test_the_agents_list_is_read_by_scopes() -> None:
     assert read.inside == [NamedKey("%0", "4.0", 9)]
     assert read.around[1:] == [NamedKey("%0", "4.0", 9), NamedKey("%0", "2.0", 3)]
     assert read_names("@9\n%0 4.0\n").around == [NamedKey("%0", "4.0", 9)]
+    assert read.used == []
+    assert read_names("@9\n%1 5.0\n=\n@9\n%0 4.0\n+\n%0 4.0\n").used == [NamedKey("%0", "4.0", 0)]
 
 
 @pytest.mark.parametrize(

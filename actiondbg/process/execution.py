@@ -223,10 +223,11 @@ class Execution:
         with self._held, self._held.blocked():
             pid, hello = fork.pid, fork.hello
             client, pidfd = fork.hand_over()
-            if self._program is not None:
-                self._program.spare_forks()
-            self._process.end(kill=True)
+            if self._process.give_way(self._client):
+                self._client = None
             self._close()
+            if self._program is not None:
+                self._program.note_fork(pid)
             self._process, self._client, self.hello = AdoptedFork(pid, pidfd), client, hello
             self.stop = self.last = stop
             self.branches = branches
@@ -301,6 +302,18 @@ class Execution:
         The program may have ended meanwhile, with a status of its own.
         """
         return self.state == "exited" and self._program is not None and self._program.is_open
+
+    @property
+    def way_on(self) -> str | None:
+        """How to wait for the program's next tool, in a clause; None if it ``goes_on`` not."""
+        if self._program is None or not self.goes_on:
+            return None
+        return f"continue waits for the next tool of process {self._program.pid}"
+
+    @property
+    def has_been_seen_to_end(self) -> bool:
+        """Whether the tool has ended, and the program that started it knows, and goes on."""
+        return self.goes_on and self._program is not None and not self._program.is_waiting
 
     def holds_pipes(self) -> bool:
         """Whether checkpoints of the ended tool have pipes open that are not ours.
@@ -386,7 +399,10 @@ class Execution:
         message = decode_notification(incoming)
         if isinstance(message, protocol.Stopped):
             self._crashed = None  # the tool has recovered
-            self.stop = self.last = self._compared(stop_of(message), message.difference)
+            stop = stop_of(message)
+            if self._program is not None:
+                stop = self._program.named(stop)
+            self.stop = self.last = self._compared(stop, message.difference)
             self._running = False
             self._close_past(message.unforkable)
             if message.missing:
@@ -457,8 +473,12 @@ class Execution:
         if self._running:
             raise NotStopped("The tool is running: interrupt it first.")
         if self._client is None or self.stop is None or self.stop.when == "exit":
-            back = ", reverse-step and goto go back" if self.has_origin else ""
-            raise NotStopped(f"{self._end_text()}; run starts it again{back}.")
+            ways = ["run starts it again"]
+            if self.way_on is not None:
+                ways.insert(0, self.way_on)
+            if self.has_origin:
+                ways.append("reverse-step and goto go back")
+            raise NotStopped(f"{self._end_text()}; {', '.join(ways)}.")
         return self._client
 
     def _end_text(self) -> str:
@@ -495,8 +515,8 @@ class Execution:
             actions = self._exited.actions if self._exited else None
             self._program.note_end(status, actions)
         stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
-        if self._program is not None and not self._program.processes and status >= 0:
-            stop = msgspec.structs.replace(stop, message=self._program.end_without_tool(status))
+        if self._program is not None:
+            stop = self._program.named_end(stop)
         last = self._crashed or self._exited
         self.stop = self._compared(stop, last.difference if last else None)
         self._running = False

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Generator
 
 from actiondbg.errors import NotStopped
+from actiondbg.process.process_status import exit_status
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import wait_for_end
 
@@ -126,11 +127,18 @@ class AdoptedFork:
         self.pidfd = pidfd
         self._ended = False
 
-    def end(self, kill: bool) -> None:
+    def end(self, kill: bool) -> int | None:
         """Wait for the end, bounded; see ``ToolProcess``."""
         if self._ended:
-            return
+            return None
         self._ended = True
         if not wait_for_end(self.pidfd, 0 if kill else _END_SECONDS):
             kill_group(self.pid, self.pidfd)
+        status = exit_status(self.pid, self.pidfd)
         os.close(self.pidfd)
+        return status
+
+    def give_way(self, client: Client | None) -> bool:
+        """End for another fork; see ``ToolProcess``."""
+        self.end(kill=True)
+        return False

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
+import struct
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +18,13 @@ _HALTED = {
     "Z": "ended",
     "X": "ended",
 }
+
+
+# pidfd_info of linux/pidfd.h, in its first version: the mask, the cgroup, eleven numbers, and the
+# wait status, which is there once the parent has waited for the process (since Linux 6.15).
+_INFO = struct.Struct("=QQ11Ii")
+_GET_INFO = 3 << 30 | _INFO.size << 16 | 0xFF << 8 | 11
+_INFO_EXIT = 1 << 3
 
 
 class ProcessStatus(msgspec.Struct, kw_only=True, frozen=True):
@@ -47,6 +57,43 @@ def process_status(pid: int) -> ProcessStatus | None:
         threads=int(fields.get("Threads", 0)),  # none of a process that has ended
         tracer=int(fields["TracerPid"]),
     )
+
+
+def exit_status(pid: int, pidfd: int) -> int | None:
+    """Return the exit status of an ended process, whoever waits for it.
+
+    Args:
+        pid: the number of the process.
+        pidfd: a file descriptor of it, opened before its end.
+
+    Returns:
+        The status, negative for a signal; None where the system does not tell.
+    """
+    # The parent may wait for it between the two looks.
+    status = _status_of_zombie(pid)
+    if status is None:
+        status = _status_of_pidfd(pidfd)
+    return None if status is None else os.waitstatus_to_exitcode(status)
+
+
+def _status_of_zombie(pid: int) -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        # proc(5): field 3 is the state, 52 the wait status; 2, in (), may hold any text.
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        if fields[0] in "ZX":
+            return int(fields[49])
+    return None
+
+
+def _status_of_pidfd(pidfd: int) -> int | None:
+    info = bytearray(_INFO.size)
+    _INFO.pack_into(info, 0, _INFO_EXIT, *[0] * 13)
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(pidfd, _GET_INFO, info)
+        mask, *_, status = _INFO.unpack(info)
+        if mask & _INFO_EXIT:
+            return status
+    return None
 
 
 class Work(NamedTuple):

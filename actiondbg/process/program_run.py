@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from actiondbg import protocol
-from actiondbg.process.process_status import Work, work_of
-from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
-from actiondbg.protocol.client import encode_request
-from actiondbg.support.interrupts import wait_for_end
+import msgspec
 
-_END_SECONDS = 5.0  # from the end of the connection to the end of the process
+from actiondbg import protocol
+from actiondbg.process.descendant import Descendant, StandIn
+from actiondbg.process.process_status import Work, work_of
+from actiondbg.process.stop import Stop
+from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
+from actiondbg.protocol.client import Client, encode_request
+
 _SHOWN = 60  # characters of a command line in a message
 _IDLE_SAMPLES = 4  # without work, before other processes need not wait any longer
 
@@ -31,7 +34,7 @@ class FollowedProcess:
         command: its command line.
         state: whether it is the current one, or has ended.
         status: its exit status, negative for a signal; None while it is alive, or if unknown.
-        actions: the number of its actions; None while it is alive, or if unknown.
+        actions: the number of its actions so far; None while it runs, or if unknown.
     """
 
     name: str
@@ -50,6 +53,10 @@ class ProgramRun:
         listener: accepts the connections of agents; a process waits there until the one before
             has ended.
         follow: the glob of the processes to debug; None for all.
+
+    Attributes:
+        processes: those that were followed, in their order.
+        is_tool: whether the followed process is the program itself.
     """
 
     def __init__(self, process: Process, listener: Listener, follow: str | None = None) -> None:
@@ -57,10 +64,12 @@ class ProgramRun:
         self.pidfd = process.pidfd
         self.listener = listener
         self.processes: list[FollowedProcess] = []
+        self.is_tool = False
         self._process = process
         self._follow = follow
         self._status: int | None = None
         self._released: list[socket.socket] = []
+        self._stand_in: StandIn | None = None
         self._work: Work | None = None
         self._idle = 0
 
@@ -75,9 +84,8 @@ class ProgramRun:
         self._work, self._idle = None, 0
         record = FollowedProcess(f"p{len(self.processes)}", pid, _command_of(pid))
         self.processes.append(record)
-        if pid == self.pid:
-            return self
-        return _Descendant(self, pid, os.pidfd_open(pid))
+        self.is_tool = pid == self.pid
+        return self if self.is_tool else Descendant(self, pid)
 
     def release_waiting(self) -> str | None:
         """Let the processes that wait for their turn run unobserved, if the followed one is idle.
@@ -115,7 +123,24 @@ class ProgramRun:
             last = self.processes[-1]
             last.state, last.status, last.actions = "exited", status, actions
 
-    def end_without_tool(self, status: int) -> str:
+    def named(self, stop: Stop) -> Stop:
+        """Return a stop with the name of its process."""
+        name = self.processes[-1].name
+        return msgspec.structs.replace(stop, process=name, processes=len(self.processes))
+
+    def named_end(self, stop: Stop) -> Stop:
+        """Return the end of the followed process, or of a program without one, with its name."""
+        if not self.processes:
+            if stop.reason != "exited" or stop.status is None:
+                return stop
+            return msgspec.structs.replace(stop, message=self._end_without_tool(stop.status))
+        stop = self.named(stop)
+        if len(self.processes) == 1 or stop.message is None:
+            return stop
+        message = stop.message.replace("The tool", str(stop.process), 1)
+        return msgspec.structs.replace(stop, message=message)
+
+    def _end_without_tool(self, status: int) -> str:
         """Describe the end of a program of which no process was debugged."""
         which = f" that matches {self._follow!r}" if self._follow else ""
         return (
@@ -124,37 +149,45 @@ class ProgramRun:
             "debugged."
         )
 
-    def spare_forks(self) -> None:
-        """Let a fork of a process of the program outlive the program, whose place it takes."""
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for a process whose place a fork has taken."""
+        return self._stand_in is not None
+
+    def note_fork(self, pid: int) -> None:
+        """Record that a fork has taken the place of the followed process."""
+        last = self.processes[-1]
+        last.pid, last.state, last.status, last.actions = pid, "alive", None, None
+
+    def wait_for_fork(self, stand_in: StandIn) -> None:
+        """Keep a process until the fork that took its place has ended."""
+        self._stand_in = stand_in
+
+    def go_on(self, status: int | None) -> None:
+        """Let the program go on after the end of the followed process, a fork.
+
+        Args:
+            status: the exit status of the fork, negative for a signal.
+        """
+        stand_in, self._stand_in = self._stand_in, None
+        if stand_in is not None:
+            stand_in.end(status or 0)
+
+    def give_way(self, client: Client | None) -> bool:
+        """Let a fork of the program itself, which is the tool, take its place."""
         self._process.disarm()
+        self.end(kill=True)
+        return False
 
     def end(self, kill: bool) -> int:
         """Wait for the end of the program; see ``ToolProcess``."""
         if self._status is None:
             self._status = self._process.end(kill)
+            self.go_on(-signal.SIGKILL)
             self.listener.close()
             for connection in self._released:
                 connection.close()
         return self._status
-
-
-class _Descendant:
-    """A process that the program started; only its agent reports its exit status."""
-
-    def __init__(self, program: ProgramRun, pid: int, pidfd: int) -> None:
-        self.pid = pid
-        self.pidfd = pidfd
-        self._program = program
-        self._is_open = True
-
-    def end(self, kill: bool) -> None:
-        if self._is_open:
-            self._is_open = False
-            if not kill:
-                wait_for_end(self.pidfd, _END_SECONDS)
-            os.close(self.pidfd)
-            if kill:
-                self._program.end(kill=True)
 
 
 def pipes_of(pid: int) -> set[str]:

@@ -36,6 +36,8 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         thread: the thread that is stopped, such as t0; None if it ran no action.
         threads: the number of threads that ran actions so far.
         contexts: the number of MLIR contexts in which actions ran so far.
+        process: the process of a program, such as p0; None for a tool that was started itself.
+        processes: the number of processes of the program that were debugged so far.
         unforkable: the reason why the tool cannot be forked at this stop, so that there is no time
             travel; or None.
         created: the numbers of operations and blocks that were created so far; None at the exit.
@@ -80,6 +82,8 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     thread: str | None = None
     threads: int = 1
     contexts: int = 1
+    process: str | None = None
+    processes: int = 1
     unforkable: str | None = None
     created: protocol.Created | None = None
 
@@ -95,7 +99,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     def as_json(self) -> dict[str, Any]:
         """Return the stop with stable keys; at an exit, keys without a value are None or absent."""
         keys = ("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth")
-        result = {key: getattr(self, key) for key in (*keys, "context", "thread")}
+        result = {key: getattr(self, key) for key in (*keys, "context", "thread", "process")}
         result["breakpoints"] = list(self.breakpoints)
         if self.when == "after":
             result["skipped"] = self.skipped

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from actiondbg.errors import ProtocolError
 from actiondbg.process.streams import Redirection, Streams
+from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
 from actiondbg.tool.program import Program, StartedProgram
 
@@ -109,6 +110,18 @@ class ToolProcess(Protocol):
         Returns:
             The exit status, negative for a signal; None where it is unknown.
         """
+        ...
+
+    def give_way(self, client: Client | None) -> bool:
+        """Let a fork take its place: end, unless another process waits for its end.
+
+        Args:
+            client: the connection to its agent; None if it has ended.
+
+        Returns:
+            Whether it stays, and keeps the connection.
+        """
+        ...
 
 
 class Process:
@@ -124,6 +137,11 @@ class Process:
         if self._guard is not None:
             self._guard.close()
             self._guard = None
+
+    def give_way(self, client: Client | None) -> bool:
+        """End for a fork; see ``ToolProcess``."""
+        self.end(kill=True)
+        return False
 
     def end(self, kill: bool) -> int:
         """Wait for the end, bounded, and reap.

@@ -6,8 +6,10 @@ import os
 import socket
 from pathlib import Path
 
-from actiondbg.errors import LaunchError
+from actiondbg.errors import LaunchError, NoAnswer
+from actiondbg.process.process_status import exit_status
 from actiondbg.process.tool_process import Listener, peer_of
+from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import wait_for_end
 from actiondbg.tool.program import Program
 
@@ -22,16 +24,19 @@ class WaitingProcess:
         self.pidfd = pidfd
         self._is_open = True
 
-    def end(self, kill: bool) -> None:
-        """Wait for the end, bounded; the process is not killed, but goes on by itself.
+    def end(self, kill: bool) -> int | None:
+        """Wait for the end, bounded; the process is not killed, but goes on by itself."""
+        if not self._is_open:
+            return None
+        self._is_open = False
+        has_ended = not kill and wait_for_end(self.pidfd, _END_SECONDS)
+        status = exit_status(self.pid, self.pidfd) if has_ended else None
+        os.close(self.pidfd)
+        return status
 
-        Its parent learns its exit status, so that None is returned.
-        """
-        if self._is_open:
-            self._is_open = False
-            if not kill:
-                wait_for_end(self.pidfd, _END_SECONDS)
-            os.close(self.pidfd)
+    def give_way(self, client: Client | None) -> bool:
+        """Refuse it: a program that outlives the front end is not replaced."""
+        raise NoAnswer("A program that waited goes on by itself: no fork takes its place.")
 
 
 class WaitingProgram(Program):

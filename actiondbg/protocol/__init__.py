@@ -18,6 +18,7 @@ from actiondbg.protocol.messages import Control as Control
 from actiondbg.protocol.messages import Count as Count
 from actiondbg.protocol.messages import CountOperations as CountOperations
 from actiondbg.protocol.messages import Empty as Empty
+from actiondbg.protocol.messages import Exit as Exit
 from actiondbg.protocol.messages import Fork as Fork
 from actiondbg.protocol.messages import Forked as Forked
 from actiondbg.protocol.messages import Frames as Frames

@@ -388,6 +388,16 @@ class Settle(Request[Empty]):
     method: ClassVar[str] = "settle"
 
 
+class Exit(Request[Empty]):
+    """End the process as the fork ended that took its place; there is no reply.
+
+    ``status`` is an exit status, negative for a signal.
+    """
+
+    method: ClassVar[str] = "exit"
+    status: int
+
+
 class NativeFunction(Message):
     """A function of an action.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from actiondbg import protocol
-from actiondbg.errors import NotStopped, UsageError
+from actiondbg.errors import NoAnswer, NotStopped, UsageError
 from actiondbg.process.execution import Execution, State, start_execution
 from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
@@ -152,6 +152,7 @@ class Executions:
         ended = self.need()
         if ended.program is None:
             return None
+        ended.program.go_on(ended.stop.status if ended.stop else None)
         if ended.holds_pipes():
             ended.release()
         following = Execution(ended.program, ended.program.listener, options)
@@ -163,7 +164,17 @@ class Executions:
         return following
 
     def start_beside(self, options: LaunchOptions) -> Execution:
-        """Start another process of the tool, beside the current one."""
+        """Start another process of the tool, beside the current one.
+
+        Raises:
+            NoAnswer: a program started the tool, which is not to start its other tools again.
+        """
+        current = self.current.program if self.current else None
+        if current is not None and not current.is_tool:
+            raise NoAnswer(
+                f"{current.processes[-1].name} cannot be started again without the rest of the "
+                "program: run starts all of it."
+            )
         agent = self.program.agent()
         with self._held:
             self._beside += 1
@@ -229,6 +240,12 @@ class Executions:
         return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
     def shared_streams(self) -> list[int]:
-        """Return the descriptors of the tool's streams that share a file with ours."""
+        """Return the descriptors of the tool's streams that others write to, too.
+
+        These may be we, or the program that started the tool.
+        """
+        program = self.current.program if self.current else None
+        if program is not None and not program.is_tool:
+            return [1, 2]
         streams = ((1, self.streams.stdout), (2, self.streams.stderr))
         return [number for number, where in streams if is_shared(where)]

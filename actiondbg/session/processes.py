@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import msgspec
@@ -10,6 +11,7 @@ from actiondbg import protocol
 from actiondbg.process.execution import Execution
 from actiondbg.process.program_run import FollowedProcess
 from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import actions_at
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
@@ -66,7 +68,9 @@ def end_of_program(ended: Stop, last: Execution) -> Stop:
     status = last.program.end(kill=False) if last.program else ended.status
     if status is None or status == ended.status:
         return ended
-    message = f"{ended.message} The program that started it ended with status {status}."
+    # Its last line is about the end; what is before it was shown then.
+    how = (ended.message or "").rpartition("\n")[2]
+    message = f"{how} The program that started it ended with status {status}."
     return msgspec.structs.replace(ended, status=status, message=message)
 
 
@@ -82,6 +86,9 @@ def processes_of(execution: Execution | None, argv: list[str]) -> list[FollowedP
     """List the processes that were debugged, in their order."""
     if execution is None:
         return []
+    found = [process_of(execution, argv)]
     if execution.program is not None:
-        return list(execution.program.processes)
-    return [process_of(execution, argv)]
+        found = [dataclasses.replace(one) for one in execution.program.processes]
+    if found and execution.state == "stopped" and execution.stop is not None:
+        found[-1].actions = actions_at(execution.stop)
+    return found

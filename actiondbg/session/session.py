@@ -253,6 +253,11 @@ class Session(Closeable):
         return self._executions.ask(protocol.GetStatus())
 
     @property
+    def way_on(self) -> str | None:
+        """How to go on where a tool has ended and its program runs on, in a clause; or None."""
+        return self.execution.way_on if self.execution else None
+
+    @property
     def processes(self) -> list[FollowedProcess]:
         """The processes of the program that were debugged, in their order."""
         return processes_of(self._executions.current, self.target.argv)

@@ -283,9 +283,11 @@ class Console:
         try:
             return control()
         except KeyboardInterrupt:
-            if not self.interactive or self.session.state != "running":
-                raise
-            return self._interrupt()
+            if self.interactive and self.session.state == "running":
+                return self._interrupt()
+            if self._live is not None and (way_on := self._live.way_on) is not None:
+                self.note(f"No tool runs now: {way_on}.")
+            raise
 
     def _interrupt(self) -> Stop:
         """Stop the tool after Ctrl-C: before an action, at another Ctrl-C inside it, or kill it."""

@@ -27,6 +27,7 @@ class Setting:
         number: the unit of the accepted numbers, if it accepts numbers.
         needs_tool: whether it has no meaning over a recording.
         is_text: whether the property of the session's options is a text, which it checks.
+        is_late: whether a tool that runs keeps the old value.
     """
 
     default: str
@@ -37,6 +38,7 @@ class Setting:
     number: str | None = None
     needs_tool: bool = False
     is_text: bool = False
+    is_late: bool = False
 
     def parse(self, name: str, value: str) -> int | str:
         """Return the value for the session; raise UsageError for an invalid one."""
@@ -103,11 +105,13 @@ SETTINGS: dict[str, Setting] = {
         None,
         attribute="follow",
         is_text=True,
+        is_late=True,
     ),
     "disable-randomization": Setting(
         "on",
         "whether the tool's addresses are the same in each run, from the next start on",
         attribute="disable_randomization",
+        is_late=True,
     ),
     "checkpoints": Setting(
         "on",

@@ -110,10 +110,14 @@ def _head(context: RenderContext, stop: Stop) -> str:
 
 
 def _origin_of(stop: Stop) -> str:
-    """Return the context and the thread of a stop, where there are several of them."""
+    """Return the process, the context and the thread of a stop, where there are several."""
     parts = [
         name
-        for name, count in ((stop.context, stop.contexts), (stop.thread, stop.threads))
+        for name, count in (
+            (stop.process, stop.processes),
+            (stop.context, stop.contexts),
+            (stop.thread, stop.threads),
+        )
         if name and count > 1
     ]
     return f" [{', '.join(parts)}]" if parts else ""

@@ -15,6 +15,7 @@ from actiondbg.commands.interpreter.options import (
     Positional,
     Rest,
 )
+from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown, Text
@@ -117,6 +118,8 @@ def _process_facts(session: Session) -> dict[str, Fact]:
     """Return the facts about the tool's processes, and at a stop about the run."""
     process = session.target.process()
     facts: dict[str, Fact] = {}
+    if (way_on := session.way_on) is not None:
+        facts["program"] = f"runs on: {way_on}"
     if process is not None:
         facts.update(pid=process.pid, halted=process.halted, threads=process.threads)
     if session.state == "stopped":
@@ -179,7 +182,9 @@ class SetOptions(Options):
 @STATUS.command("set", example="set style monokai")
 def set_(console: Console, options: SetOptions) -> None:
     """Change a setting; 'show' lists them."""
-    console.settings.set(options.name, options.value)
+    name = console.settings.set(options.name, options.value)
+    if SETTINGS[name].is_late and console.session.state != "not-running":
+        console.note(f"{name} applies from the next run on.")
 
 
 class ShowOptions(Options):

@@ -2,6 +2,7 @@
 
 #include "requests/Fork.h"
 #include "engine/Engine.h"
+#include "support/ExitAtOnce.h"
 
 using llvm::json::Object;
 
@@ -40,6 +41,12 @@ Answer<Object> Fork::run(ForkArguments &arguments) {
   if (pid < 0)
     return RequestError(NoAnswer, "the tool cannot be forked");
   return Object{{"pid", int64_t(pid)}};
+}
+
+Answer<NoResult> Exit::run(ExitArguments &arguments) {
+  if (arguments.status < 0)
+    dieOf(int(-arguments.status));
+  exitAtOnce(int(arguments.status));
 }
 
 Answer<NoResult> Settle::run(NoArguments &) {

@@ -6,6 +6,8 @@
 #include "fork/ForkSettings.h"
 #include "requests/Request.h"
 
+#include <csignal>
+
 namespace adbg {
 
 struct ForkArguments {
@@ -20,6 +22,21 @@ public:
 
 protected:
   Answer<llvm::json::Object> run(ForkArguments &arguments) override;
+};
+
+struct ExitArguments {
+  int64_t status;
+  explicit ExitArguments(Fields &fields)
+      : status(fields.integer("status", -NSIG)) {}
+};
+
+/// exit: ends the process as the fork ended that took its place.
+class Exit : public Request<ExitArguments, NoResult> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<NoResult> run(ExitArguments &arguments) override;
 };
 
 /// settle: truncates the tool's files to the output of this timeline.

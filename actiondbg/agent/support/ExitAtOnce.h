@@ -8,6 +8,8 @@
 #ifndef ACTIONDBG_EXITATONCE_H
 #define ACTIONDBG_EXITATONCE_H
 
+#include <csignal>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +18,19 @@ namespace adbg {
 [[noreturn]] inline void exitAtOnce(int status) {
   for (;;)
     syscall(SYS_exit_group, status);
+}
+
+/// Ends the process by a signal, without the tool's handler and a core file.
+[[noreturn]] inline void dieOf(int number) {
+  struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  signal(number, SIG_DFL);
+  sigset_t unblocked;
+  sigemptyset(&unblocked);
+  sigaddset(&unblocked, number);
+  pthread_sigmask(SIG_UNBLOCK, &unblocked, nullptr);
+  raise(number);
+  exitAtOnce(128 + number);
 }
 
 } // namespace adbg

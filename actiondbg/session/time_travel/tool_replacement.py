@@ -15,6 +15,7 @@ from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
 
+_SEEN = "the program that started it knows how it ended, and goes on with that"
 _AGAIN = "the tool cannot be forked: it was started again and replayed from its start"
 
 
@@ -91,6 +92,8 @@ class ToolReplacement:
             self._breakpoints.remove_temporary(stop)
             made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
             hits = made.request(protocol.GetHits()).hits
+        if execution.has_been_seen_to_end:
+            stop = msgspec.structs.replace(stop, message=_SEEN)
         execution.adopt(made, stop, branches, muted)
         self._breakpoints.table.recount(hits)
         return stop

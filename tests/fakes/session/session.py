@@ -457,6 +457,10 @@ class FakeSession:
         }
 
     @property
+    def way_on(self) -> str | None:
+        return None
+
+    @property
     def contexts(self) -> list[MLIRContext]:
         return [MLIRContext(name="c0", thread="t0", state="stopped", actions=self._ordinal)]
 

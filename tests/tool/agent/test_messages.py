@@ -18,7 +18,11 @@ from tests.paths import GOLDEN
 
 MESSAGES = GOLDEN / "protocol.jsonl"
 LINES = [json.loads(line) for line in MESSAGES.read_text().splitlines()]
-REQUESTS = [one for one in LINES if one["direction"] == "to agent" and one["method"] != "resume"]
+REQUESTS = [
+    one
+    for one in LINES
+    if one["direction"] == "to agent" and one["method"] not in ("resume", "exit")
+]
 
 
 class Agent:
@@ -157,3 +161,12 @@ def test_a_crash_before_the_first_action_ends_the_tool(agent: Agent) -> None:
     assert agent.receive()["method"] == "hello"
     os.kill(agent.process.pid, signal.SIGSEGV)
     assert agent.process.wait(30) == -signal.SIGSEGV
+
+
+@pytest.mark.parametrize("status", [7, -signal.SIGTERM])
+def test_exit_ends_the_tool_as_it_says(agent: Agent, status: int) -> None:
+    agent.receive()
+    (golden,) = [json.loads(one["line"]) for one in LINES if one["method"] == "exit"]
+    agent.send(json.dumps({**golden, "params": {"status": status}}))
+    assert agent.process.wait(60) == status
+    assert agent.lines.readline() == b""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -231,6 +233,65 @@ def test_workers_of_a_pool_do_not_wait_for_each_other(method: str, tmp_path: Pat
     done = front_end(tmp_path, "record", "-o", str(recording), "--", sys.executable, str(program))
     assert (done.returncode, done.stdout) == (0, "False\n")
     assert len(list(tmp_path.glob("*.adbrec"))) == 2
+
+
+def test_a_worker_that_its_pool_ends(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    busy = "pool.map_async(time.sleep, [1000] * 2); time.sleep(0.5)\n    pool.terminate"
+    program.write_text(POOL.replace("METHOD", "fork").replace("pool.close", busy))
+    with actiondbg.launch([sys.executable, str(program)]) as s:
+        stop = s.run()
+        assert (stop.when, stop.status) == ("exit", -signal.SIGTERM)
+        assert (stop.message or "").endswith("The tool was killed by SIGTERM.")
+        assert [one.status for one in s.processes] == [-signal.SIGTERM]
+        assert s.continue_().status == 0
+        assert s.target.output() == "False\n"
+
+
+def test_an_interrupt_between_two_tools(script: Path, tmp_path: Path) -> None:
+    first, second, end = script.read_text().splitlines()
+    go = tmp_path / "go"
+    between = f"touch {tmp_path}/waits; until test -e {go}; do sleep 0.05; done"
+    script.write_text(f"{first}\n{between}\n{second}\n{end}\n")
+
+    def interrupt() -> None:
+        while not (tmp_path / "waits").exists():
+            time.sleep(0.01)
+        time.sleep(0.2)  # the front end takes the end of the tool, and waits
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with actiondbg.launch(["bash", str(script)]) as s:
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            s.run()
+        thread.join()
+        assert s.execution is not None
+        assert s.execution.program is not None
+        way_on = f"continue waits for the next tool of process {s.execution.program.pid}"
+        assert s.way_on == way_on
+        with pytest.raises(NotStopped, match=f"status 0 after 1 action; {way_on}, run starts"):
+            s.step()
+        go.touch()
+        assert s.continue_().status == 3
+        assert s.way_on is None
+
+
+def test_a_stop_names_its_process(script: Path) -> None:
+    with actiondbg.launch(["bash", str(script)]) as s:
+        s.breakpoints.add("pass:*")
+        stop = s.run()
+        assert (stop.process, stop.processes) == ("p0", 1)
+        stop = s.continue_()
+        assert (stop.process, stop.processes) == ("p1", 2)
+        assert [one.actions for one in s.processes] == [1, 1]
+        s.step()
+        assert s.processes[1].actions == 2
+        stop = s.continue_()
+        assert (stop.message or "").startswith("p1 ended with status 0 after 9 actions.")
+    with actiondbg.launch([script.read_text().split()[0], f"{script.parent}/in.mlir"]) as s:
+        assert s.run().process is None
 
 
 def test_a_fork_of_the_debugged_process_runs_by_itself(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def driver() -> Driver:
 
 COMMON_KEYS = [
     *("when", "reason", "ordinal", "tag", "name"),
-    *("op", "location", "function", "depth", "context", "thread", "breakpoints"),
+    *("op", "location", "function", "depth", "context", "thread", "process", "breakpoints"),
 ]
 STOP_KEYS = [*COMMON_KEYS, "event", "id", "outcome", "changes", "message", "culprit"]
 EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message", "never_hit"]

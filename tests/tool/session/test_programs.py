@@ -95,7 +95,7 @@ def test_a_program_without_mlir(tmp_path: Path) -> None:
         stop = s.run()
         assert (stop.when, stop.status) == ("exit", 4)
         assert stop.message and stop.message.startswith(
-            "The program ended with status 4, and no process of it made an MLIR context: "
+            "The program ended with status 4 before a process of it made an MLIR context, as a tool"
         )
         assert s.processes == []
         with pytest.raises(NotStopped):
@@ -347,7 +347,7 @@ def test_follow_selects_processes(script: Path) -> None:
         assert s.start().name == "cse"
         s.options.follow = "flang"
         end_of_run = s.run()
-        expected = "no process of it that matches 'flang' made an MLIR context"
+        expected = "before a process of it that matches 'flang' made an MLIR context"
         assert expected in (end_of_run.message or "")
 
 

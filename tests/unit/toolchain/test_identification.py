@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from actiondbg.errors import AgentBuildError, LaunchError
 from actiondbg.tool import build_agent, find_tool
+from actiondbg.tool.identification import executable
 from actiondbg.tool.identification.build_tree import tree_includes
+from actiondbg.tool.identification.executable import locate
 from actiondbg.tool.identification.mlir_object import (
     Symbols,
     abi_checks,
@@ -260,3 +263,26 @@ def test_ways_that_the_user_wants(static_tool: Path, monkeypatch: pytest.MonkeyP
         find_tool("true")
     monkeypatch.setenv("ACTIONDBG_WAY", "best")
     assert "set it to native, detour, portable" in refusal(static_tool)
+
+
+def test_a_bare_name_is_looked_up_on_path_then_in_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = [tmp_path / "bin/iree-opt", tmp_path / "iree/compiler/_mlir_libs/iree-opt"]
+    for tool in tools:
+        tool.parent.mkdir(parents=True)
+        tool.write_text("#!/bin/sh\n")
+        tool.chmod(0o755)
+    places = {"iree.compiler": [tmp_path / "iree/compiler"]}
+
+    def directories(name: str) -> Iterator[Path]:
+        yield from places.get(name, [])
+
+    monkeypatch.setattr(executable, "package_directories", directories)
+    monkeypatch.setenv("PATH", f"{tmp_path}/empty:{tmp_path}/bin")
+    assert locate("iree-opt") == tools[0]
+    tools[0].unlink()
+    assert locate("iree-opt") == tools[1]
+    tools[1].unlink()
+    with pytest.raises(LaunchError, match=r"'iree-opt' on PATH: give its path, or install it besi"):
+        locate("iree-opt")

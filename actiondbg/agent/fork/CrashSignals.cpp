@@ -29,6 +29,7 @@ const char *signalName(int number) {
 static struct sigaction toolActions[NSIG];
 
 static void onCrash(int number, siginfo_t *info, void *context) {
+  Files::showErrors();
   Engine &engine = Engine::known();
   engine.end.crash(number);
   Recorder::crash();

@@ -29,6 +29,26 @@ static void keepErrors(const char *bytes, size_t size) {
     errors[(begin + i) % sizeof(errors)] = bytes[i];
 }
 
+static int shownErrors = -1; // stderr, while it goes nowhere
+
+static void hideErrors() {
+  int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0)
+    return;
+  shownErrors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (shownErrors >= 0)
+    dup2(nowhere, STDERR_FILENO);
+  close(nowhere);
+}
+
+void Files::showErrors() {
+  if (shownErrors < 0)
+    return;
+  dup2(shownErrors, STDERR_FILENO);
+  close(shownErrors);
+  shownErrors = -1;
+}
+
 //===----------------------------------------------------------------------===//
 // Counting output, and actions forbidden to forks
 //===----------------------------------------------------------------------===//
@@ -56,6 +76,24 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   if (done < 0)
     return silent ? static_cast<ssize_t>(silent) : done;
   return silent + done;
+}
+
+// The text of an assertion is written by the C library itself, which does not
+// call write: it is counted here, and goes nowhere where it is to be silent.
+ADBG_EXPORT void failAssertion(const char *, const char *, unsigned,
+                               const char *) __asm__("__assert_fail");
+void failAssertion(const char *assertion, const char *file, unsigned line,
+                   const char *function) {
+  static auto *next =
+      real<void(const char *, const char *, unsigned, const char *)>(
+          "__assert_fail");
+  int size = snprintf(nullptr, 0, "%s: %s:%u: %s: Assertion `%s' failed.\n",
+                      program_invocation_short_name, file, line,
+                      function ? function : "", assertion);
+  if (writtenSoFar.bytes[1] < mutedUpTo.bytes[1])
+    hideErrors();
+  writtenSoFar.bytes[1] += std::max(size, 0);
+  next(assertion, file, line, function);
 }
 
 // A tool that fails removes its output file by name: a fork that does not

@@ -49,6 +49,9 @@ public:
   /// written, on those that could not be truncated.
   void mute(const Written &shown, llvm::ArrayRef<int> shared) const;
   static const Written &written();
+  /// Shows stderr again after an assertion that was shown before.
+  /// Async-signal-safe.
+  static void showErrors();
   static constexpr size_t keptErrors = 4096;
   /// Copies the newest bytes written to stderr, `keptErrors` at most, and
   /// returns their number. Async-signal-safe.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -83,6 +84,23 @@ def test_the_way_back_from_a_crash_and_there_again(argv: list[str]) -> None:
         # Without the lowering of the store, the conversion leaves it as it is.
         end = session.skip()
         assert (end.when, end.reason) == ("exit", "exited")
+
+
+def test_the_assertion_is_written_once_to_a_pipe(argv: list[str]) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe:
+        with os.fdopen(writing, "wb") as end, actiondbg.launch(argv, stderr=end) as s:
+            place = (s.run().ordinal, "crash")
+            for _ in range(2):
+                s.timeline.reverse_step()
+                stop = s.continue_()
+                assert (stop.ordinal, stop.reason) == place
+            assert s.timeline.goto(place[0]).when == "before"
+            s.apply()
+            assert s.continue_().status == -signal.SIGABRT
+        text = pipe.read().decode()
+    assert text.count("integralElementType.getWidth() >= 8' failed") == 1
+    assert text.count("PLEASE submit a bug report") == 1
 
 
 def test_a_crash_outside_of_actions_and_in_release_builds(debian: Debian, folds: str) -> None:

@@ -73,6 +73,14 @@ class Vocabulary(Protocol):
         """Return the input files of the command line, as locations name them."""
         ...
 
+    def line_count(self, file: str) -> int | None:
+        """Return the number of lines of an input file; None if it is unknown."""
+        ...
+
+    def may_locate(self, path: str) -> bool:
+        """Whether a location may name a file that is no input."""
+        ...
+
 
 class ActionNames:
     """The names of one action, as a ``Vocabulary``."""
@@ -106,6 +114,14 @@ class ActionNames:
     def inputs(self) -> list[str]:
         """Return no files."""
         return []
+
+    def line_count(self, file: str) -> int | None:
+        """Return None: no file is known."""
+        return None
+
+    def may_locate(self, path: str) -> bool:
+        """Return that any file may be named."""
+        return True
 
 
 class UnresolvedNames:
@@ -239,13 +255,21 @@ def _matches_any(glob: str, names: Collection[str]) -> bool:
     return glob in names or any(map(compiled_glob(glob).fullmatch, names))
 
 
+def misspelt(kind: Kind, glob: str, names: Vocabulary) -> str | None:
+    """Return the known name that is meant by one that is not known; None if there is none."""
+    if _is_known(kind, glob, names):
+        return None
+    near = _nearest(glob, (kind,), names)
+    return near.partition(":")[2] if near else None
+
+
 # --- names that are not known -----------------------------------------------------------
 
 
 def _unknown(piece: Piece, term: Term, names: Vocabulary) -> str | None:
     """Return a clause about a name that is not known; None if it is, or may well be."""
     if term.kind == "location":
-        return _unknown_file(term.path or "", names)
+        return _unknown_place(term.path or "", term.line, names)
     glob = term.glob or ""
     if term.kind == "name":
         return _clause(f"nothing named {piece.raw!r}", _nearest(glob, _ORDER, names), names)
@@ -255,23 +279,27 @@ def _unknown(piece: Piece, term: Term, names: Vocabulary) -> str | None:
     # The class names of passes are not listed.
     is_class = kind == "pass" and (glob[:1].isupper() or "::" in glob)
     near = None if is_class else _nearest(glob, (kind,), names)
-    if near is None and (is_class or not names.is_current):
+    # The tags are known before the first action, up to a tool's own.
+    if near is None and (is_class or not (names.is_current or kind == "tag")):
         return None
     if near is not None:
         near = f"{term.kind}:{near.partition(':')[2]}"
     return _clause(f"no {_NOUNS[term.kind]} {glob!r}", near, names)
 
 
-def _unknown_file(path: str, names: Vocabulary) -> str | None:
+def _unknown_place(path: str, line: int | None, names: Vocabulary) -> str | None:
     inputs = names.inputs()
-    if any(_is_in_file(path, file) for file in inputs):
-        return None
-    # Locations may name any file: only what looks like a slip is reported.
+    named = [file for file in inputs if _is_in_file(path, file)]
+    if named:
+        count = names.line_count(named[0])
+        if line is None or count is None or line <= count:
+            return None
+        return f"{named[0]} has {count} line{'' if count == 1 else 's'}"
     basenames = {os.path.basename(file): file for file in inputs}
     near = similar_file(os.path.basename(path), list(basenames))
-    if near is None or near == path:
-        return None
-    return f"the input is not {path!r}; did you mean {near}?"
+    if near is not None and near != path:
+        return f"the input is not {path!r}; did you mean {near}?"
+    return f"no file {path!r} is known" if inputs and not names.may_locate(path) else None
 
 
 def _clause(what: str, near: str | None, names: Vocabulary) -> str:

@@ -33,6 +33,7 @@ class SourceNames:
     def __init__(self, files: Iterable[Path]) -> None:
         paths = list(files)
         self._texts = [_text(file) for file in paths]
+        self._of = dict(zip(paths, self._texts, strict=True))
         self._programs = [
             text for file, text in zip(paths, self._texts, strict=True) if file.suffix == ".py"
         ]
@@ -40,6 +41,13 @@ class SourceNames:
     def may_have(self, name: str) -> bool:
         """Whether a name is anywhere in the text, even as a part of another."""
         return any(name.encode(errors="replace") in text for text in self._texts)
+
+    def line_count(self, file: Path) -> int | None:
+        """Return the number of lines of a file; None if it is unknown, as of bytecode."""
+        text = self._of.get(file)
+        if not text or len(text) == _MAX_BYTES or b"\0" in text:
+            return None
+        return text.count(b"\n") + (not text.endswith(b"\n"))
 
     @cached_property
     def operations(self) -> frozenset[str]:

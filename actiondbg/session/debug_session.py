@@ -12,7 +12,7 @@ from actiondbg.analysis.actions import ActionList, ListedAction
 from actiondbg.analysis.attempts import PatternAttempts
 from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import History
-from actiondbg.breakpoints.resolution import Kind
+from actiondbg.breakpoints.resolution import Vocabulary
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.execution import State
 from actiondbg.process.stop import Side, Stop
@@ -112,14 +112,6 @@ class PastView(Protocol):
     def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]: ...
 
 
-class NamesView(Protocol):
-    """The names of tags, patterns, passes, operations and functions."""
-
-    def get(self, kind: Kind) -> list[str]: ...
-
-    def inputs(self) -> list[str]: ...
-
-
 class ObserversView(Protocol):
     """Callbacks before and after actions."""
 
@@ -176,7 +168,7 @@ class DebugSession(Protocol):
     def past(self) -> PastView: ...
 
     @property
-    def names(self) -> NamesView: ...
+    def names(self) -> Vocabulary: ...
 
     @property
     def observers(self) -> ObserversView: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -115,6 +116,23 @@ class SessionNames:
             return [STDIN]
         return [str(each) for each in line.inputs]
 
+    def line_count(self, file: str) -> int | None:
+        """Return the number of lines of an input file; None if it cannot be read as text."""
+        return self._of_source().line_count(self._folder / file)
+
+    def may_locate(self, path: str) -> bool:
+        """Whether a location may name a file that is no input.
+
+        It may in a program with MLIR of its own, and where the input's text names it.
+        """
+        program = self._executions.program
+        try:
+            is_tool = not program.is_followed
+        except LaunchError:
+            return True
+        is_text = not self._command_line().reads_stdin
+        return not (is_tool and is_text) or self._of_source().may_have(os.path.basename(path))
+
     # --- helpers ---
 
     def _of_tool(self, kind: NameKind) -> tuple[str, ...]:
@@ -133,10 +151,13 @@ class SessionNames:
         program = self._executions.program
         return inspect_command_line(program.argv, program.cwd)
 
+    @property
+    def _folder(self) -> Path:
+        return self._executions.program.cwd or Path()
+
     def _of_source(self) -> SourceNames:
         """Return the names in the text of the input, which is read again after a change."""
-        folder = self._executions.program.cwd or Path()
-        files = [folder / each for each in self._command_line().inputs]
+        files = [self._folder / each for each in self._command_line().inputs]
         stats = [_stamp(each) for each in files]
         if self._source is None or self._source[0] != stats:
             self._source = stats, SourceNames(files)

@@ -312,7 +312,13 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
     its attributes or the number of operations of a name.
     """
     target, condition = split_spec_and_condition(options.text)
-    return console.session.breakpoints.watch(target, exact=options.exact, condition=condition)
+    made = console.session.breakpoints.watch(target, exact=options.exact, condition=condition)
+    stop = console.session.stop
+    created = stop.created if stop else None
+    number = made.watch.id if made.watch else None
+    if created is not None and number is not None and number > created.operations:
+        console.note(f"There is no operation @{number} yet: its creation will stop.")
+    return made
 
 
 class CatchOptions(Options):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.analysis.contrast import silent_failure
+from actiondbg.breakpoints.resolution import misspelt, resolve_spec
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
@@ -122,12 +123,28 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         compared = None if options.all else _contrast(console, found, options.against)
         returned = _failure_return(console, found) if options.native else None
         return AttemptsShown(found, options.all, inside, compared, returned)
+    unknown = _unknown(console, options.name, location)
+    if unknown is not None:
+        raise UsageError(
+            f"There was no attempt so far, and {unknown} 'why-not --next' continues to the next "
+            "attempt all the same."
+        )
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
     if found_stop.when == "exit" and stop.ordinal:
         after = " --after" if stop.when == "after" else ""
         console.note(f"There was none. 'goto #{stop.ordinal}{after}' goes back.")
     return found_stop
+
+
+def _unknown(console: Console, name: str, location: str | None) -> str | None:
+    """Return what looks like a slip in the name of a pattern or in a location, or None."""
+    names = console.session.names
+    meant = misspelt("pattern", name, names)
+    if meant is not None:
+        return f"no pattern {name!r} is known yet; did you mean {meant}?"
+    clause = location and resolve_spec(location, names).unresolved.clause
+    return f"{clause}.".replace("?.", "?") if clause else None
 
 
 def _contrast(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
@@ -37,7 +38,11 @@ class SetSkipOptions(Options):
 def set_skip(console: Console, options: SetSkipOptions) -> SkipRule:
     """Skip every action that matches SPEC, from this stop on and in later runs."""
     spec, condition = split_spec_and_condition(options.text)
-    rule = console.live_session().skips.rules.add(spec, condition)
+    session = console.live_session()
+    unknown = resolve_spec(spec, session.names).unresolved.clause
+    rule = session.skips.rules.add(spec, condition)
+    if unknown is not None:
+        console.note(f"Pending: {unknown}.".replace("?.", "?"))
     stop = console.session.stop
     if stop is not None and stop.when != "exit" and stop.ordinal > 1:
         console.note("It applies from here on, and to later runs from their beginning.")

@@ -297,6 +297,14 @@ class RecordedNames:
         """Return True: the names of a kind are at hand."""
         return True
 
+    def line_count(self, file: str) -> int | None:
+        """Return None: the input may have changed since."""
+        return None
+
+    def may_locate(self, path: str) -> bool:
+        """Return True: the input may be elsewhere, or have changed since."""
+        return True
+
 
 class _Scratch:
     """The directory of the printed IR, made when it is first needed."""

@@ -86,7 +86,7 @@ class NamedAccess:
         try:
             return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
         except NoSuchUnit:
-            raise NoSuchUnit(f"The value {name} does not exist any more.") from None
+            raise NoSuchUnit(f"{name} is a value of other stops: there is none here.") from None
 
     def _name_cursor(self, cursor: protocol.Cursor) -> protocol.Cursor:
         return msgspec.structs.replace(cursor, unit=self._unit(cursor.unit))

@@ -209,6 +209,12 @@ class FakeNames:
     def may_have(self, kind: str, name: str) -> bool:
         return name in self.get(kind)
 
+    def line_count(self, file: str) -> int | None:
+        return None
+
+    def may_locate(self, path: str) -> bool:
+        return True
+
 
 class FakeObservers:
     """Callbacks, which no action calls."""

@@ -102,6 +102,30 @@ def test_why_not(run: Run) -> None:
     assert {"ordinal", "location", "function", "id", "outcome", "changes"} <= one.keys()
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("AddIAddConstnt", "no pattern 'AddIAddConstnt' is known yet; did you mean AddIAddConst"),
+        ("AddIAddConstant fold.mlir:6", "the input is not 'fold.mlir'; did you mean folds.mlir?"),
+    ],
+)
+def test_why_not_does_not_run_on_for_a_slip(run: Run, words: str, why: str) -> None:
+    refused = run("start", f"why-not {words}")[-1]
+    assert not refused["ok"]
+    assert refused["error"].startswith(f"There was no attempt so far, and {why}")
+
+
+def test_names_and_places_that_are_not_there_are_pending(run: Run) -> None:
+    specs = ("tag:foo", "folds.mlir:999", "nofile.mlir:3", "folds.mlir:2")
+    said = run(*(f"break {spec}" for spec in specs))
+    assert [one["result"]["pending"] for one in said] == [
+        "no tag 'foo' is known yet",
+        "folds.mlir has 16 lines",
+        "no file 'nofile.mlir' is known",
+        None,
+    ]
+
+
 def test_watch_history_and_count(run: Run) -> None:
     said = run(
         "start",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from actiondbg.breakpoints.resolution import ActionNames, Kind, Vocabulary, resolve_spec
+from actiondbg.breakpoints.resolution import ActionNames, Kind, Vocabulary, misspelt, resolve_spec
 from actiondbg.errors import UsageError
 from actiondbg.protocol import ActionRef
 
@@ -18,6 +18,8 @@ class Names:
     names: dict[Kind, list[str]] = field(default_factory=dict[Kind, list[str]])
     files: list[str] = field(default_factory=list[str])
     words: list[str] = field(default_factory=list[str])
+    lines: dict[str, int] = field(default_factory=dict[str, int])
+    absent: tuple[str, ...] = ()
     is_current: bool = False
     is_complete: bool = False
 
@@ -32,6 +34,12 @@ class Names:
 
     def inputs(self) -> list[str]:
         return self.files
+
+    def line_count(self, file: str) -> int | None:
+        return self.lines.get(file)
+
+    def may_locate(self, path: str) -> bool:
+        return path not in self.absent
 
 
 KNOWN: dict[Kind, list[str]] = {
@@ -167,12 +175,32 @@ def test_other_names_are_pending(text: str, pending: str) -> None:
 
 
 def test_a_kind_is_taken_at_its_word_until_the_tool_can_be_asked() -> None:
-    for text in ("pattern:Other", "func:other", "op:x.y", "tag:other", "pass:other"):
+    for text in ("pattern:Other", "func:other", "op:x.y", "pass:other"):
         assert looked_up(text, Names(KNOWN))[1] is None
         asked = looked_up(text, Names(KNOWN, is_current=True))[1]
         assert asked is not None and asked.endswith(f"{text.partition(':')[2]!r} is known yet")
         recorded = looked_up(text, Names(KNOWN, is_current=True, is_complete=True))[1]
         assert recorded is not None and recorded.endswith("is in the recording")
+
+
+def test_a_tag_is_unknown_before_the_run_already() -> None:
+    assert looked_up("tag:foo", Names(KNOWN))[1] == "no tag 'foo' is known yet"
+    assert looked_up("tag:f*", Names(KNOWN))[1] is None
+
+
+def test_a_place_that_the_input_has_not() -> None:
+    names = Names(KNOWN, ["dir/in.mlir"], lines={"dir/in.mlir": 9}, absent=("other.td",))
+    assert looked_up("in.mlir:9", names)[1] is None
+    assert looked_up("in.mlir:10", names)[1] == "dir/in.mlir has 9 lines"
+    assert looked_up("other.td:1", names)[1] == "no file 'other.td' is known"
+    assert looked_up("header.mlir:1", names)[1] is None
+
+
+def test_a_name_that_was_misspelt() -> None:
+    names = Names(KNOWN)
+    assert misspelt("pattern", "AddIAddConstnt", names) == "AddIAddConstant"
+    for name in ("AddIAddConstant", "FoldBr*", "AddIAdd*", "Unlike"):
+        assert misspelt("pattern", name, names) is None
 
 
 def test_terms_that_exclude_each_other_are_refused_by_their_meaning() -> None:

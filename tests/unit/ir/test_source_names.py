@@ -46,3 +46,12 @@ def test_functions_of_a_python_program(tmp_path: Path) -> None:
     found = SourceNames([tmp_path / "kernel.py"])
     assert found.functions == {"add_kernel", "inner"}
     assert found.operations == frozenset()
+
+
+def test_lines_are_counted(tmp_path: Path) -> None:
+    texts = {"in.mlir": "a\nb\n", "open.mlir": "a\nb", "empty.mlir": "", "in.mlirbc": "ML\0\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    found = SourceNames([tmp_path / name for name in [*texts, "missing"]])
+    counts = [found.line_count(tmp_path / name) for name in [*texts, "missing"]]
+    assert counts == [2, 2, None, None, None]

@@ -96,6 +96,17 @@ def _status_of_pidfd(pidfd: int) -> int | None:
     return None
 
 
+def mapped_files(pid: int) -> list[Path]:
+    """List the files whose code a process has loaded; none if it has ended."""
+    found: dict[str, None] = {}
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
+            _, permissions, _, _, _, *name = line.split(maxsplit=5)
+            if "x" in permissions and name and name[0].startswith("/"):
+                found[name[0]] = None
+    return [Path(name) for name in found]
+
+
 class Work(NamedTuple):
     """The work of a process and its descendants, to be compared with that of a moment later.
 

@@ -14,6 +14,7 @@ from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.tool_process import is_shared
+from actiondbg.process.waiting_program import WaitingProgram
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.program import Program
@@ -167,13 +168,19 @@ class Executions:
         """Start another process of the tool, beside the current one.
 
         Raises:
-            NoAnswer: a program started the tool, which is not to start its other tools again.
+            NoAnswer: a program started the tool, which is not to start its other tools again, or
+                it waited for a front end.
         """
         current = self.current.program if self.current else None
         if current is not None and not current.is_tool:
             raise NoAnswer(
                 f"{current.processes[-1].name} cannot be started again without the rest of the "
                 "program: run starts all of it."
+            )
+        if isinstance(self.program, WaitingProgram):
+            raise NoAnswer(
+                "A program that waited in actiondbg.attach() goes forward only: it outlives the "
+                "debugger, and is neither forked nor started again."
             )
         agent = self.program.agent()
         with self._held:

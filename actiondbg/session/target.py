@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from actiondbg import protocol
-from actiondbg.process.process_status import ProcessStatus, process_status
+from actiondbg.process.process_status import ProcessStatus, mapped_files, process_status
 from actiondbg.process.streams import Streams
 from actiondbg.session.executions import Executions
 from actiondbg.tool import Tool
+from actiondbg.tool.agent_cache import cache_directory
+from actiondbg.tool.identification.mlir_object import find_mlir_object
 from actiondbg.tool.program import Program
 
 
@@ -82,6 +84,18 @@ class Target:
         """The process id of the tool; None when there is no process."""
         current = self._executions.current
         return current.pid if current and current.state != "exited" else None
+
+    @property
+    def loaded_mlir(self) -> Path | None:
+        """The file with MLIR that the process of a program has loaded, such as a wheel's library.
+
+        None without a process, before it has loaded one, and for a tool that names its own.
+        """
+        if self._program.tool.libmlir is not None or self.pid is None:
+            return None
+        agents = cache_directory()
+        found = find_mlir_object(one for one in mapped_files(self.pid) if one.parent != agents)
+        return found[0] if found else None
 
     def output(self) -> str:
         """Return the tool's stdout so far; raises UsageError when it is redirected."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +116,7 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         recorded = names_recording(words)
         if recorded:
             # A recording has no arguments: further words are options.
+            self._check_options(words[1:])
             ours, words = [*ours, *words[1:]], words[:1]
         elif words and "--" not in argv[len(ours) : -len(words)]:
             _check_tool(words[0])
@@ -140,6 +142,15 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
                 break
             position += 2 if word in valued else 1
         return argv[:position], argv[position:]
+
+    def _check_options(self, words: list[str]) -> None:
+        """Report a word after a recording that is no option, as the parser's own errors."""
+        _, rest = self.split(words)
+        if not rest or rest[0].startswith("-"):
+            return
+        is_filtered = any("--filter" in one.option_strings for one in self._actions)
+        advice = f": select actions with --filter {shlex.quote(rest[0])}" if is_filtered else ""
+        self.error(f"{rest[0]!r} after the recording is no option{advice}")
 
     def _valued(self) -> set[str]:
         """Return the options with a value."""

@@ -228,8 +228,12 @@ def _write(
 
     with destination.open() as out:
         if options.json:
-            return write_json(recording, out, where)
-        return write_log(recording, out, where, destination.paint)
+            count = write_json(recording, out, where)
+        else:
+            count = write_log(recording, out, where, destination.paint)
+    if count == 0 and recording.count:
+        print_notice(f"No action matches, of {recording.count:,}.")
+    return count
 
 
 # --- a tool ---------------------------------------------------------------------------

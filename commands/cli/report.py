@@ -180,13 +180,14 @@ def _report(source: Source, options: ReportOptions) -> int:
         sections=_sections(source, options),
         script=_script(source),
     )
-    content = page.encode(errors="replace")
+    content = page.html.encode(errors="replace")
     with writing(options.output):
         write_whole(options.output, content)
     if not options.quiet:
         size = f"{len(content) / 1e6:.1f} MB"
-        count = source.recording.count
-        print_notice(f"{count:,} action{'s'[: count != 1]} in {options.output} ({size}).")
+        count = f"{page.actions:,} of " if options.filter else ""
+        every = source.recording.count
+        print_notice(f"{count}{every:,} action{'s'[: every != 1]} in {options.output} ({size}).")
     return source.status or 0
 
 

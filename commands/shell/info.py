@@ -146,9 +146,10 @@ def info_tool(console: Console, _: NoOptions) -> Facts:
     """Show the tool, its MLIR, the agent, and in a run what the agent can do in it."""
     from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
     from actiondbg.tool import agent_state
+    from actiondbg.tool.identification.mlir_object import build_id_of, llvm_version
 
     target = console.live_session().target
-    tool, hello = target.tool, target.hello
+    tool, hello, loaded = target.tool, target.hello, target.loaded_mlir
     facts: dict[str, Fact] = {
         "path": str(tool.path),
         "llvm": tool.llvm,
@@ -158,6 +159,10 @@ def info_tool(console: Console, _: NoOptions) -> Facts:
         "agent": f"{tool.way}, {agent_state(tool)}",
         "limit": tool.limit,
     }
+    if loaded is not None:
+        facts["libmlir"], facts["build"] = str(loaded), build_id_of(loaded)
+        facts["llvm"] = llvm_version(loaded) or tool.llvm
+        facts["limit"] = "The program has loaded its MLIR at run time: the agent uses no headers."
     if hello is not None:
         has = [name for name in CAPABILITIES if name in hello.capabilities]
         facts["capabilities"] = ", ".join(has)

@@ -28,7 +28,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _page(recording: Path, size: float = 5) -> Path:
     page = recording.with_suffix(".html")
-    page.write_text(report_page(open_recording(recording), size), errors="replace")
+    page.write_text(report_page(open_recording(recording), size).html, errors="replace")
     return page
 
 

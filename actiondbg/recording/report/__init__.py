@@ -6,6 +6,6 @@ May import: errors to session, analysis, recording.query, recording.tables.
 """
 
 from actiondbg.recording.report.limits import SIZE
-from actiondbg.recording.report.page import report_page
+from actiondbg.recording.report.page import ReportPage, report_page
 
-__all__ = ["SIZE", "report_page"]
+__all__ = ["SIZE", "ReportPage", "report_page"]

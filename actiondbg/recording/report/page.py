@@ -9,7 +9,7 @@ import json
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actiondbg.ir.html import token_colors
 from actiondbg.recording.query.database import keep_actions, open_database
@@ -32,6 +32,18 @@ _TRIES = 12
 _LONGEST = 4_000  # characters of the command line
 
 
+class ReportPage(NamedTuple):
+    """The report of a recording.
+
+    Args:
+        html: the text of the page.
+        actions: the number of actions that it is about.
+    """
+
+    html: str
+    actions: int
+
+
 def report_page(
     recording: Recording,
     size: float = SIZE,
@@ -40,8 +52,8 @@ def report_page(
     filters: Sequence[str] = (),
     sections: Sequence[str] = (),
     script: str = "",
-) -> str:
-    """Return the report of a recording as HTML.
+) -> ReportPage:
+    """Make the report of a recording.
 
     Args:
         recording: a recording of any length.
@@ -69,7 +81,7 @@ def report_page(
                 break
             limits = limits.scaled(_SMALLER)
             page = _page(content_of(source, database, limits), sections, script)
-    return page
+    return ReportPage(page, count)
 
 
 def _page(content: Content, sections: Sequence[str], further: str) -> str:

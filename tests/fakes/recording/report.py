@@ -108,4 +108,4 @@ def _sums(steps: list[int]) -> list[int]:
 
 
 def page_of(path: str | os.PathLike[str], size: float = SIZE, *, is_kept: bool = True) -> Page:
-    return Page(report_page(open_recording(path), size, is_kept=is_kept))
+    return Page(report_page(open_recording(path), size, is_kept=is_kept).html)

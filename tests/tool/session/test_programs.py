@@ -14,6 +14,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
+from actiondbg.tool.identification.mlir_object import llvm_version
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, wait_for_end
 
@@ -81,8 +82,12 @@ def test_a_program_that_loads_mlir_itself(tmp_path: Path) -> None:
     )
     with actiondbg.launch([sys.executable, str(program)]) as s:
         s.breakpoints.add("pass:canonicalize")
+        assert s.target.loaded_mlir is None
         stop = s.run()
         assert stop.name == "canonicalize"
+        loaded = s.target.loaded_mlir
+        assert loaded is not None and "MLIR" in loaded.name
+        assert llvm_version(loaded)
         after = s.next()
         assert after.outcome is not None and after.outcome.result == "succeeded"
         s.breakpoints.delete([one.id for one in s.breakpoints.all()])

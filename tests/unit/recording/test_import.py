@@ -398,7 +398,7 @@ def test_a_folder_of_dumps_is_in_the_order_of_its_numbers(tmp_path: Path) -> Non
 
 def test_the_report_has_diffs_and_no_times(tmp_path: Path) -> None:
     _, recording = imported(LOGS / "both.log", tmp_path / "run.adbrec")
-    page = report_page(recording)
+    page = report_page(recording).html
     assert '"timed":false' in page
     assert "The diffs of all 2 actions whose IR was recorded." in page
     assert f"actiondbg import {LOGS / 'both.log'}" in page
@@ -409,7 +409,7 @@ def test_the_report_of_passes_with_unknown_changes(tmp_path: Path) -> None:
     log.write_text(f"{OLD}\nmodule {{\n}}\n\n")
     _, recording = imported(log, tmp_path / "run.adbrec")
     assert rows(recording, "outcome", "changed") == [("succeeded", None)]
-    page = report_page(recording)
+    page = report_page(recording).html
     assert "There are no diffs: no pass is known to have changed the IR." in page
 
 

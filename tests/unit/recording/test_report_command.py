@@ -47,6 +47,12 @@ def test_options_may_be_on_either_side(recording: str, words: list[str]) -> None
 
 
 @pytest.mark.slow
+def test_the_actions_of_a_filter_are_counted(recording: str) -> None:
+    told = report(recording, "--filter", "#7").stderr
+    assert told.startswith("actiondbg: 1 of 500 actions in report.html (")
+
+
+@pytest.mark.slow
 def test_other_files_are_not_overwritten(recording: str) -> None:
     Path("thesis.html").write_text("<h1>Mine</h1>")
     done = report(recording, "-o", "thesis.html", status=2)
@@ -64,7 +70,7 @@ def test_other_files_are_not_overwritten(recording: str) -> None:
         (["run.adbrec", "-o", "none/a.html"], 2, "its directory does not exist"),
         (["run.adbrec", "-o", "."], 2, "is a directory"),
         (["run.adbrec", "--size", "0"], 2, "is not a number from 0.5 to 500"),
-        (["run.adbrec", "other"], 2, "unrecognized arguments: other"),
+        (["run.adbrec", "pass:cse"], 2, "no option: select actions with --filter pass:cse"),
         (["none.adbrec"], 1, "none.adbrec"),
         (["cut.adbrec"], 1, "--partial"),
     ],

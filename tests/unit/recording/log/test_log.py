@@ -238,7 +238,8 @@ def test_filters_are_joined(tmp_path: Path) -> None:
 
     def ordinals(*words: str) -> list[int]:
         done = run(path, *words)
-        assert (done.returncode, done.stderr) == (0, "")
+        none = "actiondbg: No action matches, of 3,000.\n"
+        assert (done.returncode, done.stderr) == (0, "" if done.stdout else none)
         return [int(line.split()[0][1:]) for line in done.stdout.splitlines()]
 
     assert ordinals() == list(range(1, 3001))
@@ -257,6 +258,13 @@ def test_filters_are_joined(tmp_path: Path) -> None:
     assert ordinals("--loc", f"in.mlir:{line}", "--filter", "tag:fold", "--failed") == sorted(
         there & folds & failed
     )
+
+
+def test_a_filter_without_a_match_is_reported(tmp_path: Path) -> None:
+    recording = fake_recording(tmp_path / "run.adbrec", 50)
+    done = run(recording, "--filter", "context:c99")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "actiondbg: No action matches, of 50.\n"
 
 
 def test_unfinished_actions_can_be_selected(tmp_path: Path) -> None:

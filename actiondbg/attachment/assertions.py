@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,11 +39,17 @@ def check_applied(actions: ObservedActions, name: str, at: str | None = None) ->
 
 
 def check_not_applied(actions: ObservedActions, name: str, at: str | None = None) -> None:
-    """Assert that a pattern, pass or fold did not change the IR; see ``check_applied``."""
+    """Assert that a pattern, pass or fold did not change the IR; see ``check_applied``.
+
+    A name that nothing had, and that is like a known one, is a warning: it may be a slip.
+    """
     __tracebackhide__ = True
-    wanted = f"{_condition(name, at)} AND {_APPLIED}"
+    named = _condition(name, at)
+    wanted = f"{named} AND {_APPLIED}"
     count, operations = actions.count(wanted)
     if not count:
+        if (near := _similar(actions, name)) is not None and not actions.count(named)[0]:
+            warnings.warn(f"{name} was never tried; did you mean {near}?", stacklevel=3)
         return
     lines = [f"{_subject(name, at)} applied {_times(count)}, on {_counted(operations)}:"]
     lines += [f"  #{each.ordinal} on {each.place}" for each in actions.select(wanted, _MOST)]
@@ -117,14 +124,19 @@ def _never_tried(actions: ObservedActions, name: str, subject: str) -> str:
             f"{subject} did not apply: no action was observed, because no MLIR ran here. The "
             "actions of a command are observed with run=[TOOL, ARGS...]."
         )
-    known = [NamesOfKind(kind, actions.names(tag)) for kind, tag in _TAGS.items()]
-    patterns, passes = (len(names) for _, names in known)
+    patterns, passes = (len(actions.names(tag)) for tag in _TAGS.values())
     text = (
         f"{subject} did not apply: it was never tried. {_plural(total, 'action')} ran, of "
         f"{_plural(patterns, 'pattern')} and {_plural(passes, 'pass')}."
     )
-    near = similar_name(name.partition(":")[2] or name, known)
+    near = _similar(actions, name)
     return f"{text}\n  Did you mean {near}?" if near else text
+
+
+def _similar(actions: ObservedActions, name: str) -> str | None:
+    """Return the name of a pattern or a pass, with its kind, that is most like another one."""
+    known = [NamesOfKind(kind, actions.names(tag)) for kind, tag in _TAGS.items()]
+    return similar_name(name.partition(":")[2] or name, known)
 
 
 def _ending(attempts: Attempts) -> str:

@@ -38,6 +38,10 @@ class Attachment(ObservedActions, Closeable):
         self._owner = os.getpid()
         self._is_open = True
 
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "closed"
+        return f"<actiondbg.attach(): {state}, recorded in {os.fspath(self.path)!r}>"
+
     def recording(self) -> Recording:
         """Open the recording with all actions up to now."""
         if self.is_open:

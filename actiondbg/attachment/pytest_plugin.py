@@ -40,16 +40,22 @@ class AppliedAssertion:
 
         Raises:
             AssertionError: it is otherwise; with the attempts, and why they failed.
+            UsageError: the name or the place has a syntax error.
         """
         __tracebackhide__ = True
         from actiondbg.attachment.assertions import check_applied, check_not_applied, run_and_check
+        from actiondbg.errors import ActiondbgError
 
-        if run is not None:
-            run_and_check(run, name, at, applied=self._applied)
-            return
-        if isinstance(self._attachment, Exception):
+        if run is None and isinstance(self._attachment, Exception):
             raise self._attachment
-        (check_applied if self._applied else check_not_applied)(self._attachment, name, at)
+        try:
+            if run is not None:
+                run_and_check(run, name, at, applied=self._applied)
+            elif not isinstance(self._attachment, Exception):
+                (check_applied if self._applied else check_not_applied)(self._attachment, name, at)
+        except ActiondbgError as error:
+            # The test's own line is what matters, not how a SPEC is parsed.
+            raise error.with_traceback(None) from None
 
 
 @pytest.fixture

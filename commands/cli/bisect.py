@@ -69,7 +69,8 @@ def run(argv: list[str]) -> int:
     from actiondbg.bisection.api import bisect
     from actiondbg.bisection.output_folder import open_folder
 
-    oracle = build_oracle(options)
+    with parser.reported_usage():
+        oracle = build_oracle(options)
     folder = open_folder(output_folder(options), Path(tool[0]).name, options.resume)
     try:
         with progress_display(sys.stderr, quiet=options.json) as progress:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 
 _STDIN = 0  # which may be closed
-_COMPILING = "Compiling the agent ..."
+_COMPILING = "Compiling the agent (once, about 15 s) ..."
 
 
 def print_notice(sentence: str) -> None:

@@ -164,11 +164,12 @@ Answer<Object> MoveCursor::moveToSibling(int64_t count, bool forward) {
   for (int64_t i = 0; i < count; ++i) {
     unit = siblingOf(unit, forward);
     if (!unit) {
-      StringRef start = i == 1 ? "there is only " : "there are only ";
-      StringRef noun = i == 1 ? " unit " : " units ";
-      return RequestError(NoSuchUnit, start + llvm::Twine(i) + noun +
-                                          (forward ? "after" : "before") +
-                                          " the cursor");
+      StringRef side = forward ? " after the cursor" : " before the cursor";
+      if (i == 0)
+        return RequestError(NoSuchUnit, "there is no unit" + side);
+      StringRef start = i == 1 ? "there is only 1 unit" : "there are only ";
+      std::string count = i == 1 ? "" : std::to_string(i) + " units";
+      return RequestError(NoSuchUnit, start + count + side);
     }
   }
   return moveTo(unit, "");

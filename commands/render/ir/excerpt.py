@@ -134,7 +134,9 @@ def style_of(context: RenderContext) -> ExcerptStyle:
     return ExcerptStyle(width, context.colored, context.paint, context.stop_context.aliases)
 
 
-def lines_text(lines: Sequence[MarkedLine], current: Line | None, style: ExcerptStyle) -> list[str]:
+def lines_text(
+    lines: Sequence[MarkedLine], current: Line | None, style: ExcerptStyle, arrow: str = "-->"
+) -> list[str]:
     """Return a line of text for each line of IR: arrow, sign, id, text cut to the width."""
     ids = [f"@{each.line.id}" if each.line.id is not None else "" for each in lines]
     gutter = max((len(one) for one in ids), default=0)
@@ -145,21 +147,27 @@ def lines_text(lines: Sequence[MarkedLine], current: Line | None, style: Excerpt
         number = id if each.line.kind == "operation" else ""
         depth = min((each.line.depth - least) * len(_INDENT), _MOST_INDENT)
         for row, text in enumerate(each.line.text.split("\n")):
-            arrow = "-->" if is_current and not row else "   "
-            head = f"{arrow}{each.sign} {number if not row else '':>{gutter}} "
+            start = arrow if is_current and not row else "   "
+            head = f"{start}{each.sign} {number if not row else '':>{gutter}} "
             room = style.width - len(head) - depth
             body = _body(each, text, room, style)
             texts.append(f"{_head(head, each.sign, is_current, style)}{' ' * depth}{body}")
     return texts
 
 
-def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, with_arrow: bool = True) -> list[str]:
-    """Return the lines of an excerpt as text, its definitions first."""
+def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, arrow: str = "-->") -> list[str]:
+    """Return the lines of an excerpt as text, its definitions first.
+
+    Args:
+        excerpt: the lines.
+        style: how they are shown.
+        arrow: three columns before its current line.
+    """
     lines = [MarkedLine(line) for line in excerpt.lines]
-    current = excerpt.lines[excerpt.current] if with_arrow else None
+    current = excerpt.lines[excerpt.current] if excerpt.current >= 0 else None
     return [
         *definitions_text(excerpt.definitions, style),
-        *lines_text(lines, current, style),
+        *lines_text(lines, current, style, arrow),
     ]
 
 

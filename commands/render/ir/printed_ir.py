@@ -150,7 +150,8 @@ def count_text(_: RenderContext, counted: Counted) -> str:
 def block_text(context: RenderContext, block: Block) -> str:
     excerpt, at = block.excerpt, block.excerpt.current
     is_cursor = at >= 0 and excerpt.lines[at].id == block.cursor
-    return "\n".join(excerpt_text(excerpt, style_of(context), with_arrow=is_cursor))
+    arrow = "-->" if is_cursor else "  >"
+    return "\n".join(excerpt_text(excerpt, style_of(context), arrow))
 
 
 RENDERERS = (

@@ -38,7 +38,8 @@ class RunTest:
     def _run(self, body: str) -> pytest.RunResult:
         fixtures = "assert_applied, assert_not_applied, actiondbg_actions"
         self._pytester.makepyfile(f"{COMPILE}\ndef test_it({fixtures}):\n    {body}\n")
-        return self._pytester.runpytest_subprocess()
+        self.last = self._pytester.runpytest_subprocess()
+        return self.last
 
 
 def test_a_pattern_that_applies(run_test: RunTest) -> None:
@@ -82,6 +83,33 @@ def test_a_pattern_that_must_not_apply(run_test: RunTest) -> None:
         "  #33 on arith.addi in @twice at -:14:8",
     ]
     run_test.passes("compile(); assert_not_applied('AddISubConstantRHS')")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("'pattern:'", "Nothing follows pattern: give a name"),
+        ("'AddIAddConstant', at='8'", "'8'"),
+        ("'AddIAddConstant if depth >', run=['mlir-opt', 'folds.mlir']", "depth >"),
+    ],
+)
+@pytest.mark.parametrize("fixture", ["assert_applied", "assert_not_applied"])
+def test_a_syntax_error_is_shown_at_the_line_of_the_test(
+    run_test: RunTest, fixture: str, words: str, message: str
+) -> None:
+    lines = run_test.fails(f"compile(); {fixture}({words})")
+    assert lines[0].startswith("actiondbg.errors.UsageError: ")
+    assert message in "\n".join(lines)
+    assert len(lines) <= 4
+
+
+def test_a_slip_in_what_must_not_apply_is_reported(run_test: RunTest) -> None:
+    body = "compile(); assert_not_applied('AddIAddConstantt')"
+    run_test.passes(body)
+    warning = "*test_*.py:*UserWarning: AddIAddConstantt was never tried; did you mean pattern:AddI"
+    run_test.last.stdout.fnmatch_lines([f"{warning}*"])
+    run_test.passes("compile(); assert_not_applied('cse')")
+    assert "UserWarning" not in run_test.last.stdout.str()
 
 
 def test_a_command(run_test: RunTest) -> None:

@@ -88,9 +88,9 @@ def test_the_exit_code_is_0_only_for_found(mlir_opt: str, source: str) -> None:
     ("words", "code", "told"),
     [
         (["--test", "no-such-command"], 1, "cannot be run"),
-        (["--test", "true", "--crash"], 1, "--test and --crash were given"),
-        ([], 1, "but none was given"),
-        (["--crash", "--entry", "f"], 1, "--entry is an option of --compare"),
+        (["--test", "true", "--crash"], 2, "--test and --crash were given"),
+        ([], 2, "but none was given"),
+        (["--crash", "--entry", "f"], 2, "--entry is an option of --compare"),
         (["--test", "true", "-j", "0"], 2, "not a positive integer"),
         (["--test", "true", "--mode", "last"], 2, "not one of first, minimize, skip"),
         (["--filecheck", "nowhere"], 1, "no file 'nowhere'"),

@@ -22,7 +22,7 @@ def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[st
     command = [COMMAND, "record", *words]
     done = subprocess.run(command, capture_output=True, text=True, input=stdin)
     # So it is the first time.
-    done.stderr = done.stderr.removeprefix("Compiling the agent ...\n")
+    done.stderr = done.stderr.removeprefix("Compiling the agent (once, about 15 s) ...\n")
     return done
 
 

@@ -166,14 +166,14 @@ def test_questions_about_the_past(stopped: Driver, line: str, call: tuple[Any, .
 
 
 def test_why_not_continues_without_attempts(stopped: Driver) -> None:
-    printed = stopped.do("why-not Fold")
-    assert "There was no attempt of Fold so far: continuing to the next." in printed
+    printed = stopped.do("why-not Inline")
+    assert "There was no attempt of Inline so far: continuing to the next." in printed
     assert "Stopped before #2" in printed
-    texts = ("No attempt of Fold has ended so far.", "There was no attempt of Fold.")
+    texts = ("No attempt of Inline has ended so far.", "There was no attempt of Inline.")
     for when, text in zip(("during", "exit"), texts, strict=True):
         assert isinstance(stopped.session.stop, Stop)
         stopped.session.stop = msgspec.structs.replace(stopped.session.stop, when=when)
-        assert stopped.do("why-not Fold") == f"{text}\n"
+        assert stopped.do("why-not Inline") == f"{text}\n"
 
 
 def test_why_not_in_json() -> None:

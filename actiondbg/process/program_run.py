@@ -117,8 +117,11 @@ class ProgramRun:
             "nothing meanwhile, and may have waited for that."
         )
 
-    def note_end(self, status: int | None, actions: int | None) -> None:
-        """Record the end of the followed process."""
+    def note_end(self, status: int, actions: int | None) -> None:
+        """Record the end of the followed process, which may be the whole program."""
+        if self.is_tool and self.is_waiting:
+            self.go_on(status)
+            self.end(kill=False)
         if self.processes and self.processes[-1].state == "alive":
             last = self.processes[-1]
             last.state, last.status, last.actions = "exited", status, actions
@@ -181,9 +184,10 @@ class ProgramRun:
 
     def give_way(self, client: Client | None) -> bool:
         """Let a fork of the program itself, which is the tool, take its place."""
-        self._process.disarm()
-        self.end(kill=True)
-        return False
+        if not self.is_open or client is None:
+            return False
+        self.wait_for_fork(StandIn(client, os.dup(self.pidfd)))
+        return True
 
     def end(self, kill: bool) -> int:
         """Wait for the end of the program; see ``ToolProcess``."""

@@ -132,12 +132,6 @@ class Process:
         self.pid = self._popen.pid
         self.pidfd = os.pidfd_open(self.pid)
 
-    def disarm(self) -> None:
-        """Kill with the group no longer what has left it: forks of the tool have, too."""
-        if self._guard is not None:
-            self._guard.close()
-            self._guard = None
-
     def give_way(self, client: Client | None) -> bool:
         """End for a fork; see ``ToolProcess``."""
         self.end(kill=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,35 @@ def test_output_to_a_file_of_the_script_is_in_order(script: Path, log: str | Non
         text = s.target.output() if log is None else (script.parent / log).read_text()
         assert text == expected
     assert "first 0\n" in text and "func.func @f" in text
+
+
+def test_a_program_with_mlir_of_its_own_starts_a_tool_after_going_back(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("mlir.ir")
+    (tmp_path / "in.mlir").write_text(INPUT)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import subprocess, sys, mlir.ir as ir, mlir.passmanager as pm\n"
+        "with ir.Context():\n"
+        f"    module = ir.Module.parse({INPUT!r})\n"
+        "    pm.PassManager.parse('builtin.module(canonicalize)').run(module.operation)\n"
+        "print('addi' in str(module), flush=True)\n"
+        f"print(subprocess.run([{mlir_opt!r}, 'in.mlir', '--cse', '-o', 'out.mlir']).returncode)\n"
+        "sys.exit(5)\n"
+    )
+    with actiondbg.launch([sys.executable, str(program)], cwd=tmp_path) as s:
+        s.breakpoints.add("fold:arith.addi")
+        s.run()
+        original = s.processes[0].pid
+        s.timeline.goto(1)
+        assert is_alive(original)
+        s.continue_()
+        s.breakpoints.delete([1])
+        stop = s.skip()
+        assert (stop.when, stop.status, s.way_on) == ("exit", 5, None)
+        assert s.target.output() == "True\n0\n"
+        assert not is_alive(original)
+        assert (tmp_path / "out.mlir").exists()
+        assert s.timeline.goto(1).name == "canonicalize"
+        assert s.continue_().status == 5

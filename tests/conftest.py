@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
 import os
@@ -9,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,12 +69,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(item.path.relative_to(ROOT / "tests").parts[0])
 
 
+@contextlib.contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Let one worker at a time into the block, by a file that is made here."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @functools.cache
 def _prepare_agent(tool: str, directory: Path) -> None:
     """Compile the agent for a tool, once: parallel workers wait for the first of them."""
-    lock = directory / f"agent-of{tool.replace('/', '-')}.lock"
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(directory / f"agent-of{tool.replace('/', '-')}.lock"):
         build_agent(find_tool(tool))
 
 
@@ -122,8 +129,7 @@ def pattern_plugin(mlir_opt: str, shared_directory: Path) -> Path:
     """The plug-in of tests/inputs/pattern_plugin.cpp, compiled for mlir-opt."""
     tool = find_tool(mlir_opt)
     library = shared_directory / f"patterns-{tool.build_id}.so"
-    with library.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(library.with_suffix(".lock")):
         if not library.exists():
             # The library of the package is compiled without type information.
             flags = ["-fno-rtti"] if tool.path.is_relative_to(sys.prefix) else []

@@ -17,6 +17,7 @@ from actiondbg.errors import AgentBuildError
 from actiondbg.recording import open_recording
 from actiondbg.tool import build_agent, find_tool, fitted
 from actiondbg.tool.way import Way
+from tests.conftest import locked
 from tests.paths import COMMAND, INPUTS
 from tests.tool.targets.script import SESSION, scripted
 from tests.tool.targets.targets import TARGETS
@@ -74,9 +75,10 @@ def foo(shared_directory: Path) -> Path:
         f"-DMLIR_DIR={MLIR}",
         "-DCMAKE_BUILD_TYPE=Release",
     ]
-    for command in (configure, ["cmake", "--build", build, "--parallel", "2"]):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    with locked(shared_directory / "foo.lock"):  # another worker finds it built
+        for command in (configure, ["cmake", "--build", build, "--parallel", "2"]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return build
 
 

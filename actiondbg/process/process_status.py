@@ -107,6 +107,32 @@ def mapped_files(pid: int) -> list[Path]:
     return [Path(name) for name in found]
 
 
+def shared_outputs(pid: int) -> list[int]:
+    """Return which of stdout and stderr of a process are files that its parent has open, too."""
+    ours, theirs = _open_files(pid), _open_files(_parent_of(pid))
+    return [number for number in (1, 2) if number in ours and ours[number] in theirs.values()]
+
+
+def _parent_of(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        # proc(5): field 4 is the parent; field 2, in (), may hold any text.
+        return int(
+            Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1]
+        )
+    return 0
+
+
+def _open_files(pid: int) -> dict[int, tuple[int, int]]:
+    """Return the device and the inode of each open descriptor."""
+    found: dict[int, tuple[int, int]] = {}
+    with contextlib.suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                status = entry.stat()
+                found[int(entry.name)] = status.st_dev, status.st_ino
+    return found
+
+
 class Work(NamedTuple):
     """The work of a process and its descendants, to be compared with that of a moment later.
 

@@ -15,7 +15,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.process.descendant import Descendant, StandIn
-from actiondbg.process.process_status import Work, work_of
+from actiondbg.process.process_status import Work, shared_outputs, work_of
 from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
 from actiondbg.protocol.client import Client, encode_request
@@ -57,6 +57,7 @@ class ProgramRun:
     Attributes:
         processes: those that were followed, in their order.
         is_tool: whether the followed process is the program itself.
+        shared: which of stdout and stderr it shares with the process that has started it.
     """
 
     def __init__(self, process: Process, listener: Listener, follow: str | None = None) -> None:
@@ -65,6 +66,7 @@ class ProgramRun:
         self.listener = listener
         self.processes: list[FollowedProcess] = []
         self.is_tool = False
+        self.shared: list[int] = []
         self._process = process
         self._follow = follow
         self._status: int | None = None
@@ -85,6 +87,7 @@ class ProgramRun:
         record = FollowedProcess(f"p{len(self.processes)}", pid, _command_of(pid))
         self.processes.append(record)
         self.is_tool = pid == self.pid
+        self.shared = [] if self.is_tool else shared_outputs(pid)
         return self if self.is_tool else Descendant(self, pid)
 
     def release_waiting(self) -> str | None:

@@ -249,10 +249,11 @@ class Executions:
     def shared_streams(self) -> list[int]:
         """Return the descriptors of the tool's streams that others write to, too.
 
-        These may be we, or the program that started the tool.
+        These may be we, or the process of a program that started the tool.
         """
-        program = self.current.program if self.current else None
-        if program is not None and not program.is_tool:
-            return [1, 2]
+        current = self.current
+        if current is not None and current.program is not None and not current.program.is_tool:
+            # A program that has gone on may have written to any file after the tool.
+            return [1, 2] if current.has_been_seen_to_end else current.program.shared
         streams = ((1, self.streams.stdout), (2, self.streams.stderr))
         return [number for number, where in streams if is_shared(where)]

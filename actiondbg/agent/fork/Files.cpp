@@ -126,6 +126,7 @@ size_t Files::lastErrors(char *to) {
 }
 
 void Files::mute(const Written &shown, llvm::ArrayRef<int> shared) const {
+  mutedUpTo = Written(); // what a parent was silent for was on its timeline
   for (int fd : {1, 2})
     if (const Open *one = find(fd);
         !one || !one->isOwn || llvm::is_contained(shared, fd))

@@ -45,8 +45,7 @@ void Forks::become(const ForkSettings &settings) {
   switch (role) {
   case Role::Tool:
     files.reopen(settings.shared);
-    if (settings.muted)
-      files.mute(*settings.muted, settings.shared);
+    files.mute(settings.muted.value_or(Written()), settings.shared);
     handleCrashSignals();
     break;
   case Role::Trial:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -224,6 +225,23 @@ def test_shown_output_is_not_shown_again(mlir_opt: str, folds: str, tmp_path: Pa
             assert session.continue_().status == 0
             assert session.target.output() == run.stdout
         assert pipe.read().decode() == run.stderr
+
+
+def test_output_of_a_new_branch_is_shown_from_its_first_byte(mlir_opt: str, folds: str) -> None:
+    argv = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-print-ir-after-all"]
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe:
+        with os.fdopen(writing, "wb") as end, actiondbg.launch(argv, stderr=end) as session:
+            session.breakpoints.add("pass:cse")
+            session.run()
+            session.timeline.goto(1)
+            session.skip()
+            assert session.continue_().status == 0
+        shown = pipe.read().decode()
+    dumps = ["Canonicalizer", "Canonicalizer", "CSE"]  # the first is of the first timeline
+    assert re.findall(r"^// -----// IR Dump After (\w+)", shown, re.MULTILINE) == dumps
+    before, of_branch = shown.split("// -----// IR Dump After Canonicalizer")[1:]
+    assert before.count("arith.addi") < of_branch.split("// -----//")[1].count("arith.addi")
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

@@ -232,3 +232,29 @@ def test_a_program_with_mlir_of_its_own_starts_a_tool_after_going_back(
         assert (tmp_path / "out.mlir").exists()
         assert s.timeline.goto(1).name == "canonicalize"
         assert s.continue_().status == 5
+
+
+@pytest.mark.parametrize("operator", [">", ">>"])
+@pytest.mark.parametrize("around", ["{}", "({})", "timeout 100 {}"])
+def test_output_of_another_timeline_is_discarded_where_the_file_is_the_tools_own(
+    mlir_opt: str, tmp_path: Path, operator: str, around: str
+) -> None:
+    (tmp_path / "in.mlir").write_text(INPUT)
+    command = f"{mlir_opt} in.mlir --cse --canonicalize --mlir-print-ir-after-all 2{operator} log"
+    script = tmp_path / "build.sh"
+    script.write_text(f"echo begin > log\n{around.format(command)}\necho end >> log\n")
+    with launched(script) as s:
+        s.breakpoints.add("pass:canonicalize")
+        s.run()
+        s.next()
+        s.timeline.goto(1)
+        stop = s.skip()  # another timeline, in which both passes are skipped
+        assert stop.name == "canonicalize"
+        assert s.skip().when == "exit"
+    text = (tmp_path / "log").read_text()
+    # What is shared, or appended to, is like a pipe: the new timeline follows the old one.
+    is_own = operator == ">" and not around.startswith("timeout")
+    assert text.count("IR Dump After") == (2 if is_own else 3)
+    assert text.count("arith.addi") == text.count("IR Dump After")  # canonicalize was skipped
+    assert text.endswith("end\n")
+    assert text.startswith("begin\n") == (operator == ">>")

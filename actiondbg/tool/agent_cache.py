@@ -73,10 +73,9 @@ def build_agent(
     if unfit.exists():
         raise UnfitTool(unfit.read_text())
     # Imported lazily: every start looks up the agent, but few compile it.
-    from actiondbg.tool.agent_compilation import check_abi, compile_agent
+    from actiondbg.tool.agent_compilation import compile_agent
     from actiondbg.tool.references import check_references
 
-    check_abi(tool)
     of_headers = _agent_path(tool._replace(build_id=""), compiler, source, files)
     references = of_headers.with_suffix(_REFERENCES)
     on_end: Callable[[], None] | None = None

@@ -16,8 +16,6 @@ from actiondbg.errors import AgentBuildError
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.compiler import STRICT, Compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
-from actiondbg.tool.headers import has_abi_checks
-from actiondbg.tool.identification.mlir_object import abi_checks
 from actiondbg.tool.references import check_references
 from actiondbg.tool.way import Way
 from actiondbg.tool.weakening import weaken
@@ -28,29 +26,6 @@ _SECOND_UNIT = frozenset({"detour", "edit", "fork", "match", "print", "requests"
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600
 _UNUSED_SECONDS = 30 * 24 * 3600
-
-
-def check_abi(tool: Tool) -> None:
-    """Refuse headers with another class layout than the library's, which would crash the tool.
-
-    Raises:
-        AgentBuildError: the layouts differ.
-    """
-    if tool.way is Way.PORTABLE:
-        return  # it has no headers
-    holder = tool.libllvm
-    if holder is None and tool.way is Way.DETOUR:
-        holder = tool.libmlir  # with LLVM in it
-    if holder is None:
-        return
-    checks = has_abi_checks(tool.headers)
-    if abi_checks(holder) is (not checks):
-        kind = "with" if checks else "without"
-        raise AgentBuildError(
-            f"The headers in {str(tool.headers[0])!r} belong to a build {kind} assertions, but "
-            f"{str(holder)!r} does not: give --mlir-include the directory of its own headers, or "
-            "set ACTIONDBG_WAY=portable for an agent without headers."
-        )
 
 
 def compile_agent(

@@ -17,7 +17,7 @@ FLAGS = (
     "-O2",
     "-DNDEBUG",
     # The header's own check is a reference to a symbol of libLLVM; a process without libLLVM that
-    # inherits the agent would not start. agent_compilation.check_abi compares the two instead.
+    # inherits the agent would not start. headers.check_abi compares the two instead.
     "-DLLVM_DISABLE_ABI_BREAKING_CHECKS_ENFORCING=1",
     "-fno-rtti",
     "-fno-exceptions",

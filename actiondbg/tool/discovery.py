@@ -9,6 +9,7 @@ from typing import NamedTuple
 from actiondbg.errors import AgentBuildError, LaunchError
 from actiondbg.tool.headers import (
     Headers,
+    check_abi,
     check_supported,
     check_version,
     find_headers,
@@ -18,6 +19,7 @@ from actiondbg.tool.identification.executable import locate, read_executable
 from actiondbg.tool.identification.loaded_libraries import LoadedLibraries
 from actiondbg.tool.identification.mlir_object import (
     Symbols,
+    abi_checks,
     build_id_of,
     find_mlir_object,
     has_version,
@@ -69,7 +71,8 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
 
     Raises:
         LaunchError: there is no such tool, or it is unsuitable for the agent.
-        AgentBuildError: the given headers are missing, or its LLVM is not supported.
+        AgentBuildError: the given headers are missing or belong to another build, or its LLVM is
+            not supported.
     """
     path = locate(name)
     wanted = wanted_way()
@@ -125,6 +128,10 @@ def _tool(
         try:
             headers = find_headers(holder, mlir_include)
             check_version(holder, headers, _version(holder, headers, exact))
+            # A static tool has LLVM in it.
+            llvm = holder if libllvm is None and exact is Way.DETOUR else libllvm
+            if llvm is not None:
+                check_abi(llvm, headers, abi_checks(llvm))
         except AgentBuildError as error:
             if mlir_include is not None or wanted is not None:
                 raise

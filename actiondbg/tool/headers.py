@@ -91,6 +91,26 @@ def check_version(holder: Path, headers: Headers, version: str | None) -> None:
         )
 
 
+def check_abi(holder: Path, headers: Headers, checks: bool | None) -> None:
+    """Refuse headers with another class layout than the library's, which would crash the tool.
+
+    Args:
+        holder: the library or the executable with LLVM.
+        headers: the headers.
+        checks: whether the library has ABI-breaking checks; None if unknown.
+
+    Raises:
+        AgentBuildError: the layouts differ.
+    """
+    expected = _has_abi_checks(headers.directories)
+    if checks is not None and checks is not expected:
+        kind = "with" if expected else "without"
+        raise AgentBuildError(
+            f"The headers in {str(headers.directories[0])!r} belong to a build {kind} assertions, "
+            f"but {str(holder)!r} does not: give --mlir-include the directory of its own headers."
+        )
+
+
 def header_remedy(holder: Path) -> str:
     """Return the way to install the headers, guessed from the library's location."""
     if {"site-packages", "dist-packages"} & set(holder.parts) and "mlir" in holder.parts:
@@ -101,12 +121,12 @@ def header_remedy(holder: Path) -> str:
     return "give --mlir-include DIR, the include directory of the MLIR that the tool was built from"
 
 
-def has_abi_checks(headers: tuple[Path, ...]) -> bool:
+def _has_abi_checks(directories: tuple[Path, ...]) -> bool:
     """Return whether classes have the members of a build with ABI-breaking checks.
 
     Source: llvm/Config/abi-breaking.h. The layout follows this constant and not NDEBUG.
     """
-    for directory in headers:
+    for directory in directories:
         if (directory / _ABI_HEADER).is_file():
             text = (directory / _ABI_HEADER).read_text()
             return re.search(_ABI_CHECKS, text, re.MULTILINE) is not None

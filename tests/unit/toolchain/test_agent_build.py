@@ -159,19 +159,6 @@ def test_no_source(tool: Tool, tmp_path: Path) -> None:
     assert "source is missing" in refusal(tool, tmp_path / "nowhere")
 
 
-def test_headers_of_a_build_with_assertions(tool: Tool, source: Path, tmp_path: Path) -> None:
-    library = tmp_path / "libLLVM.so"
-    compile_c(library, "int _ZN4llvm24DisableABIBreakingChecksE;", "-shared")
-    header = tmp_path / "llvm/Config/abi-breaking.h"
-    header.parent.mkdir(parents=True)
-    header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1\n")
-    message = refusal(tool._replace(libllvm=library), source)
-    assert "with assertions" in message
-    assert "--mlir-include" in message
-    header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 0\n")
-    assert build_agent(tool._replace(libllvm=library), source=source).exists()
-
-
 def test_leftovers_of_a_killed_compile_are_removed(tool: Tool, source: Path, cache: Path) -> None:
     old, new = cache / "build-old", cache / "build-new"
     old.mkdir(parents=True)

@@ -183,6 +183,15 @@ def test_headers_of_another_version(prefix: Prefix) -> None:
     assert "belongs to LLVM 22.1" in message
 
 
+def test_headers_of_a_build_with_assertions(prefix: Prefix) -> None:
+    prefix.write_headers(checks=1)
+    message = limit_of(prefix.tool)
+    assert "belong to a build with assertions" in message
+    assert "libLLVM.so" in message
+    prefix.write_headers(checks=0)
+    assert find_tool(prefix.tool).way is Way.NATIVE
+
+
 def test_no_headers_names_the_option(prefix: Prefix) -> None:
     shutil.rmtree(prefix.include)
     message = limit_of(prefix.tool)

@@ -131,8 +131,9 @@ def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[st
     of_tool = () if tool.way is Way.PORTABLE else (tool.build_id, tool.llvm, *tool.headers)
     inputs = (*of_tool, *options)
     parts = [os.fsencode(part) for part in inputs]
+    folder = f"{source}/"  # joining paths takes longer than reading them
     for file in files:
-        with open(source / file, "rb", buffering=0) as opened:
+        with open(folder + file, "rb", buffering=0) as opened:
             content = opened.read()
         parts += file.encode(), str(len(content)).encode(), content
     # The hash of .pyc files: the import of hashlib takes 5 ms.

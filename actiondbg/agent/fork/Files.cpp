@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,6 +49,33 @@ void Files::showErrors() {
   close(shownErrors);
   shownErrors = -1;
 }
+
+// When this fork was made, by the clock that dates files.
+static struct timespec forkedAt;
+
+/// Whether a file is not for this process to remove: it is a fork that does not
+/// replace the tool, and the file was there before. Files that do not exist
+/// are left to the system. Kept are those without a date of birth, and those of
+/// the tick in which the fork was made: an output file may be as old.
+static bool isKept(int directory, const char *path) {
+  if (!isFork() || !path)
+    return false;
+  int old = errno;
+  struct statx file;
+  bool exists =
+      statx(directory, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &file) == 0;
+  errno = old;
+  if (!exists)
+    return false;
+  if (!(file.stx_mask & STATX_BTIME))
+    return true;
+  auto born = std::make_pair(int64_t(file.stx_btime.tv_sec),
+                             int64_t(file.stx_btime.tv_nsec));
+  return born <=
+         std::make_pair(int64_t(forkedAt.tv_sec), int64_t(forkedAt.tv_nsec));
+}
+
+void Files::noteFork() { clock_gettime(CLOCK_REALTIME_COARSE, &forkedAt); }
 
 //===----------------------------------------------------------------------===//
 // Counting output, and actions forbidden to forks
@@ -96,19 +124,33 @@ void failAssertion(const char *assertion, const char *file, unsigned line,
   next(assertion, file, line, function);
 }
 
-// A tool that fails removes its output file by name: a fork that does not
-// replace the tool must not.
+// A tool that fails removes its output file by name, and a program its
+// temporary ones: a fork that does not replace the tool removes only what it
+// has made.
 
 ADBG_EXPORT int removeFile(const char *path) __asm__("remove");
 int removeFile(const char *path) {
   static auto *next = real<int(const char *)>("remove");
-  return isFork() ? 0 : next(path);
+  return isKept(AT_FDCWD, path) ? 0 : next(path);
 }
 
 ADBG_EXPORT int unlinkFile(const char *path) __asm__("unlink");
 int unlinkFile(const char *path) {
   static auto *next = real<int(const char *)>("unlink");
-  return isFork() ? 0 : next(path);
+  return isKept(AT_FDCWD, path) ? 0 : next(path);
+}
+
+ADBG_EXPORT int unlinkFileAt(int directory, const char *path,
+                             int flags) __asm__("unlinkat");
+int unlinkFileAt(int directory, const char *path, int flags) {
+  static auto *next = real<int(int, const char *, int)>("unlinkat");
+  return isKept(directory, path) ? 0 : next(directory, path, flags);
+}
+
+ADBG_EXPORT int removeDirectory(const char *path) __asm__("rmdir");
+int removeDirectory(const char *path) {
+  static auto *next = real<int(const char *)>("rmdir");
+  return isKept(AT_FDCWD, path) ? 0 : next(path);
 }
 
 } // extern "C++"

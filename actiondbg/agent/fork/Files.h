@@ -49,6 +49,9 @@ public:
   /// written, on those that could not be truncated.
   void mute(const Written &shown, llvm::ArrayRef<int> shared) const;
   static const Written &written();
+  /// Notes that this process is a new fork. Unless it replaces the tool, it
+  /// removes only files that it makes from now on.
+  static void noteFork();
   /// Shows stderr again after an assertion that was shown before.
   /// Async-signal-safe.
   static void showErrors();

@@ -39,6 +39,7 @@ void Forks::become(const ForkSettings &settings) {
     checkpoints = Checkpoints();
   // Its end must not remove files of the tool, unless it is the tool.
   setFork(role != Role::Tool);
+  Files::noteFork();
   // Output in the wrong file would be judged by an oracle.
   if (!files.redirect(settings.outputs))
     exitAtOnce(1);

@@ -1,0 +1,47 @@
+"""Bisections of Python programs that use MLIR: each trial is a fork of the program."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from tests.fakes.folds import folded, write_folds
+
+PROGRAM = """
+import sys, tempfile, time
+import mlir.ir as ir, mlir.passmanager as pm
+with ir.Context():
+    with open(sys.argv[1]) as file:
+        module = ir.Module.parse(file.read())
+    pm.PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+time.sleep(0.02)  # files are dated by the ticks of the kernel
+with tempfile.TemporaryDirectory() as directory:
+    with tempfile.NamedTemporaryFile("w", dir=directory) as file:
+        file.write(str(module))
+        file.flush()
+        print(open(file.name).read())
+"""
+
+
+@pytest.mark.parametrize("no_fork", [False, True])
+def test_trials_remove_their_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_fork: bool
+) -> None:
+    pytest.importorskip("mlir.ir")
+    source = write_folds(tmp_path / "folds.mlir", 30)
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    result = actiondbg.bisect(
+        [sys.executable, str(program), source],
+        lambda output: 17 not in folded(output),
+        no_fork=no_fork,
+    )
+    assert result.found, result.message
+    assert result.trials > 4
+    assert list(temporary.iterdir()) == []

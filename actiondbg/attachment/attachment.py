@@ -18,6 +18,7 @@ from actiondbg.support.scratch_directory import (
     remove_directory,
     scratch_directory,
 )
+from actiondbg.tool.compilation_caches import bypassing_caches
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -37,6 +38,8 @@ class Attachment(ObservedActions, Closeable):
         self._agent = agent
         self._owner = os.getpid()
         self._is_open = True
+        self._variables = bypassing_caches(os.environ)
+        os.environ.update(self._variables)
 
     def __repr__(self) -> str:
         state = "open" if self.is_open else "closed"
@@ -58,6 +61,9 @@ class Attachment(ObservedActions, Closeable):
         if self.is_open:
             self._agent.end()
             _open.clear()
+            for name, value in self._variables.items():
+                if os.environ.get(name) == value:
+                    del os.environ[name]
         self._is_open = False
 
 
@@ -132,6 +138,7 @@ def _wait(agent: AgentLibrary) -> None:
 
     with scratch_directory("attach") as directory:
         agent.connect(wait_for_front_end(directory))
+    os.environ.update(bypassing_caches(os.environ))
 
 
 def _remove(scratch: Path, owner: int) -> None:

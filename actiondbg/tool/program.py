@@ -14,6 +14,7 @@ from actiondbg.support.globs import check_glob
 from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool, fitted
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_cache import cache_directory
+from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.way import Way
 
@@ -194,6 +195,7 @@ class Program:
             result[VARIABLE] = new_mark()
             if self.follow:
                 result["ACTIONDBG_FOLLOW"] = self.follow
+            result |= bypassing_caches(result)
         return result
 
     @property

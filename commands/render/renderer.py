@@ -39,6 +39,10 @@ class Aliases(Protocol):
         """Return a line of IR with short names."""
         ...
 
+    def new_in(self, text: str) -> list[tuple[str, str]]:
+        """Return the names in a line with what they stand for, each of them once for all calls."""
+        ...
+
 
 class StopLines(Protocol):
     """The lines of IR that are shown at stops and after moves of the cursor."""
@@ -53,7 +57,7 @@ class StopLines(Protocol):
 
     @property
     def aliases(self) -> Aliases:
-        """Return the short names of affine maps."""
+        """Return the short names of long attributes."""
         ...
 
 

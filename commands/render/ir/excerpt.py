@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import re
+import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -17,7 +17,6 @@ from actiondbg.protocol import Excerpt, Line
 Sign = Literal["+", "-", "~", " "]
 Paint = Callable[[str], str]
 
-_MAP = re.compile(r"affine_(?:map|set)<")
 _UNLIMITED = 1 << 20  # columns
 _INDENT = "  "
 _MOST_INDENT = 24  # columns, so that deeply nested IR stays in view
@@ -43,43 +42,6 @@ class Block(msgspec.Struct):
 
     excerpt: Excerpt
     cursor: int | None = None
-
-
-class MapAliases:
-    """Short names of affine maps and sets, in the order in which they were first shown."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-
-    def shorten(self, text: str) -> str:
-        """Return a line with ``#map`` in the place of ``affine_map<...>``."""
-        parts: list[str] = []
-        end = 0
-        for match in _MAP.finditer(text):
-            if match.start() < end:
-                continue
-            close = _end_of_brackets(text, match.end())
-            parts += (text[end : match.start()], self._name(text[match.start() : close]))
-            end = close
-        return "".join((*parts, text[end:]))
-
-    def _name(self, text: str) -> str:
-        stem = "#set" if text.startswith("affine_set") else "#map"
-        count = sum(name.startswith(stem) for name in self._names.values())
-        return self._names.setdefault(text, f"{stem}{count or ''}")
-
-
-def _end_of_brackets(text: str, start: int) -> int:
-    """Return the place after the bracket that closes the one before ``start``."""
-    depth = 1
-    for at in range(start, len(text)):
-        if text[at] == "<":
-            depth += 1
-        elif text[at] == ">" and text[at - 1] != "-" and text[at + 1 : at + 2] != "=":
-            depth -= 1
-            if not depth:
-                return at + 1
-    return len(text)
 
 
 def key_of(line: Line) -> tuple[object, ...]:
@@ -167,6 +129,7 @@ def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, arrow: str = "-->") -> l
     current = excerpt.lines[excerpt.current] if excerpt.current >= 0 else None
     return [
         *definitions_text(excerpt.definitions, style),
+        *names_text(lines, style),
         *lines_text(lines, current, style, arrow),
     ]
 
@@ -177,6 +140,24 @@ def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[s
     for line in definitions:
         text = style.aliases.shorten(line.text.split("\n")[0])
         texts.append(_colored(f"     @{line.id} {_cut(text, style.width - 8)}", DIM, style))
+    return texts
+
+
+def names_text(lines: Sequence[MarkedLine], style: ExcerptStyle) -> list[str]:
+    """Return what short names in lines stand for, each the first time that it is asked for."""
+    new = [name for each in lines for name in style.aliases.new_in(each.line.text)]
+    indent = " " * 5
+    texts: list[str] = []
+    for name, text in new:
+        rows = textwrap.wrap(
+            f"{name} = {text}",
+            style.width,
+            initial_indent=indent,
+            subsequent_indent=indent + _INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        texts += (_colored(row, DIM, style) for row in rows)
     return texts
 
 

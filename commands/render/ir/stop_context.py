@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.ir.excerpt import (
-    MapAliases,
     MarkedLine,
     compare,
     definitions_text,
     excerpt_text,
     key_of,
     lines_text,
+    names_text,
     style_of,
 )
+from actiondbg.commands.render.ir.short_names import ShortNames
 from actiondbg.errors import ActiondbgError
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ class StopContext:
     """Shows the IR at each stop, compared with what was shown before.
 
     Attributes:
-        aliases: the short names of affine maps.
+        aliases: the short names of long attributes.
         in_pane: whether a pane of the full-screen view shows the IR instead.
     """
 
     def __init__(self) -> None:
-        self.aliases = MapAliases()
+        self.aliases = ShortNames()
         self.in_pane = False
         self._shown: list[Line] = []
         self._current: tuple[object, ...] | None = None
@@ -93,6 +94,9 @@ class StopContext:
         style = style_of(context)
         return [
             *definitions_text(excerpt.definitions, style),
+            *names_text(
+                [each for each in marked if each.sign != " " or each.line is current], style
+            ),
             *lines_text(marked, current, style),
         ]
 

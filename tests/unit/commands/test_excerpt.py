@@ -9,11 +9,12 @@ import pytest
 from actiondbg.commands.render.ir.changed_words import compare_words
 from actiondbg.commands.render.ir.excerpt import (
     ExcerptStyle,
-    MapAliases,
     MarkedLine,
     compare,
     lines_text,
+    names_text,
 )
+from actiondbg.commands.render.ir.short_names import ShortNames
 from actiondbg.ir.printed import without_inner_regions
 from actiondbg.protocol import Line
 
@@ -27,7 +28,7 @@ def paint(text: str) -> str:
 
 
 def style(width: int = 60, colored: bool = False) -> ExcerptStyle:
-    return ExcerptStyle(width, colored, paint, MapAliases())
+    return ExcerptStyle(width, colored, paint, ShortNames())
 
 
 BEFORE = [line(2, "%0 = a"), line(3, "%1 = b %0"), line(4, "use %1"), line(5, "end")]
@@ -82,12 +83,53 @@ def test_words_that_differ_are_found_on_both_sides() -> None:
 
 
 def test_maps_are_short_and_keep_their_names() -> None:
-    aliases = MapAliases()
+    names = ShortNames()
     first = "affine_map<(d0, d1) -> (d0, d1)>"
     second = "affine_map<(d0)[s0] -> (d0 ceildiv s0)>"
-    assert aliases.shorten(f"[{first}, {second}, {first}]") == "[#map, #map1, #map]"
-    assert aliases.shorten(f"{second} x") == "#map1 x"
-    assert aliases.shorten("affine_set<(d0) : (d0 - 4 >= 0)>") == "#set"
+    assert names.shorten(f"[{first}, {second}, {first}]") == "[#map, #map1, #map]"
+    assert names.shorten(f"{second} x") == "#map1 x"
+    assert names.shorten("affine_set<(d0) : (d0 - 4 >= 0)>") == "#set"
+
+
+BLOCKED = "#ttg.blocked<{sizePerThread = [1, 8], order = [1, 0]}>"
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        (f"tensor<4xf16, {BLOCKED}>", "tensor<4xf16, #blocked>"),
+        (
+            f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>",
+            "#ttg.slice<{dim = 1, parent = #blocked}>",
+        ),
+        ("#arith.fastmath<fast>", "#arith.fastmath<fast>"),
+        ('{t = #hal.device.target<"a<b", {x = 1 : i32}>}', "{t = #device_target}"),
+        (f'{{text = "{BLOCKED}"}}', f'{{text = "{BLOCKED}"}}'),
+        (f'"a \\" b" {BLOCKED}', '"a \\" b" #blocked'),
+        ("#ttg.blocked<{sizePerThread = [1, 8],", "#ttg.blocked<{sizePerThread = [1, 8],"),
+        ("affine_map<(d0) -> (d0), ", "affine_map<(d0) -> (d0), "),
+        ("!llvm.struct<(ptr, ptr, i64, i64, i64, i64)>",) * 2,
+    ],
+)
+def test_long_attributes_are_short(text: str, short: str) -> None:
+    assert ShortNames().shorten(text) == short
+
+
+def test_a_name_is_explained_once() -> None:
+    other = BLOCKED.replace("1, 8", "2, 2")
+    lines = [
+        MarkedLine(line(2, f"%0 = a : tensor<4xf16, {BLOCKED}>")),
+        MarkedLine(line(3, f"%1 = b : tensor<4xf16, {other}>, tensor<4xf16, {BLOCKED}>")),
+        MarkedLine(line(4, "%2 = c")),
+    ]
+    shown = style(50)
+    assert names_text(lines[1:2], shown) == [
+        "     #blocked = #ttg.blocked<{sizePerThread = [2,",
+        "       2], order = [1, 0]}>",
+        "     #blocked1 = #ttg.blocked<{sizePerThread = [1,",
+        "       8], order = [1, 0]}>",
+    ]
+    assert names_text(lines, shown) == []
 
 
 def test_regions_of_inner_operations_are_left_out() -> None:

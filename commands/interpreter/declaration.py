@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
+from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.interpreter.options import (
     Field,
     NoOptions,
@@ -330,6 +331,11 @@ class CommandTable:
             return self._commands[matches[0]]
         if matches:
             raise UsageError(f"{word!r} is ambiguous: it could be {', '.join(sorted(matches))}.")
+        if word in SUBCOMMANDS:
+            raise UsageError(
+                f"{word!r} is no command of the shell, but one of actiondbg: type 'actiondbg {word} "
+                "...' in another terminal."
+            )
         close = difflib.get_close_matches(word, self._commands, n=1)
         way_out = f"did you mean {close[0]!r}?" if close else "'help' lists the commands."
         raise UsageError(f"There is no command {word!r}: {way_out}")

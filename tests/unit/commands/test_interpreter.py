@@ -76,6 +76,11 @@ def test_unknown_command_suggests() -> None:
         COMMANDS.find("braek")
 
 
+def test_a_subcommand_of_the_command_line_is_no_slip() -> None:
+    with pytest.raises(UsageError, match="'stat' is no command of the shell.* 'actiondbg stat"):
+        COMMANDS.find("stat")
+
+
 def test_commands_of_the_issue_exist() -> None:
     names = """
     run start restart kill continue step next finish skip apply until advance break

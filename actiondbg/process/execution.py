@@ -119,6 +119,11 @@ class Execution:
         gone = "The frozen beginning has ended." if self.hello else "It made no MLIR context."
         raise _not_replayed(self._no_origin or gone)
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same command runs the same actions in the same order."""
+        return self._unrepeatable is None
+
     def check_repeatable(self) -> None:
         """Raise NoAnswer if the same command may run the actions in another order."""
         if self._unrepeatable is not None:

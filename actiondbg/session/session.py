@@ -253,6 +253,11 @@ class Session(Closeable):
         return self._executions.ask(protocol.GetStatus())
 
     @property
+    def can_go_back(self) -> bool:
+        """Whether time travel may reach what has run."""
+        return self.execution is not None and self.execution.is_repeatable
+
+    @property
     def way_on(self) -> str | None:
         """How to go on where a tool has ended and its program runs on, in a clause; or None."""
         return self.execution.way_on if self.execution else None

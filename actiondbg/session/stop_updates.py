@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
+
+# A program ends its workers by SIGTERM when it needs them no longer, as a pool does.
+_NO_ERROR = (0, -signal.SIGTERM)
 
 Resuming = Callable[[], None]
 Update = Callable[[Stop], Stop]
@@ -46,7 +50,7 @@ class StopUpdates:
         for each in self._resuming:
             each()
         stop = wait()
-        while stop.status == 0 and self._executions.need().goes_on:
+        while stop.status in _NO_ERROR and self._executions.need().goes_on:
             stop = self._follow(stop)
         for update in self._updates:
             stop = update(stop)

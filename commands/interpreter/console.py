@@ -241,6 +241,11 @@ class Console:
 
     # --- the tool -----------------------------------------------------------
 
+    @property
+    def can_go_back(self) -> bool:
+        """Whether time travel may reach what has run; in a recording it always does."""
+        return self._live is None or self._live.can_go_back
+
     def live_session(self, reason: str = "") -> Session:
         """Return the session of the running tool.
 

@@ -333,8 +333,8 @@ class CommandTable:
             raise UsageError(f"{word!r} is ambiguous: it could be {', '.join(sorted(matches))}.")
         if word in SUBCOMMANDS:
             raise UsageError(
-                f"{word!r} is no command of the shell, but one of actiondbg: type 'actiondbg {word} "
-                "...' in another terminal."
+                f"{word!r} is no command of the shell, but one of the command line: type "
+                f"'actiondbg {word} ...' in another terminal."
             )
         close = difflib.get_close_matches(word, self._commands, n=1)
         way_out = f"did you mean {close[0]!r}?" if close else "'help' lists the commands."

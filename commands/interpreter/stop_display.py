@@ -68,7 +68,7 @@ def run_display(console: Console, one: Display) -> Displayed:
 
 def _show_ways_back(console: Console, stop: Stop) -> None:
     """Tell a user at the prompt how to go back from the end of the run."""
-    if console.interactive and not console.json and stop.event:
+    if console.interactive and not console.json and stop.event and console.can_go_back:
         console.out.write("reverse-step goes back to the last event, goto #N to any action.\n")
 
 

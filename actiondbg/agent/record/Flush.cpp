@@ -248,8 +248,16 @@ void Recorder::crash() {
 // The tool's handlers of termination signals.
 static struct sigaction endActions[NSIG];
 
+volatile int Recorder::endSignal = 0;
+
+void Recorder::raiseEndSignal() { raise(std::exchange(endSignal, 0)); }
+
 /// Flushes all threads, then calls the tool's own handler, which may end it.
 void Recorder::onEnd(int number, siginfo_t *info, void *context) {
+  if (isOn() && recorderOfThread && recorderOfThread->isBusy) {
+    endSignal = number; // comes again when the buffers can be written
+    return;
+  }
   if (isOn())
     flushEverywhere();
   const struct sigaction &tool = endActions[number];
@@ -257,6 +265,12 @@ void Recorder::onEnd(int number, siginfo_t *info, void *context) {
     return tool.sa_sigaction(number, info, context);
   if (tool.sa_handler != SIG_DFL)
     return tool.sa_handler(number);
+  if (isOn()) {
+    char text[64];
+    snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", -number);
+    writeEnd(text);
+    RecordFile::end();
+  }
   ::signal(number, SIG_DFL);
   raise(number);
 }

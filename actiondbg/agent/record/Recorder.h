@@ -269,8 +269,11 @@ private:
   static void writeExit(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();
+  static void raiseEndSignal();
   static void onEnd(int number, siginfo_t *info, void *context);
 
+  /// A termination signal that arrived while the buffers were inconsistent.
+  static volatile int endSignal;
   static RecordedIR wantedIR;
   static bool wantsLineage;
 
@@ -279,7 +282,11 @@ private:
     explicit Busy(Recorder &recorder) : isBusy(recorder.isBusy) {
       isBusy = true;
     }
-    ~Busy() { isBusy = false; }
+    ~Busy() {
+      isBusy = false;
+      if (LLVM_UNLIKELY(endSignal))
+        raiseEndSignal();
+    }
     volatile bool &isBusy;
   };
 

@@ -102,7 +102,9 @@ def command(recording: Recording) -> str:
 def ending(recording: Recording) -> str:
     """Describe how the tool ended, and whether the recording is complete."""
     how = recording.ending
-    if how.ended == "exit":
+    if how.ended == "exit" and (how.status or 0) < 0:
+        words = f"killed{_signal(-(how.status or 0))}"
+    elif how.ended == "exit":
         words = f"by itself, with status {how.status}"
     elif how.ended == "crash":
         words = f"by a crash{_signal(how.signal)}{_in(how.ordinal)}"

@@ -21,7 +21,7 @@ from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
-from actiondbg.errors import AgentError, NoSuchUnit, UsageError
+from actiondbg.errors import AgentError, NoAnswer, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
@@ -419,7 +419,14 @@ class Past:
             counted = self._executions.ask(protocol.GetStatistics())
             if not counted.uncounted:
                 return counted.rows
-        with self._replay.fork() as fork:
+        try:
+            fork = self._replay.fork()
+        except NoAnswer as error:
+            raise NoAnswer(
+                f"{error} Counts need no replay at a stop of a run that begins after "
+                "'set count-actions on'."
+            ) from error
+        with fork:
             fork.request(protocol.SetOptions(count=True))
             replay_to(fork, self._replay.now())
             return fork.request(protocol.GetStatistics()).rows

@@ -14,6 +14,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
+from actiondbg.recording import open_recording
 from actiondbg.tool.identification.mlir_object import llvm_version
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, wait_for_end
@@ -240,18 +241,23 @@ def test_workers_of_a_pool_do_not_wait_for_each_other(method: str, tmp_path: Pat
     assert len(list(tmp_path.glob("*.adbrec"))) == 2
 
 
-def test_a_worker_that_its_pool_ends(tmp_path: Path) -> None:
+def test_workers_that_their_pool_ends(tmp_path: Path) -> None:
     pytest.importorskip("mlir.ir")
     program = tmp_path / "program.py"
     busy = "pool.map_async(time.sleep, [1000] * 2); time.sleep(0.5)\n    pool.terminate"
-    program.write_text(POOL.replace("METHOD", "fork").replace("pool.close", busy))
+    work_after = "pool.join()\n    work(0)"
+    text = POOL.replace("METHOD", "fork").replace("pool.close", busy)
+    program.write_text(text.replace("pool.join()", work_after))
     with actiondbg.launch([sys.executable, str(program)]) as s:
-        stop = s.run()
-        assert (stop.when, stop.status) == ("exit", -signal.SIGTERM)
-        assert (stop.message or "").endswith("The tool was killed by SIGTERM.")
-        assert [one.status for one in s.processes] == [-signal.SIGTERM]
-        assert s.continue_().status == 0
+        assert s.run().status == 0
+        assert [one.status for one in s.processes] == [-signal.SIGTERM, 0]
         assert s.target.output() == "False\n"
+    recording = tmp_path / "run.adbrec"
+    done = front_end(tmp_path, "record", "-o", str(recording), "--", sys.executable, str(program))
+    assert (done.returncode, done.stdout) == (0, "False\n")
+    assert "incomplete" not in done.stderr
+    for worker in (recording, tmp_path / "run.p1.adbrec"):
+        assert open_recording(worker).ending.status == -signal.SIGTERM
 
 
 def test_an_interrupt_between_two_tools(script: Path, tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_time_travel_is_refused_once_a_second_thread_ran_actions(tool: Path) -> 
     with actiondbg.launch(_argv(tool, "each")) as session:
         session.breakpoints.add("pass:canonicalize")
         stop = session.run()
-        assert stop.unforkable is None
+        assert stop.unforkable is None and session.can_go_back
         session.step()
         assert session.timeline.reverse_step().ordinal == 1, "one thread so far"
         stop = session.continue_()
@@ -191,10 +191,24 @@ def test_time_travel_is_refused_once_a_second_thread_ran_actions(tool: Path) -> 
             session.timeline.checkpoints.add()
         with pytest.raises(NoAnswer, match="several threads"):
             session.timeline.goto(1)
+        with pytest.raises(NoAnswer, match=r"several threads.* 'set count-actions on'"):
+            session.past.statistics()
+        assert not session.can_go_back
         session.breakpoints.delete([1])
         assert session.continue_().status == 0
         with pytest.raises(NoAnswer, match="several threads"):
             session.timeline.reverse_step()
+
+
+def test_actions_of_all_threads_are_counted_as_they_run(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "each")) as session:
+        session.options.count_actions = True
+        session.breakpoints.add("pass:canonicalize")
+        session.run()
+        while session.continue_().thread == "t0":
+            pass
+        counts = {row.name: row.attempts for row in session.past.statistics("pass")}
+        assert counts["canonicalize"] >= 1
 
 
 def test_a_crash_in_another_thread_names_its_action(tool: Path) -> None:

@@ -120,7 +120,9 @@ bool Engine::begin(Frame &frame) {
 
 void Engine::recordBegin(Frame &frame) {
   Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
-  if (op && !frame.parent && Recorder::followsLineage())
+  // A front end that builds IR folds, too: the input is not complete then.
+  if (op && !frame.parent && frame.kind != Kind::Fold &&
+      Recorder::followsLineage())
     Stages::reached(op, *observer.recorder);
   if (frame.contextNumber != Contexts::unknown)
     observer.recorder->enterContext(frame.contextNumber);

@@ -234,7 +234,7 @@ void Engine::enterOutermost(Frame &frame, Operation *op) {
   AgentHeap agentHeap;
   if (frame.kind == Kind::Fold)
     observer.recorder->enterContext(Contexts::all().numberOf(op->getContext()));
-  if (Recorder::followsLineage())
+  else if (Recorder::followsLineage())
     Stages::reached(op, *observer.recorder);
 }
 

@@ -482,7 +482,8 @@ class Execution:
             if self.way_on is not None:
                 ways.insert(0, self.way_on)
             if self.has_origin:
-                ways.append("reverse-step and goto go back")
+                has_place = self.stop is not None and self.stop.event
+                ways.append("reverse-step and goto go back" if has_place else "goto goes back")
             raise NotStopped(f"{self._end_text()}; {', '.join(ways)}.")
         return self._client
 

@@ -141,9 +141,13 @@ class ProgramRun:
                 return stop
             return msgspec.structs.replace(stop, message=self._end_without_tool(stop.status))
         stop = self.named(stop)
-        if len(self.processes) == 1 or stop.message is None:
+        message = stop.message
+        if message is None:
             return stop
-        message = stop.message.replace("The tool", str(stop.process), 1)
+        if len(self.processes) > 1:
+            message = message.replace("The tool", str(stop.process), 1)
+        if self.is_open and not self.is_tool and stop.status:
+            message = f"{message.removesuffix('.')}; the program that started it runs on."
         return msgspec.structs.replace(stop, message=message)
 
     def _end_without_tool(self, status: int) -> str:

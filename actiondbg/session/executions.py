@@ -164,6 +164,21 @@ class Executions:
             self._resources.execution = following
         return following
 
+    def why_not_beside(self) -> str | None:
+        """Return why no other process of the tool can be started; None if one can."""
+        current = self.current.program if self.current else None
+        if current is not None and not current.is_tool:
+            return (
+                f"{current.processes[-1].name} cannot be started again without the rest of the "
+                "program: run starts all of it."
+            )
+        if isinstance(self.program, WaitingProgram):
+            return (
+                "A program that waited in actiondbg.attach() goes forward only: it outlives the "
+                "debugger, and is neither forked nor started again."
+            )
+        return None
+
     def start_beside(self, options: LaunchOptions) -> Execution:
         """Start another process of the tool, beside the current one.
 
@@ -171,17 +186,8 @@ class Executions:
             NoAnswer: a program started the tool, which is not to start its other tools again, or
                 it waited for a front end.
         """
-        current = self.current.program if self.current else None
-        if current is not None and not current.is_tool:
-            raise NoAnswer(
-                f"{current.processes[-1].name} cannot be started again without the rest of the "
-                "program: run starts all of it."
-            )
-        if isinstance(self.program, WaitingProgram):
-            raise NoAnswer(
-                "A program that waited in actiondbg.attach() goes forward only: it outlives the "
-                "debugger, and is neither forked nor started again."
-            )
+        if (why := self.why_not_beside()) is not None:
+            raise NoAnswer(why)
         agent = self.program.agent()
         with self._held:
             self._beside += 1

@@ -255,7 +255,10 @@ class Session(Closeable):
     @property
     def can_go_back(self) -> bool:
         """Whether time travel may reach what has run."""
-        return self.execution is not None and self.execution.is_repeatable
+        execution = self.execution
+        if execution is None or execution.has_origin:
+            return execution is not None
+        return execution.is_repeatable and self._executions.why_not_beside() is None
 
     @property
     def way_on(self) -> str | None:

@@ -38,9 +38,10 @@ def print_cut(path: str, cut: str | None) -> None:
 def without_context(done: RecordedRun) -> str:
     """Return why there is no recording, without the dot at the end."""
     if done.is_program:
+        which = "" if done.follow is None else f" that matches {done.follow!r}"
         return (
-            "no process of the program made an MLIR context: 'actiondbg doctor TOOL' reports "
-            "whether the tool that it starts can be debugged"
+            f"no process of the program{which} made an MLIR context: 'actiondbg doctor TOOL' "
+            "reports whether the tool that it starts can be debugged"
         )
     return "the tool ended without creating an MLIR context"
 

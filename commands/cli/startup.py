@@ -79,8 +79,17 @@ def run_console(console: Console, options: StartupOptions) -> int:
         return _run_shell(console, loader)
     if succeeded and from_stdin and not console.quitting:
         lines = (line.rstrip("\n") for line in iter(sys.stdin.readline, ""))
-        interpreter.run(Lines(lines, None if console.json else "<stdin>"))
+        succeeded = interpreter.run(Lines(lines, None if console.json else "<stdin>"))
+    if succeeded and not console.json:
+        _run_on(console, interpreter)
     return _exit_code(interpreter)
+
+
+def _run_on(console: Console, interpreter: Interpreter) -> None:
+    """Let a program run on that would be killed because a tool of it has failed."""
+    while not console.quitting and console.way_on is not None:
+        if not interpreter.execute("continue"):
+            return
 
 
 def _exit_code(interpreter: Interpreter) -> int:

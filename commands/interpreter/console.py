@@ -242,6 +242,11 @@ class Console:
     # --- the tool -----------------------------------------------------------
 
     @property
+    def way_on(self) -> str | None:
+        """How to go on where a tool has ended and its program runs on, in a clause; or None."""
+        return self._live.way_on if self._live is not None else None
+
+    @property
     def can_go_back(self) -> bool:
         """Whether time travel may reach what has run; in a recording it always does."""
         return self._live is None or self._live.can_go_back
@@ -290,7 +295,7 @@ class Console:
         except KeyboardInterrupt:
             if self.interactive and self.session.state == "running":
                 return self._interrupt()
-            if self._live is not None and (way_on := self._live.way_on) is not None:
+            if (way_on := self.way_on) is not None:
                 self.note(f"No tool runs now: {way_on}.")
             raise
 

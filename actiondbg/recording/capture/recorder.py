@@ -34,12 +34,14 @@ class RecordedRun(NamedTuple):
         others: the recordings of the second and later processes of a program.
         is_program: whether it was a program that may start tools; the status is that of the
             program, and a process of it may have been killed.
+        follow: the glob of the processes to record; None for all.
     """
 
     path: Path | None
     status: int
     others: tuple[Path, ...] = ()
     is_program: bool = False
+    follow: str | None = None
 
 
 class RecordingProcess(Closeable):
@@ -50,11 +52,15 @@ class RecordingProcess(Closeable):
     Args:
         started: the tool, or a program that starts tools, of which several may be recorded.
         path: the recording, if there is one.
+        follow: the glob of the processes to record; None for all.
     """
 
-    def __init__(self, started: StartedProgram, path: Path | None) -> None:
+    def __init__(
+        self, started: StartedProgram, path: Path | None, follow: str | None = None
+    ) -> None:
         self.process, self._guard = started
         self.path = path
+        self._follow = follow
 
     def wait(self) -> RecordedRun:
         """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait."""
@@ -124,7 +130,7 @@ class RecordingProcess(Closeable):
         if self._guard is not None:
             self._guard.close()
         others = other_recordings(path) if path is not None and is_program else []
-        return RecordedRun(path, self.process.returncode, tuple(others), is_program)
+        return RecordedRun(path, self.process.returncode, tuple(others), is_program, self._follow)
 
 
 def start_recording(
@@ -187,7 +193,7 @@ def start_recording(
             if path is not None and program.is_followed:
                 for stale in other_recordings(path):
                     stale.unlink()
-            return RecordingProcess(program.popen(agent, variables, streams), path)
+            return RecordingProcess(program.popen(agent, variables, streams), path, program.follow)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)

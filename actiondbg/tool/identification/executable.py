@@ -115,6 +115,11 @@ def _first_bytes(path: Path) -> bytes:
 
 def _check_script(path: Path, start: bytes) -> None:
     if not start.startswith(_SCRIPT):
+        if start and start.isascii() and b"\0" not in start:
+            raise LaunchError(
+                f"{str(path)!r} has no first line such as #!/bin/sh: give its interpreter, as in "
+                f"'sh {path.name}', or the path of a compiled tool."
+            )
         raise LaunchError(
             f"{str(path)!r} is not a 64-bit ELF program: give the path of a compiled tool."
         )

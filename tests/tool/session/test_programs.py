@@ -371,6 +371,27 @@ def front_end(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([COMMAND, *words], cwd=cwd, capture_output=True, text=True, check=False)
 
 
+def test_a_batch_does_not_end_a_program_of_which_one_tool_fails(
+    mlir_opt: str, script: Path, tmp_path: Path
+) -> None:
+    first, second, end = script.read_text().splitlines()
+    fails = f"echo 'func.func @g() -> i32 {{ return }}' | {mlir_opt} || echo failed"
+    script.write_text(f"{first}\n{fails}\n{second}\n{end}\n")
+    done = front_end(
+        tmp_path, "--batch", "--return-child-result", "-ex", "run", "--", "bash", str(script)
+    )
+    assert done.returncode == 3
+    assert "p1 ended with status 1 after 0 actions; the program that started it runs on." in (
+        done.stdout
+    )
+    assert "failed\n" in done.stdout and done.stdout.count("func.func @f") == 2
+    assert (
+        "p2 ended with status 0 after 9 actions. The program that started it ended" in done.stdout
+    )
+    recorded = front_end(tmp_path, "record", "--follow", "no*", "--", "bash", str(script))
+    assert "no process of the program that matches 'no*' made an MLIR context" in recorded.stderr
+
+
 def test_each_process_is_recorded_in_a_file_of_its_own(script: Path, tmp_path: Path) -> None:
     (tmp_path / "run.p2.adbrec").write_text("no recording")
     for _ in range(2):  # the second time replaces the recordings of the first

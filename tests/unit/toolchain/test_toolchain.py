@@ -130,7 +130,10 @@ def test_not_executable(tmp_path: Path) -> None:
 
 
 def test_garbage(tmp_path: Path) -> None:
-    assert "not a 64-bit ELF" in refusal(write(tmp_path / "tool", "garbage\n" * 9, 0o755))
+    assert "not a 64-bit ELF" in refusal(write(tmp_path / "tool", "garb\0ge\n" * 9, 0o755))
+    assert "has no first line such as #!/bin/sh: give its interpreter, as in 'sh tool'" in refusal(
+        write(tmp_path / "tool", "mlir-opt in.mlir\n" * 9, 0o755)
+    )
 
 
 def test_an_empty_file(tmp_path: Path) -> None:

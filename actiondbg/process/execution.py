@@ -309,11 +309,22 @@ class Execution:
         return self.state == "exited" and self._program is not None and self._program.is_open
 
     @property
+    def awaits_tool(self) -> bool:
+        """Whether no tool of the program runs yet."""
+        return self._running and self._client is None and self._program is not None
+
+    def expect_tool(self, options: LaunchOptions) -> None:
+        """Change the settings for the first tool of the program, while none runs."""
+        if self.awaits_tool:
+            self._options = options
+
+    @property
     def way_on(self) -> str | None:
-        """How to wait for the program's next tool, in a clause; None if it ``goes_on`` not."""
-        if self._program is None or not self.goes_on:
+        """How to wait for the program's next tool, in a clause; None if one runs, or none will."""
+        if self._program is None or not (self.goes_on or self.awaits_tool):
             return None
-        return f"continue waits for the next tool of process {self._program.pid}"
+        which = "first" if self.awaits_tool else "next"
+        return f"continue waits for the {which} tool of process {self._program.pid}"
 
     @property
     def has_been_seen_to_end(self) -> bool:
@@ -475,6 +486,8 @@ class Execution:
         return True
 
     def _stopped_client(self) -> Client:
+        if self.awaits_tool:
+            raise NotStopped(f"No tool runs yet: {self.way_on}.")
         if self._running:
             raise NotStopped("The tool is running: interrupt it first.")
         if self._client is None or self.stop is None or self.stop.when == "exit":

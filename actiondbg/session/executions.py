@@ -107,7 +107,7 @@ class Executions:
 
     def check_idle(self, what: str) -> None:
         """Raise NotStopped while the tool runs; ``what`` names the settings to change."""
-        if self.state == "running":
+        if self.state == "running" and not self.need().awaits_tool:
             raise NotStopped(f"The tool is running: interrupt it before changing {what}.")
 
     def ask(self, message: protocol.Request[R]) -> R:

@@ -371,6 +371,12 @@ class Session(Closeable):
         if execution is not None and execution.goes_on and execution.stop is not None:
             ended = execution.stop
             return self._updates.resume(lambda: self._follower.follow(ended))
+        if execution is not None and execution.awaits_tool:
+            resume = protocol.Resume(control="continue")
+            skips = self.skips.rules.at_start()
+            breakpoints = self._agent_breakpoints.all()
+            execution.expect_tool(self.options.launch(resume, breakpoints, skips))
+            return self._tool.wait()
         return self._tool.resume("continue", count)
 
     def step(self, count: int = 1) -> Stop:

@@ -293,10 +293,11 @@ class Console:
         try:
             return control()
         except KeyboardInterrupt:
-            if self.interactive and self.session.state == "running":
-                return self._interrupt()
             if (way_on := self.way_on) is not None:
                 self.note(f"No tool runs now: {way_on}.")
+                raise
+            if self.interactive and self.session.state == "running":
+                return self._interrupt()
             raise
 
     def _interrupt(self) -> Stop:

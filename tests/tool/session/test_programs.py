@@ -289,6 +289,33 @@ def test_an_interrupt_between_two_tools(script: Path, tmp_path: Path) -> None:
         assert s.way_on is None
 
 
+def test_an_interrupt_before_the_first_tool(script: Path, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    before = f"touch {tmp_path}/waits; until test -e {go}; do sleep 0.05; done"
+    script.write_text(f"{before}\n{script.read_text()}")
+
+    def interrupt() -> None:
+        while not (tmp_path / "waits").exists():
+            time.sleep(0.01)
+        time.sleep(0.2)  # the front end waits
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with actiondbg.launch(["bash", str(script)]) as s:
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            s.run()
+        thread.join()
+        assert s.way_on is not None and s.way_on.startswith("continue waits for the first tool")
+        with pytest.raises(NotStopped, match="No tool runs yet: continue waits for the first tool"):
+            s.step()
+        s.breakpoints.add("pass:canonicalize")
+        go.touch()
+        stop = s.continue_()
+        assert (stop.name, stop.process) == ("canonicalize", "p1")
+        assert s.continue_().status == 3
+
+
 def test_a_stop_names_its_process(script: Path) -> None:
     with actiondbg.launch(["bash", str(script)]) as s:
         s.breakpoints.add("pass:*")

@@ -284,6 +284,8 @@ def reproduced_text(_: RenderContext, made: Reproduced) -> str:
     if made.error is not None:
         return f"No reproducer was written to {made.path}: {made.error}"
     how = "A reproducer was written to" if made.is_new else "The reproducer of this crash is in"
+    if not made.command:
+        return f"{how} {made.path}. An opt tool with its dialects runs it, by --run-reproducer."
     return f"{how} {made.path}. To run it:\n  {shlex.join(made.command)}"
 
 

@@ -94,6 +94,8 @@ bool Engine::begin(Frame &frame) {
   Frame *parent = innermost;
   frame.parent = parent;
   frame.depth = parent ? parent->depth + 1 : 0;
+  if (!parent && frame.kind == Kind::Pass)
+    keepCrashSignals();
   frame.ordinal = ++position.ordinal;
   ++position.event;
   knownNames.number(frame);

@@ -215,6 +215,7 @@ bool Engine::recordStage() {
 }
 
 void Engine::jumps(uintptr_t stack) {
+  leaveCrash();
   auto isDropped = [=](const void *object) {
     return object && reinterpret_cast<uintptr_t>(object) < stack;
   };

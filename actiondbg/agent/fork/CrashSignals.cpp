@@ -28,7 +28,20 @@ const char *signalName(int number) {
 // The tool's handlers of crash signals.
 static struct sigaction toolActions[NSIG];
 
+// Whether this thread handles a crash.
+static thread_local volatile bool isInCrash = false;
+
+static void raiseUnhandled(int number) {
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
 static void onCrash(int number, siginfo_t *info, void *context) {
+  // A handler of the tool puts back the one that was there before its own,
+  // ours, and raises the signal again.
+  if (isInCrash)
+    return raiseUnhandled(number);
+  isInCrash = true;
   Files::showErrors();
   Engine &engine = Engine::known();
   engine.end.crash(number);
@@ -39,19 +52,33 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   // recovers goes on: what it reports later replaces this.
   engine.end.sendCrash();
 #endif
-  if (engine.forks.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
-    return tool.sa_sigaction(number, info, context);
-  if (engine.forks.role == Role::Tool && tool.sa_handler != SIG_DFL &&
-      tool.sa_handler != SIG_IGN)
-    return tool.sa_handler(number);
+  bool isTool = engine.forks.role == Role::Tool;
+  if (isTool && (tool.sa_flags & SA_SIGINFO)) {
+    tool.sa_sigaction(number, info, context);
+    isInCrash = false;
+    return;
+  }
+  if (isTool && tool.sa_handler != SIG_DFL && tool.sa_handler != SIG_IGN) {
+    tool.sa_handler(number);
+    isInCrash = false;
+    return;
+  }
 #ifndef ADBG_PORTABLE
   engine.end.sendCrash();
 #endif
-  ::signal(number, SIG_DFL);
-  raise(number);
+  raiseUnhandled(number);
 }
 
+void leaveCrash() { isInCrash = false; }
+
+static bool isOurs(const struct sigaction &action) {
+  return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == onCrash;
+}
+
+static bool isHandled = false;
+
 void handleCrashSignals() {
+  isHandled = true;
   for (const auto &[number, name] : crashes) {
     struct sigaction action = {};
     struct sigaction before;
@@ -61,11 +88,15 @@ void handleCrashSignals() {
     if (sigaction(number, &action, &before) != 0)
       continue;
     // In a fork of a fork the handler is already ours.
-    bool isOurs =
-        (before.sa_flags & SA_SIGINFO) && before.sa_sigaction == onCrash;
-    if (!isOurs)
+    if (!isOurs(before))
       toolActions[number] = before;
   }
+}
+
+void keepCrashSignals() {
+  struct sigaction action;
+  if (isHandled && sigaction(SIGABRT, nullptr, &action) == 0 && !isOurs(action))
+    handleCrashSignals();
 }
 
 } // namespace adbg

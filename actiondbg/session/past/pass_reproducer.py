@@ -32,7 +32,8 @@ class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
     Attributes:
         path: of the file.
         pipeline: the pass, as a textual pipeline from the outermost operation.
-        command: the command line that runs it with the stock tool.
+        command: the command line that runs it with the stock tool; empty for a program that reads
+            no file of MLIR, such as Python.
         is_new: whether the file was written now; False if an equal one existed.
     """
 
@@ -60,7 +61,7 @@ def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
 
 
 def write_reproducer(
-    path: Path, printed: PrintedText, pipeline: str, tool: Path, argv: list[str]
+    path: Path, printed: PrintedText, pipeline: str, tool: Path | None, argv: list[str]
 ) -> Reproducer:
     """Write the file of a reproducer.
 
@@ -68,7 +69,7 @@ def write_reproducer(
         path: of the file.
         printed: the module before the pass.
         pipeline: the pass.
-        tool: the stock tool.
+        tool: the stock tool; None for a program that reads no file of MLIR.
         argv: its command line; options that it needs to read the IR are kept.
 
     Raises:
@@ -86,12 +87,11 @@ def write_reproducer(
             f"The reproducer cannot be written to {os.fspath(path)!r} ({error.strerror}): "
             "name another file."
         ) from error
-    kept = [word for word in argv[1:] if _is_kept(word)]
-    return Reproducer(
-        path=os.fspath(path),
-        pipeline=pipeline,
-        command=[os.fspath(tool), os.fspath(path), "--run-reproducer", *kept],
-    )
+    command: list[str] = []
+    if tool is not None:
+        kept = [word for word in argv[1:] if _is_kept(word)]
+        command = [os.fspath(tool), os.fspath(path), "--run-reproducer", *kept]
+    return Reproducer(path=os.fspath(path), pipeline=pipeline, command=command)
 
 
 def keep_in(directory: Path, name: str, file: Path) -> tuple[Path, bool]:

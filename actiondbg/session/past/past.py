@@ -21,7 +21,7 @@ from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
-from actiondbg.errors import AgentError, NoAnswer, NoSuchUnit, UsageError
+from actiondbg.errors import AgentError, LaunchError, NoAnswer, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
@@ -41,6 +41,7 @@ from actiondbg.session.past.pass_reproducer import (
     write_reproducer,
 )
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
+from actiondbg.tool import find_tool
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
@@ -366,9 +367,25 @@ class Past:
             file = self._executions.new_print()
             message = protocol.Print(what="module", path=str(file))
             with PrintedText(file, fork.request(message)) as printed:
-                return write_reproducer(
-                    path, printed, pipeline, self._program.tool.path, self._program.argv
-                )
+                return write_reproducer(path, printed, pipeline, *self._stock_tool())
+
+    def _stock_tool(self) -> tuple[Path | None, list[str]]:
+        """Return the tool that runs here, and its command line.
+
+        A program that has loaded MLIR, such as Python, is no tool that reads a file of it: None.
+        """
+        if not self._program.is_followed:
+            return self._program.tool.path, self._program.argv
+        current = self._executions.need_idle().program
+        if current is None or not current.processes:
+            return None, []
+        process = current.processes[-1]
+        try:
+            executable = Path(f"/proc/{process.pid}/exe").readlink()
+            has_mlir = find_tool(os.fspath(executable)).libmlir is not None
+        except (OSError, LaunchError):
+            return None, []
+        return (executable, process.command) if has_mlir else (None, [])
 
     def _unfinished(self) -> list[Unfinished]:
         """Return the changes of the action that the tool is stopped inside of."""

@@ -18,7 +18,7 @@ from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.launch_options import LaunchOptions
-from actiondbg.process.program_run import ProgramRun, pipes_of
+from actiondbg.process.program_run import ProgramRun, awaited_files
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
@@ -331,14 +331,13 @@ class Execution:
         """Whether the tool has ended, and the program that started it knows, and goes on."""
         return self.goes_on and self._program is not None and not self._program.is_waiting
 
-    def holds_pipes(self) -> bool:
-        """Whether checkpoints of the ended tool have pipes open that are not ours.
+    def holds_up(self) -> bool:
+        """Whether checkpoints of the ended tool have files open whose closing others wait for.
 
-        The program may read the tool's output up to the end of such a pipe, which does not come
-        while they are open.
+        The program may read the tool's output up to the end of a pipe, or wait for a lock.
         """
-        ours = pipes_of(os.getpid())
-        return any(pipes_of(one.tool.pid) - ours for one in self.frozen())
+        ours = awaited_files(os.getpid())
+        return any(awaited_files(one.tool.pid) - ours for one in self.frozen())
 
     def wait_for_tool(self) -> bool:
         """Wait for a process of the program to connect; return False if the program ends first."""

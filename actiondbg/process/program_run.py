@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import stat
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,14 +208,25 @@ class ProgramRun:
         return self._status
 
 
-def pipes_of(pid: int) -> set[str]:
-    """Return the pipes that a process has open, by the names that the kernel gives them."""
-    found: set[str] = set()
+def awaited_files(pid: int) -> set[tuple[int, int]]:
+    """Return the files of a process whose closing others may wait for, by device and inode.
+
+    These are pipes, FIFOs, and files with a lock that a fork shares.
+    """
+    found: set[tuple[int, int]] = set()
     with contextlib.suppress(OSError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
-                found.add(os.readlink(descriptor))
-    return {name for name in found if name.startswith("pipe:")}
+                file = descriptor.stat()
+                if stat.S_ISFIFO(file.st_mode) or _is_locked(pid, descriptor.name):
+                    found.add((file.st_dev, file.st_ino))
+    return found
+
+
+def _is_locked(pid: int, descriptor: str) -> bool:
+    """Whether an open file has a lock of flock(2), or one of its description; see proc(5)."""
+    lines = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text().splitlines()
+    return any(line.startswith("lock:") and ("FLOCK" in line or "OFDLCK" in line) for line in lines)
 
 
 def _command_of(pid: int) -> list[str]:

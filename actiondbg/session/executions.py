@@ -154,7 +154,7 @@ class Executions:
         if ended.program is None:
             return None
         ended.program.go_on(ended.stop.status if ended.stop else None)
-        if ended.holds_pipes():
+        if ended.holds_up():
             ended.release()
         following = Execution(ended.program, ended.program.listener, options)
         if not following.wait_for_tool():

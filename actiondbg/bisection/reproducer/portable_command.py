@@ -187,6 +187,26 @@ def make_portable(argv: list[str], copies: CopiedFiles, stdin: Path | None) -> P
     return PortableCommand(args, source, piped=False)
 
 
+def located_command(argv: list[str], base: Path) -> PortableCommand:
+    """Return the command line of a program, such as Python's, which finds its files by itself.
+
+    They are not copied: a module beside a script, or a file that it opens, would be missing.
+
+    Args:
+        argv: the command line.
+        base: the directory that paths are relative to.
+    """
+    named = (base / word if not word.startswith("-") else None for word in argv[1:])
+    return PortableCommand(
+        [
+            os.path.normpath(path) if path is not None and _is_source(path) else word
+            for path, word in zip(named, argv[1:], strict=True)
+        ],
+        None,
+        piped=False,
+    )
+
+
 def with_source(command: PortableCommand, source: str, options: Iterable[str]) -> list[str]:
     """Return the arguments that run other IR: the options that reading it needs, and ``options``.
 

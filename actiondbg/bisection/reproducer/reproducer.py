@@ -25,6 +25,7 @@ from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import (
     CopiedFiles,
     command_text,
+    located_command,
     make_portable,
 )
 from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult
@@ -132,8 +133,12 @@ class ReproducerWriter:
     def __post_init__(self) -> None:
         self._notes: list[str] = []
         self._failures: list[str] = []
-        self._copies = CopiedFiles(self.setup.cwd or Path.cwd())
-        self._command = make_portable(self.setup.argv, self._copies, self.setup.input)
+        base = self.setup.cwd or Path.cwd()
+        self._copies = CopiedFiles(base)
+        if self.tool.libmlir is None:
+            self._command = located_command(self.setup.argv, base)
+        else:
+            self._command = make_portable(self.setup.argv, self._copies, self.setup.input)
         self._reproducer_run = ReproducerRun(
             self.folder,
             self.tool.path,

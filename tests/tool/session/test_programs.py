@@ -289,6 +289,34 @@ def test_an_interrupt_between_two_tools(script: Path, tmp_path: Path) -> None:
         assert s.way_on is None
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for i in 1 2; do flock lock {tool} in.mlir --cse -o out$i; echo $i $?; done",
+        "(flock 9; {tool} in.mlir --cse -o out) 9> lock; flock lock echo free",
+        "mkfifo fifo; {tool} fifo --cse -o out & {tool} in.mlir --cse -o fifo; wait; echo read",
+    ],
+)
+def test_what_waits_for_a_lock_or_a_fifo_of_an_ended_tool_goes_on(
+    mlir_opt: str, tmp_path: Path, lines: str
+) -> None:
+    (tmp_path / "in.mlir").write_text(INPUT)
+    (tmp_path / "build.sh").write_text(lines.format(tool=mlir_opt))
+    done = subprocess.run(
+        [COMMAND, "--batch", "-ex", "run", "--", "bash", "build.sh"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    (tmp_path / "fifo").unlink(missing_ok=True)
+    expected = subprocess.run(
+        ["bash", "build.sh"], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout.startswith(expected.stdout)
+
+
 def test_an_interrupt_before_the_first_tool(script: Path, tmp_path: Path) -> None:
     go = tmp_path / "go"
     before = f"touch {tmp_path}/waits; until test -e {go}; do sleep 0.05; done"

@@ -493,9 +493,9 @@ class Execution:
             ways = ["run starts it again"]
             if self.way_on is not None:
                 ways.insert(0, self.way_on)
-            if self.has_origin:
-                has_place = self.stop is not None and self.stop.event
-                ways.append("reverse-step and goto go back" if has_place else "goto goes back")
+            stop = self.stop
+            if self.has_origin and stop is not None and stop.actions != 0:
+                ways.append("reverse-step and goto go back" if stop.event else "goto goes back")
             raise NotStopped(f"{self._end_text()}; {', '.join(ways)}.")
         return self._client
 

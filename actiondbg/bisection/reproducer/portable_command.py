@@ -147,11 +147,13 @@ class PortableCommand:
         args: the arguments; OUT stands for the file of the output.
         source: the name of the input; None if it is not known.
         piped: whether the input is read from the standard input.
+        base: the directory that a program runs in, which may open files there; None for the folder.
     """
 
     args: list[str]
     source: str | None
     piped: bool
+    base: Path | None = None
 
     @property
     def writes_file(self) -> bool:
@@ -204,6 +206,7 @@ def located_command(argv: list[str], base: Path) -> PortableCommand:
         ],
         None,
         piped=False,
+        base=base,
     )
 
 

@@ -5,6 +5,7 @@ Everything in it that can be run is run in the folder first, and the results are
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -210,6 +211,12 @@ class ReproducerWriter:
         Where the bug depends on addresses, runs with fixed ones may not show it: then each run is
         repeated with random ones.
         """
+        if self.tool.libmlir is None:
+            self._notes.append(
+                "The stock tool is a program, of which no part can be run alone: session.adb shows "
+                "the culprit in a session."
+            )
+            return self._choose_program(facts, judges[-1])
         found: tuple[ShellJudge, _Chosen] | None = None
         if not self.result.layout:
             found = self._choose_with_fixed_addresses(facts, judges)
@@ -223,6 +230,13 @@ class ReproducerWriter:
         fallback = fallback_strategy(facts)
         results = self._reproducer_run.try_steps(fallback.steps, judges[0])
         return judges[0], _Chosen(fallback.sentence, results, is_confirmed=False)
+
+    def _choose_program(
+        self, facts: StrategyFacts, judge: ShellJudge
+    ) -> tuple[ShellJudge, _Chosen]:
+        as_it_is = fallback_strategy(replace(facts, randomize=True))
+        results = self._reproducer_run.try_steps(as_it_is.steps, judge)
+        return judge, _Chosen(as_it_is.sentence, results, is_confirmed=False)
 
     def _choose_with_fixed_addresses(
         self, facts: StrategyFacts, judges: Sequence[ShellJudge]
@@ -336,6 +350,8 @@ class ReproducerWriter:
         line = f"actiondbg -x {SESSION} {command_text(command.args, self.tool.path.name)}"
         if command.piped:
             line = line.replace(" -x ", " --batch -x ", 1) + f" < {command.source}"
+        if command.base is not None:
+            line = f"cd {shlex.quote(str(command.base))}; {line.replace(SESSION, '.../' + SESSION)}"
         # A file name on the command line may hold any bytes.
         (self.folder / SESSION).write_text(
             session_script(result, line), encoding="utf-8", errors="surrogateescape"

@@ -197,7 +197,7 @@ class ReproducerRun:
         words = [os.devnull if word == OUT else word for word in command.args]
         options = ["--batch", "-nx", "--no-color", "--tool-stdout", os.devnull]
         # A crash must not leave a file here.
-        options += ["-ex", "set reproducer-directory off", "-x", script]
+        options += ["-ex", "set reproducer-directory off", "-x", str(self._folder / script)]
         line = [python, "-m", "actiondbg", *options, "--", str(self._tool), *words]
         line = [*_JOINED, *line]
         stdin = self._folder / command.source if command.piped and command.source else None
@@ -207,7 +207,9 @@ class ReproducerRun:
 
         def work() -> None:
             with contextlib.suppress(Cancelled):
-                ended.append(self._execute(line, scratch, {}, self.seconds, stdin, runner))
+                ended.append(
+                    self._execute(line, scratch, {}, self.seconds, stdin, runner, command.base)
+                )
 
         def wait() -> tuple[bool, str]:
             self._join([thread])
@@ -246,15 +248,19 @@ class ReproducerRun:
         seconds: float,
         stdin: Path | None = None,
         runner: CommandRunner | None = None,
+        base: Path | None = None,
     ) -> tuple[int | None, str]:
-        """Run a command in the folder; return its status (None: timed out) and its output."""
+        """Run a command; return its status (None: timed out) and its output.
+
+        It runs in a directory, by default the folder.
+        """
         environment = [f"{name}={value}" for name, value in variables.items()]
         if self._environment is not None:
             given = (f"{name}={value}" for name, value in self._environment.items())
             environment = ["-i", *given, *environment]
         with address_layout(randomize=self.tries > 1):
             completed = (runner or CommandRunner(scratch)).run(
-                ["env", *environment, *words], stdin, seconds, self._folder
+                ["env", *environment, *words], stdin, seconds, base or self._folder
             )
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 

@@ -226,6 +226,10 @@ conclude() {
 """
 
 _END = """
+if [ "$number" -eq 0 ]; then
+  echo "No run of the tool alone shows the culprit: a session with session.adb does."
+  exit 1
+fi
 if [ "$missed" -ne 0 ]; then
   echo "$missed of $number verdicts are not as expected."
   exit 1

@@ -45,3 +45,24 @@ def test_trials_remove_their_temporary_files(
     assert result.found, result.message
     assert result.trials > 4
     assert list(temporary.iterdir()) == []
+
+
+def test_the_session_of_the_reproducer_finds_the_files_of_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mlir.ir")
+    monkeypatch.chdir(tmp_path)
+    write_folds(tmp_path / "folds.mlir", 8)
+    Path("helper.py").write_text(PROGRAM.replace("sys.argv[1]", "'folds.mlir'"))
+    Path("program.py").write_text("import helper\n")
+    test = "python3 -c \"import sys; sys.exit('@f5(%arg0: i32) -> i32 {\\n  return' in open('{}')"
+    result = actiondbg.bisect(
+        [sys.executable, "program.py"],
+        f"{test}.read().replace('    ', '  '))\"",
+        output="out",
+    )
+    assert result.found, result.message
+    assert not Path("out/program.py").exists() and not Path("out/input.mlir").exists()
+    notes = result.notes
+    assert any("session.adb shows the culprit" in note for note in notes)
+    assert not any("run and failed" in note for note in notes)

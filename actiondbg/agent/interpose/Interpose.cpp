@@ -332,9 +332,17 @@ dispatchOutermost(Engine &engine, Operation *op, FoldResults &results,
                   llvm::function_ref<LogicalResult()> fold) {
   if (!engine.isAttached() || engine.isSilentHere())
     return fold();
+  // No action, and not to be counted as one of a thread that is not followed.
+  if (isConstantLike(op->getName()))
+    return fold();
   unsigned number = Contexts::all().numberOf(op->getContext());
   Turn turn(engine, Turn::For::Action, number);
-  return turn ? dispatchFollowed(engine, op, results, fold, number) : fold();
+  if (turn)
+    return dispatchFollowed(engine, op, results, fold, number);
+  Operation *outer = std::exchange(folded, op);
+  LogicalResult result = fold();
+  folded = outer;
+  return result;
 }
 
 template <typename Fold>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import subprocess
 import threading
@@ -15,6 +16,8 @@ import pytest
 import actiondbg
 from actiondbg.errors import NoAnswer
 from actiondbg.process.stop import Stop
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
 from actiondbg.session.session import Session
 from tests.fakes.threads import build
 
@@ -172,6 +175,10 @@ def test_the_actions_of_the_waited_for_thread_are_counted(tool: Path) -> None:
         session.run()
         other = session.threads[1]
         assert other.actions == 0 and other.unfollowed == session.status().unfollowed > 0
+        file = tool.parent / "nested.adbrec"
+        record(_argv(tool, "nested"), str(file), stdout=os.devnull)
+        threads = open_recording(file).table("actions", ["thread"])["thread"].to_pylist()
+        assert other.unfollowed == threads.count(max(threads))
 
 
 def test_time_travel_is_refused_once_a_second_thread_ran_actions(tool: Path) -> None:

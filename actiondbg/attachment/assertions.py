@@ -106,7 +106,7 @@ def _why_not(actions: ObservedActions, name: str, at: str | None, wanted: str) -
     tried, operations = actions.count(wanted)
     subject = _subject(name, at)
     if not tried:
-        return _never_tried(actions, name, subject)
+        return _elsewhere(actions, name, at, subject) or _never_tried(actions, name, subject)
     attempts = actions.attempts(wanted)
     firsts = ", ".join(str(each.first) for each in attempts[:_MOST])
     places = {each.ordinal: each.place for each in actions.select(f"ordinal IN ({firsts})")}
@@ -115,6 +115,16 @@ def _why_not(actions: ObservedActions, name: str, at: str | None, wanted: str) -
         where = f"first: #{each.first} on {places[each.first]}"
         lines.append(f"  {_times(each.times)}: {_ending(each)} ({where})")
     return "\n".join([*lines, *_rest(len(attempts) - _MOST)])
+
+
+def _elsewhere(actions: ObservedActions, name: str, at: str | None, subject: str) -> str | None:
+    """Return where else something was tried; None if it was tried nowhere, or may be anywhere."""
+    if at is None or not (anywhere := actions.count(_condition(name, None))[0]):
+        return None
+    applied = actions.select(f"{_condition(name, None)} AND {_APPLIED}", _MOST)
+    lines = [f"{subject} did not apply: it was tried {_times(anywhere)}, but not there."]
+    lines += [f"  It applied as #{each.ordinal} on {each.place}" for each in applied]
+    return "\n".join(lines)
 
 
 def _never_tried(actions: ObservedActions, name: str, subject: str) -> str:

@@ -62,6 +62,14 @@ def test_a_pattern_that_is_misspelled(run_test: RunTest) -> None:
     ]
 
 
+def test_a_pattern_that_was_tried_elsewhere(run_test: RunTest) -> None:
+    first, *others = run_test.fails("compile(); assert_applied('*AddIAddConstant', at='-:99')")
+    assert first == "*AddIAddConstant at -:99 did not apply: it was tried 8 times, but not there."
+    assert (
+        others[0].startswith("  It applied as #") and "on arith.addi in @sum at -:7:8" in others[0]
+    )
+
+
 def test_a_pass_that_changes_nothing(run_test: RunTest) -> None:
     assert run_test.fails("compile('builtin.module(cse)'); assert_applied('cse')") == [
         "cse did not apply. It was tried once, on 1 operation:",

@@ -156,8 +156,9 @@ def test_the_script_sees_the_signal_that_ended_a_fork(script: Path, number: int)
         s.timeline.reverse_step()
         os.kill(s.processes[0].pid, number)
         stop = s.continue_()
-        assert (stop.when, stop.status) == ("exit", -number)
-        assert signal.Signals(number).name in (stop.message or "")
+        if number != signal.SIGTERM:  # by which a program ends its workers: it goes on
+            assert (stop.when, stop.status) == ("exit", -number)
+            assert signal.Signals(number).name in (stop.message or "")
         while stop.when != "exit" or stop.status != 3:
             stop = s.continue_()
         assert f"first {128 + number}\n" in s.target.output()

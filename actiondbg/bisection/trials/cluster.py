@@ -171,7 +171,8 @@ def start_worker_tool(setup: WorkerSetup) -> WorkerTool:
 def run_on_worker(tool: WorkerTool, number: int, trial: Trial) -> WorkerAnswer | Exception:
     """Run and judge a trial.
 
-    Errors are returned: the traceback of a raised one would keep a reference to the tool.
+    Errors are returned: the traceback of a raised one would keep a reference to the tool, as do
+    those of the errors that it was raised for.
     """
     # Imported here: Dask is optional, and takes most of a second to import.
     from distributed import get_worker
@@ -183,6 +184,7 @@ def run_on_worker(tool: WorkerTool, number: int, trial: Trial) -> WorkerAnswer |
     try:
         return tool.run(number, trial)
     except (ActiondbgError, Cancelled) as error:
+        error.__cause__ = error.__context__ = None
         return error.with_traceback(None)
     finally:
         over.set()
@@ -191,12 +193,14 @@ def run_on_worker(tool: WorkerTool, number: int, trial: Trial) -> WorkerAnswer |
 def _cancel_with_task(
     worker: _DaskWorker, key: str, over: threading.Event, tool: WorkerTool, number: int
 ) -> None:
-    """Cancel a trial when its Dask task is cancelled: Dask itself does not stop running tasks."""
+    """Cancel a trial when its Dask task is cancelled: Dask itself does not stop running tasks.
+
+    Again, as the trial may not have begun, or have just started another process.
+    """
     while not over.wait(_POLL_SECONDS):
         task = worker.state.tasks.get(key)
         if task is None or task.state == "cancelled":
             tool.cancel(number)
-            return
 
 
 def cancel_on_worker(token: str, number: int) -> None:

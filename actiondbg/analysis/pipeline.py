@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -63,40 +64,82 @@ class PipelinePass(msgspec.Struct, kw_only=True):
             self.seconds = (self.seconds or 0) + run.seconds
 
 
-class _Level:
-    """A running pass, and the places of the passes nested in it.
+class PassRun(Protocol):
+    """What places are made of: a run of a pass, listed or at a stop."""
 
-    Args:
-        run: the pass; None for the whole run.
-        passes: the nested passes.
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def op(self) -> str | None: ...
+
+    @property
+    def id(self) -> int | None: ...
+
+    @property
+    def depth(self) -> int: ...
+
+
+class Step(NamedTuple):
+    """The place of a pass among those that the same pass, or the whole run, runs directly.
+
+    Attributes:
+        number: of the passes before it, on the same operation; 0 in a pass that is no adaptor.
+        name: the pass; empty for an adaptor.
+        op: the name of the operation that it runs on, or None.
     """
 
-    def __init__(self, run: ListedAction | None, passes: list[PipelinePass]) -> None:
-        self.depth = -1 if run is None else run.depth
-        self._is_whole = run is None
-        self._is_adaptor = run is not None and _is_adaptor(run)
-        self._passes = passes
-        self._at: tuple[int | None, int] = (None, 0)  # the operation, and the passes run on it
+    number: int
+    name: str
+    op: str | None
 
-    def place(self, run: ListedAction) -> PipelinePass:
-        """Return the place of a nested run."""
-        number = self._number(run)
-        name = "" if _is_adaptor(run) else run.name
-        same = [one for one in self._passes if (one.name, one.op) == (name, run.op)]
-        if self._is_adaptor:  # the same pipeline for each operation of a kind
-            same = [one for one in self._passes if one.op == run.op][number : number + 1]
-        if same and same[0].name == name and not self._is_whole:
-            return same[0]
-        made = PipelinePass(name=name, op=run.op)
-        self._passes.append(made)
-        return made
 
-    def _number(self, run: ListedAction) -> int:
-        """Return the number of passes that have run on the operation before this one."""
-        op, count = self._at
-        number = count if op == run.id else 0
-        self._at = (run.id, number + 1)
-        return number
+Place = tuple[Step, ...]  # of a pass in the pipeline, behind the places of the passes around it
+
+
+class Places:
+    """Finds the places of runs of passes in the pipeline; several runs can have one place.
+
+    Runs must be located in their order; each lies between its parent and the next action of the
+    parent's depth.
+    """
+
+    def __init__(self) -> None:
+        self._levels = [_Level(-1, (), "whole")]
+
+    @property
+    def current(self) -> Place:
+        """The place of the newest run, behind those of the passes around it."""
+        return self._levels[-1].place
+
+    def locate(self, run: PassRun) -> Place:
+        """Return the place of the next run."""
+        while self._levels[-1].depth >= run.depth:
+            self._levels.pop()
+        above = self._levels[-1]
+        place = (*above.place, above.step(run))
+        self._levels.append(_Level(run.depth, place, "adaptor" if is_adaptor(run.name) else "pass"))
+        return place
+
+
+class _Level:
+    """A running pass, or the whole run."""
+
+    def __init__(self, depth: int, place: Place, kind: Literal["whole", "adaptor", "pass"]) -> None:
+        self.depth = depth
+        self.place = place
+        self._kind = kind
+        self._id: int | None = None  # the operation of the newest nested run
+        self._count = 0  # of the passes run on it; of all passes in the whole run
+
+    def step(self, run: PassRun) -> Step:
+        """Return the step to the next nested run."""
+        if self._kind == "adaptor" and run.id != self._id:  # the same pipeline for each operation
+            self._count = 0
+        self._id = run.id
+        number = 0 if self._kind == "pass" else self._count
+        self._count += 1
+        return Step(number, "" if is_adaptor(run.name) else run.name, run.op)
 
 
 def pipeline_of(runs: Iterable[ListedAction]) -> list[PipelinePass]:
@@ -108,13 +151,15 @@ def pipeline_of(runs: Iterable[ListedAction]) -> list[PipelinePass]:
         runs: in their order; each between its parent and the next action of the parent's depth.
     """
     passes: list[PipelinePass] = []
-    levels = [_Level(None, passes)]
+    found: dict[Place, PipelinePass] = {}
+    places = Places()
     for run in runs:
-        while levels[-1].depth >= run.depth:
-            levels.pop()
-        place = levels[-1].place(run)
-        place.add(run)
-        levels.append(_Level(run, place.passes))
+        place = places.locate(run)
+        if place not in found:
+            found[place] = PipelinePass(name=place[-1].name, op=run.op)
+            siblings = found[place[:-1]].passes if place[:-1] in found else passes
+            siblings.append(found[place])
+        found[place].add(run)
     return passes
 
 
@@ -131,7 +176,7 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
     """
     match = _NUMBERED.fullmatch(reference)
     name, number = (match["name"], int(match["number"] or 1)) if match else (reference, 1)
-    runs = [run for run in runs if not _is_adaptor(run)]
+    runs = [run for run in runs if not is_adaptor(run.name)]
     found = [run.ordinal for run in runs if glob_matches(name, run.name)]
     if 1 <= number <= len(found):
         return found[number - 1]
@@ -144,5 +189,6 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
     raise UsageError(f"No pass {name!r} runs: the passes of this run are {known}.")
 
 
-def _is_adaptor(run: ListedAction) -> bool:
-    return run.name.endswith(_ADAPTOR)
+def is_adaptor(name: str) -> bool:
+    """Return whether a pass only runs a pipeline on each operation of some kinds."""
+    return name.endswith(_ADAPTOR)

@@ -57,6 +57,7 @@ from actiondbg.protocol.messages import R as R
 from actiondbg.protocol.messages import RecordStage as RecordStage
 from actiondbg.protocol.messages import Request as Request
 from actiondbg.protocol.messages import Resume as Resume
+from actiondbg.protocol.messages import RunAround as RunAround
 from actiondbg.protocol.messages import SelectFrame as SelectFrame
 from actiondbg.protocol.messages import SetAlternative as SetAlternative
 from actiondbg.protocol.messages import SetBreakpoints as SetBreakpoints

@@ -77,6 +77,7 @@ _OF_METHODS = {
     messages.TryPass.method: "edit",
     messages.GetPasses.method: "edit",
     messages.SetAlternative.method: "alternatives",
+    messages.RunAround.method: "alternatives",
     messages.GetCensus.method: "alternatives",
     messages.OpenLegalizations.method: "legalizations",
     messages.OpenRecording.method: "lineage",

@@ -487,6 +487,20 @@ class SetAlternative(Request[Empty]):
     ir: str | None = None
 
 
+class RunAround(Request[Empty]):
+    """Run pipelines on the operation of the pass before which this alternative is stopped.
+
+    ``before`` run just before the pass, ``after`` just after it, also where it is skipped;
+    ``instead`` run inside of its action, and the next control should skip it. Passes of these
+    pipelines stop nowhere and are never skipped.
+    """
+
+    method: ClassVar[str] = "pass/around"
+    before: list[str] = msgspec.field(default_factory=list[str])
+    instead: list[str] = msgspec.field(default_factory=list[str])
+    after: list[str] = msgspec.field(default_factory=list[str])
+
+
 class Census(Message):
     """The number of operations of each name, and the number of patterns applied so far.
 

@@ -9,8 +9,8 @@ from actiondbg import protocol
 from actiondbg.process.process_status import ProcessStatus, mapped_files, process_status
 from actiondbg.process.streams import Streams
 from actiondbg.session.executions import Executions
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool
-from actiondbg.tool.agent_cache import cache_directory
 from actiondbg.tool.identification.mlir_object import find_mlir_object
 from actiondbg.tool.program import Program
 

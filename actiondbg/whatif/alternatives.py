@@ -1,50 +1,153 @@
-"""Alternatives: what a run does otherwise, and their notation.
+"""Alternatives: what a run does otherwise, and their notation (docs/whatif.md).
 
-``pattern:P off``, ``pattern:P on``, ``drop PASS``, ``append PIPELINE``, ``benefit P N``; ``and``
-joins changes into one alternative, ``;`` separates alternatives.
+``and`` joins changes into one alternative, ``;`` separates alternatives.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
+from actiondbg.analysis.textual_pipelines import depths, split_outside
 from actiondbg.errors import UsageError
 from actiondbg.support.globs import check_glob
 
 HIGHEST = 0xFFFE  # the highest benefit of MLIR
-FORMS = "pattern:P off|on, drop PASS, append 'PIPELINE', benefit P N"
-_PATTERN, _PASS = "pattern:", "pass:"
+_FORMS = {
+    "pattern:": "'pattern:P off', 'pattern:P on', 'pattern:P off in PASS'",
+    "fold:": "'fold:OP off', 'fold:OP off in PASS'",
+    "drop": "'drop PASS'",
+    "replace": "'replace PASS with PIPELINE', with quotes around the pipeline",
+    "insert": "'insert PIPELINE before PASS', or 'after', with quotes around the pipeline",
+    "move": "'move PASS before PASS', or 'after'",
+    "swap": "'swap PASS PASS', without 'and'",
+    "append": "'append PIPELINE', with quotes around the pipeline",
+    "benefit": "'benefit P N'",
+}
+_HELP = (
+    "write one such as 'drop cse#2', 'pattern:P off' or 'swap cse canonicalize': 'help whatif' "
+    "lists the forms"
+)
+Side = Literal["before", "after"]
+_SWITCHES: dict[str, Literal["pattern", "fold"]] = {"pattern:": "pattern", "fold:": "fold"}
+_PASS = "pass:"
+_REFERENCE = re.compile(r"(?P<name>[^#{}]*)(?:#(?P<number>[0-9]+))?")
+_WITH_OPTIONS = re.compile(r"(?P<reference>[^{}]+)\{(?P<options>.*)\}", re.DOTALL)
 
 
-class PatternSwitch(msgspec.Struct, frozen=True, tag="pattern"):
-    """A pattern is skipped; or it is tried before all others, and no rule skips it.
+class PassReference(msgspec.Struct, frozen=True):
+    """A pass of the tool's pipeline.
 
     Attributes:
-        pattern: its name, a glob.
-        on: whether it is tried first, instead of skipped.
+        name: a glob.
+        number: selects the place of this run of the pass, counted from 1 over the whole run; None
+            for all places.
     """
 
-    pattern: str
-    on: bool
+    name: str
+    number: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.number is None else f"{self.name}#{self.number}"
+
+
+class Switch(msgspec.Struct, frozen=True, tag="switch"):
+    """A pattern or the folds of an operation are skipped; or a pattern is tried before all others.
+
+    Attributes:
+        kind: what is switched.
+        name: the name of the pattern or of the operation, a glob.
+        on: whether the pattern is tried first, and no rule skips it, instead of skipped.
+        inside: the pass in which it is skipped; None for all passes.
+    """
+
+    kind: Literal["pattern", "fold"]
+    name: str
+    on: bool = False
+    inside: PassReference | None = None
 
     @property
     def text(self) -> str:
         """The change as commands take it."""
-        return f"{_PATTERN}{shlex.quote(self.pattern)} {'on' if self.on else 'off'}"
+        where = "" if self.inside is None else f" in {_word(self.inside)}"
+        return f"{self.kind}:{_quoted(self.name)} {'on' if self.on else 'off'}{where}"
 
 
 class DroppedPass(msgspec.Struct, frozen=True, tag="drop"):
-    """A pass is skipped; ``name`` is a glob."""
+    """A pass is skipped."""
 
-    name: str
+    reference: PassReference
 
     @property
     def text(self) -> str:
         """The change as commands take it."""
-        return f"drop {shlex.quote(self.name)}"
+        return f"drop {_word(self.reference)}"
+
+
+class ReplacedPass(msgspec.Struct, frozen=True, tag="replace"):
+    """A pipeline runs in the place of a pass, on the same operation."""
+
+    reference: PassReference
+    pipeline: str
+
+    @property
+    def text(self) -> str:
+        """The change as commands take it."""
+        return f"replace {_word(self.reference)} with {_quoted(self.pipeline)}"
+
+
+class ChangedOptions(msgspec.Struct, frozen=True, tag="options"):
+    """A pass has other options; ``options`` as in a pipeline. It keeps those that are not given."""
+
+    reference: PassReference
+    options: str
+
+    @property
+    def text(self) -> str:
+        """The change as commands take it."""
+        return f"{_word(self.reference)}{{{self.options}}}"
+
+
+class InsertedPipeline(msgspec.Struct, frozen=True, tag="insert"):
+    """A pipeline runs before or after a pass, on the same operation."""
+
+    pipeline: str
+    side: Side
+    reference: PassReference
+
+    @property
+    def text(self) -> str:
+        """The change as commands take it."""
+        return f"insert {_quoted(self.pipeline)} {self.side} {_word(self.reference)}"
+
+
+class MovedPass(msgspec.Struct, frozen=True, tag="move"):
+    """A pass runs before or after another one, with the same options."""
+
+    reference: PassReference
+    side: Side
+    other: PassReference
+
+    @property
+    def text(self) -> str:
+        """The change as commands take it."""
+        return f"move {_word(self.reference)} {self.side} {_word(self.other)}"
+
+
+class SwappedPasses(msgspec.Struct, frozen=True, tag="swap"):
+    """Two passes exchange their places."""
+
+    first: PassReference
+    second: PassReference
+
+    @property
+    def text(self) -> str:
+        """The change as commands take it."""
+        return f"swap {_word(self.first)} {_word(self.second)}"
 
 
 class AppendedPipeline(msgspec.Struct, frozen=True, tag="append"):
@@ -55,7 +158,7 @@ class AppendedPipeline(msgspec.Struct, frozen=True, tag="append"):
     @property
     def text(self) -> str:
         """The change as commands take it."""
-        return f"append {shlex.quote(self.pipeline)}"
+        return f"append {_quoted(self.pipeline)}"
 
 
 class ChangedBenefit(msgspec.Struct, frozen=True, tag="benefit"):
@@ -67,10 +170,11 @@ class ChangedBenefit(msgspec.Struct, frozen=True, tag="benefit"):
     @property
     def text(self) -> str:
         """The change as commands take it."""
-        return f"benefit {shlex.quote(self.pattern)} {self.benefit}"
+        return f"benefit {_quoted(self.pattern)} {self.benefit}"
 
 
-Change = PatternSwitch | DroppedPass | AppendedPipeline | ChangedBenefit
+PlacedChange = ReplacedPass | ChangedOptions | InsertedPipeline | MovedPass | SwappedPasses
+Change = Switch | DroppedPass | PlacedChange | AppendedPipeline | ChangedBenefit
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -83,6 +187,11 @@ class Alternative(msgspec.Struct, frozen=True):
         """The alternative as commands take it."""
         return " and ".join(change.text for change in self.changes) or "as it is"
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether it changes single places of the pipeline."""
+        return any(_is_placed(change) for change in self.changes)
+
 
 def parse_alternatives(text: str) -> list[Alternative]:
     """Parse alternatives, separated by semicolons.
@@ -90,23 +199,55 @@ def parse_alternatives(text: str) -> list[Alternative]:
     Raises:
         UsageError: a syntax error, or there is no alternative.
     """
-    found = [Alternative(tuple(_changes(words))) for words in _split(_words(text), ";")]
+    found = [
+        Alternative(tuple(_change(part) for part in _parts(_words(each), "and")))
+        for each in _split(text, ";")
+        if each.strip()
+    ]
     if not found:
-        raise UsageError(f"There is no alternative: give one of {FORMS}.")
+        raise UsageError(f"There is no alternative: {_HELP}.")
     return found
 
 
-def _words(text: str) -> list[str]:
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=";")
-    lexer.whitespace_split = True
-    lexer.commenters = ""
+def _is_placed(change: Change) -> bool:
+    if isinstance(change, DroppedPass):
+        return change.reference.number is not None
+    if isinstance(change, Switch):
+        return change.inside is not None and change.inside.number is not None
+    return isinstance(change, PlacedChange)
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+def _split(text: str, separator: str) -> list[str]:
     try:
-        return [word.strip(";") or ";" for word in lexer]
+        return list(split_outside(text, separator, strict=True))
     except ValueError as error:
-        raise UsageError(f"A quote is not closed in {text!r}: close it.") from error
+        raise UsageError(f"{error} in {text!r}: close it.") from error
 
 
-def _split(words: Sequence[str], separator: str) -> Iterator[list[str]]:
+def _words(text: str) -> list[str]:
+    """Split at blanks outside of quotes and brackets; quotes around a word are removed."""
+    return [_unquoted(word) for word in _split(" ".join(text.split("\n")), " ") if word]
+
+
+def _unquoted(word: str) -> str:
+    """Remove quotes, except within braces, where they belong to the options of a pass."""
+    brace = next((at for at, _ in depths(word) if word[at] == "{"), len(word))
+    return "".join(shlex.split(word[:brace])) + word[brace:]
+
+
+def _quoted(text: str) -> str:
+    return shlex.quote(text)
+
+
+def _word(reference: PassReference) -> str:
+    number = "" if reference.number is None else f"#{reference.number}"
+    return f"{_quoted(reference.name)}{number}"
+
+
+def _parts(words: Sequence[str], separator: str) -> Iterator[list[str]]:
     """Yield the words between separators, without empty parts."""
     part: list[str] = []
     for word in [*words, separator]:
@@ -117,28 +258,77 @@ def _split(words: Sequence[str], separator: str) -> Iterator[list[str]]:
             part = []
 
 
-def _changes(words: list[str]) -> Iterable[Change]:
-    return (_change(part) for part in _split(words, "and"))
+# --- changes -----------------------------------------------------------------------------
 
 
 def _change(words: list[str]) -> Change:
-    first, *rest = words
-    if first.startswith(_PATTERN) and len(rest) == 1 and rest[0] in ("on", "off"):
-        return PatternSwitch(_glob(first.removeprefix(_PATTERN)), rest[0] == "on")
-    if first == "drop" and len(rest) == 1:
-        return DroppedPass(_glob(rest[0].removeprefix(_PASS)))
-    if first == "append" and len(rest) == 1:
-        return AppendedPipeline(rest[0])
-    if first == "append" and rest:
-        raise UsageError(f"{shlex.join(words)!r} is no alternative: put the pipeline into quotes.")
-    if first == "benefit" and len(rest) == 2:
-        return ChangedBenefit(_glob(rest[0].removeprefix(_PATTERN)), _benefit(rest[1]))
-    if first.startswith("#"):
-        raise UsageError(
-            f"{shlex.join(words)!r} is no alternative: to leave out one action, 'goto {first}' and "
-            "'skip'."
+    for prefix, kind in _SWITCHES.items():
+        if words[0].startswith(prefix):
+            return _switch(kind, words[0].removeprefix(prefix), words)
+    match words:
+        case ["append", pipeline]:
+            return AppendedPipeline(pipeline)
+        case ["benefit", pattern, number]:
+            return ChangedBenefit(_glob(pattern.removeprefix("pattern:")), _benefit(number))
+        case _:
+            return _pass_change(words)
+
+
+def _pass_change(words: list[str]) -> Change:
+    match words:
+        case ["drop", reference]:
+            return DroppedPass(_reference(reference))
+        case ["replace", reference, "with" | "by", pipeline]:
+            return ReplacedPass(_reference(reference), pipeline)
+        case ["insert", pipeline, ("before" | "after") as side, reference]:
+            return InsertedPipeline(pipeline, side, _reference(reference))
+        case ["move", reference, ("before" | "after") as side, other]:
+            return MovedPass(_reference(reference), side, _reference(other))
+        case ["swap", one, other] | ["swap", one, "with", other]:
+            return SwappedPasses(_reference(one), _reference(other))
+        case [word] if match := _WITH_OPTIONS.fullmatch(word):
+            return ChangedOptions(_reference(match["reference"]), match["options"].strip())
+        case _:
+            raise _unknown(words)
+
+
+def _unknown(words: list[str]) -> UsageError:
+    text = repr(" ".join(words))
+    if words[0].startswith("#"):
+        return UsageError(
+            f"{text} is no alternative: to leave out one action, 'goto {words[0]}' and 'skip'."
         )
-    raise UsageError(f"{shlex.join(words)!r} is no alternative: give one of {FORMS}.")
+    form = next((form for verb, form in _FORMS.items() if _is_verb(verb, words[0])), None)
+    return UsageError(f"{text} is no alternative: {f'write {form}' if form else _HELP}.")
+
+
+def _is_verb(verb: str, word: str) -> bool:
+    return word.startswith(verb) if verb.endswith(":") else word == verb
+
+
+def _switch(kind: Literal["pattern", "fold"], name: str, words: list[str]) -> Switch:
+    match words[1:]:
+        case ["off"]:
+            return Switch(kind, _glob(name))
+        case ["off", "in", reference]:
+            return Switch(kind, _glob(name), inside=_reference(reference))
+        case ["on"] if kind == "pattern":
+            return Switch(kind, _glob(name), on=True)
+        case ["on", "in", _] if kind == "pattern":
+            raise UsageError("A pattern is 'on' in all passes: leave 'in PASS' out.")
+        case _:
+            raise _unknown(words)
+
+
+def _reference(text: str) -> PassReference:
+    match = _REFERENCE.fullmatch(text.removeprefix(_PASS))
+    if match is None or match["number"] == "0":
+        raise UsageError(
+            f"{text!r} is no pass: write its argument, or a glob, or with the number of a run "
+            "from 1, such as canonicalize#2."
+        )
+    number = match["number"]
+    return PassReference(_glob(match["name"]), None if number is None else int(number))
 
 
 def _glob(text: str) -> str:
@@ -152,3 +342,8 @@ def _benefit(text: str) -> int:
     if not text.isdecimal() or int(text) > HIGHEST:
         raise UsageError(f"{text!r} is no benefit: give an integer from 0 to {HIGHEST:,}.")
     return int(text)
+
+
+def switches_of(changes: Iterable[Change]) -> list[Switch]:
+    """Return the patterns and folds that are switched off."""
+    return [one for one in changes if isinstance(one, Switch) and not one.on]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.stop import signal_name
 from actiondbg.process.tool_process import is_shared
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
@@ -30,12 +31,14 @@ from actiondbg.whatif.alternatives import (
     Change,
     ChangedBenefit,
     DroppedPass,
-    PatternSwitch,
+    Switch,
     parse_alternatives,
 )
 from actiondbg.whatif.fork_run import RunEnd, check_pipelines, run_alternative, unmatched
+from actiondbg.whatif.pass_plan import PassPlan, find_pipeline
 
 if TYPE_CHECKING:
+    from actiondbg.analysis.actions import ListedAction
     from actiondbg.process.execution import Execution
     from actiondbg.session.session import Session
 
@@ -72,6 +75,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     unmatched: list[str] = []
 
+    @property
+    def end_text(self) -> str:
+        """How the run ended, as a verb with its object."""
+        if self.end == "timeout":
+            return "took too long"
+        if self.status is None:
+            return "stopped at the pass"
+        if self.status < 0:
+            return f"died of {signal_name(-self.status)}"
+        return f"ended with status {self.status}"
+
 
 class Comparison(Closeable):
     """The run as it is and its alternatives; close it to remove the final IR of each.
@@ -80,12 +94,20 @@ class Comparison(Closeable):
         rows: the run as it is, then the alternatives in their order.
         until: the pass after which the runs stopped, or None.
         judged: whether an oracle judged the runs.
+        notes: about the places that were changed, one sentence each.
     """
 
     def __init__(
-        self, rows: list[Row], files: list[Path], directory: Path, until: str | None, judged: bool
+        self,
+        rows: list[Row],
+        files: list[Path],
+        directory: Path,
+        until: str | None,
+        judged: bool,
+        notes: Iterable[str] = (),
     ) -> None:
         self.rows = rows
+        self.notes = list(dict.fromkeys(notes))
         self.until = until
         self.judged = judged
         self._files = files
@@ -108,14 +130,44 @@ class Comparison(Closeable):
             number: of the alternative, from 1.
 
         Raises:
-            UsageError: there is no such alternative, or its output is no text.
+            UsageError: there is no such alternative, a run has no final IR, or it is no text.
         """
         if not 0 < number < len(self.rows):
             most = len(self.rows) - 1
             raise UsageError(f"There is no alternative {number}: their numbers are 1 to {most}.")
+        why = self.without_ir(number)
+        if why is not None:
+            raise UsageError(why)
         before, after = self._text(0), self._text(number)
         diff = make_diff(before, after, {}, {})
         return msgspec.structs.replace(diff, title=self.rows[number].alternative)
+
+    def without_ir(self, number: int) -> str | None:
+        """Return a sentence about the final IR that an alternative or the run as it is lacks.
+
+        Args:
+            number: of the alternative, from 1.
+
+        Returns:
+            The sentence; None if both have a final IR.
+        """
+        lacking = [at for at in (0, number) if not self._has_ir(at)]
+        if not lacking:
+            return None
+        ends = " and ".join(f"{self._title(at)} {self.rows[at].end_text}" for at in lacking)
+        return f"There is no final IR to compare: {ends}."
+
+    def _has_ir(self, number: int) -> bool:
+        row = self.rows[number]
+        is_whole = row.end == "until" or (row.status is not None and row.status >= 0)
+        return is_whole and self._files[number].exists()
+
+    def _title(self, number: int) -> str:
+        return (
+            f"alternative {number}, {self.rows[number].alternative},"
+            if number
+            else ("the run as it is")
+        )
 
     def final_ir(self, number: int) -> str:
         """Return the final IR of a run, as ``diff`` compares it; 0 is the run as it is."""
@@ -138,7 +190,7 @@ class Comparison(Closeable):
                 "or stop the alternatives at a pass with --until."
             ) from error
         except FileNotFoundError:
-            return ""  # such as of a run that timed out
+            return ""  # such as of a run that crashed
 
 
 def compare(
@@ -164,8 +216,9 @@ def compare(
 
     Raises:
         NotStopped: the tool is not stopped.
-        UsageError: an alternative has a syntax error, names an unknown pass in a pipeline, or is
-            the only one and changes nothing; or the run as it is ends before ``until``.
+        UsageError: an alternative has a syntax error, names an unknown pass in a pipeline or no
+            pass ahead, or is the only one and changes nothing; or the run as it is ends before
+            ``until``.
         OracleError: the oracle cannot judge.
     """
     wanted = _parsed(alternatives)
@@ -179,12 +232,22 @@ def compare(
         judge = None if oracle is None else _Judge(make_oracle(oracle), session, line, directory)
         with _freeze(execution, judge) as start:
             check_pipelines(start, wanted)
-            shared = is_shared(session.target.streams.stdout)
-            runs = _Runs(execution, start, directory, line, shared, until, timeout, judge)
+            runs = _Runs(
+                start,
+                execution.branches.request(),
+                directory,
+                names_output=line.output is not None,
+                is_shared=is_shared(session.target.streams.stdout),
+                until=until,
+                seconds=timeout,
+                judge=judge,
+            )
+            if any(one.is_placed for one in wanted):
+                runs.plan(wanted, session.past.passes())
             made = runs.run([Alternative(), *wanted], jobs, progress)
         rows, files = [row for row, _ in made], [file for _, file in made]
         _check_rows(rows, wanted, until, session)
-        return Comparison(rows, files, directory, until, judge is not None)
+        return Comparison(rows, files, directory, until, judge is not None, runs.notes)
     except BaseException:
         remove_directory(directory)
         raise
@@ -249,16 +312,25 @@ def unmatched_sentence(changes: Sequence[str], session: Session) -> str:
 
 
 def _unmatched(change: Change, session: Session) -> str:
+    where = ""
     if isinstance(change, DroppedPass):
-        what, spec, verb = f"pass {change.name!r}", f"pass:{change.name}", "runs"
+        name = change.reference.name
+        what, spec, verb = f"pass {name!r}", f"pass:{name}", "runs"
         listing = "'info pipeline' lists the passes."
     else:
-        assert isinstance(change, PatternSwitch | ChangedBenefit)
-        what, spec, verb = f"pattern {change.pattern!r}", f"pattern:{change.pattern}", "is tried"
+        assert isinstance(change, Switch | ChangedBenefit)
+        if isinstance(change, Switch):
+            kind, name = change.kind, change.name
+            where = "" if change.inside is None else f" in {change.inside}"
+        else:
+            kind, name = "pattern", change.pattern
+        what, spec = f"{kind} {name!r}", f"{kind}:{name}"
+        verb = "is tried" if kind == "pattern" else "is found"
         listing = "'info applicable --patterns' lists those of a pass."
     pending = resolve_spec(spec, session.names).unresolved.clause or ""
     similar = pending.partition("; ")[2]
-    return f"No {what} {verb} from this stop on{f'; {similar}' if similar else f'. {listing}'}"
+    rest = f"; {similar}" if similar and not where else f". {listing}"
+    return f"No {what} {verb}{where} from this stop on{rest}"
 
 
 class _Judge:
@@ -300,24 +372,42 @@ class _Runs:
 
     def __init__(
         self,
-        execution: Execution,
         start: ForkedTool,
+        skips: protocol.SetSkips,
         directory: Path,
-        line: CommandLine,
+        *,
+        names_output: bool,
         is_shared: bool,
         until: str | None,
         seconds: float | None,
         judge: _Judge | None,
     ) -> None:
         self._start = start
-        self._skips = execution.branches.request()
+        self._skips = skips
         self._directory = directory
         self._numbers = itertools.count()
-        self._names_output = line.output is not None
+        self._plans: dict[Alternative, PassPlan] = {}
+        self._begun: list[ListedAction] = []
+        self._names_output = names_output
         self._is_shared = is_shared
         self._until = until
         self._seconds = seconds
         self._judge = judge
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the changes of single places of the pipeline."""
+        return [note for plan in self._plans.values() for note in plan.notes]
+
+    def plan(self, alternatives: Iterable[Alternative], runs: list[ListedAction]) -> None:
+        """Plan the changes of single places; ``runs`` are all passes of the timeline.
+
+        Raises:
+            UsageError: a change names no pass ahead, or cannot be made.
+        """
+        pipeline = find_pipeline(self._start, self._skips, runs)
+        self._begun = [run for run in runs if run.ordinal < pipeline.first]
+        self._plans = {one: PassPlan(one, pipeline) for one in alternatives if one.is_placed}
 
     def run(
         self, alternatives: list[Alternative], jobs: int, progress: OnProgress | None
@@ -355,11 +445,14 @@ class _Runs:
                 is_shared=self._is_shared,
                 until=self._until,
                 seconds=self._seconds,
+                catches=self._judge.catches() if self._judge else (),
+                plan=self._plans.get(alternative),
+                runs=self._begun,
             )
             judged = None if self._judge is None else self._judge.judge(end, running)
         finally:
             running.close()
-        return _row(alternative, end, judged), end.ir if end.ir.exists() else end.output
+        return _row(alternative, end, judged), end.ir
 
 
 def _row(alternative: Alternative, end: RunEnd, judged: Judgement | None) -> Row:

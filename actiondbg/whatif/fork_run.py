@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.analysis.actions import ListedAction
 from actiondbg.bisection.trials.trial import RunningTrial
 from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.forked_tool import ForkedTool
@@ -21,8 +22,10 @@ from actiondbg.whatif.alternatives import (
     Change,
     ChangedBenefit,
     DroppedPass,
-    PatternSwitch,
+    Switch,
+    switches_of,
 )
+from actiondbg.whatif.pass_plan import PassPlan, PlanDriver
 
 _RESTRICTED = re.compile(r"pass '(.*)' restricted to '(.*?)' on a PassManager")
 
@@ -62,6 +65,9 @@ def run_alternative(
     is_shared: bool,
     until: str | None,
     seconds: float | None,
+    catches: Sequence[protocol.WireBreakpoint] = (),
+    plan: PassPlan | None = None,
+    runs: Iterable[ListedAction] = (),
 ) -> RunEnd:
     """Run an alternative to its end.
 
@@ -75,6 +81,12 @@ def run_alternative(
             the tool's.
         until: the pass after which the run stops, a glob; None for the end.
         seconds: the time limit; None for none.
+        catches: what the oracle catches; set in the frozen stop.
+        plan: the changes of single places of the pipeline; None for none.
+        runs: the passes that began before the stop.
+
+    Raises:
+        UsageError: a pipeline of the plan cannot run at its place.
     """
     stem, report = running.directory / "run", running.directory / "census.json"
     output, errors = stem.with_suffix(".output"), stem.with_suffix(".err")
@@ -82,20 +94,14 @@ def run_alternative(
     out = stem.with_suffix(".out")
     fork = running.own(start.fork("trial", stdout=str(out), stderr=str(errors), output=str(output)))
     copied = out.stat().st_size
-    fork.request(skips_with(skips, alternative.changes))
+    skips = skips_with(skips, alternative.changes)
+    fork.request(skips)
     fork.request(request_of(alternative.changes, report, ir))
-    caught: Stop | None = None
+    driver = None if plan is None else PlanDriver(fork, skips, plan, runs)
     census: protocol.Census | None = None
     actions: int | None = None
     began = time.monotonic()
-    try:
-        stop = fork.complete(seconds, _until(until))
-        if stop.reason in ("catch", "verify"):
-            caught = stop
-            fork.request(protocol.SetBreakpoints(breakpoints=[]))
-            stop = fork.complete(seconds, _until(until))
-    except TimeoutError:
-        stop = None
+    stop, caught = _complete(fork, _until(until), seconds, catches, driver)
     taken = time.monotonic() - began
     if stop is not None and stop.when != "exit":
         census = fork.request(protocol.GetCensus())
@@ -110,6 +116,38 @@ def run_alternative(
             out.write_bytes(out.read_bytes()[copied:])
     fork.close()
     return RunEnd(stop, caught, census, actions, taken, output, ir, errors)
+
+
+def _complete(
+    fork: ForkedTool,
+    until: protocol.Until | None,
+    seconds: float | None,
+    catches: Sequence[protocol.WireBreakpoint],
+    driver: PlanDriver | None,
+) -> tuple[Stop | None, Stop | None]:
+    """Run a fork to its end; return the end, or None after a time-out, and what was caught."""
+    deadline = None if seconds is None else time.monotonic() + seconds
+    own = [] if driver is None else [driver.breakpoint]
+    caught: Stop | None = None
+    try:
+        if driver is not None:
+            fork.request(protocol.SetBreakpoints(breakpoints=[*catches, *own]))
+        control = "continue" if driver is None else driver.begin()
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            stop = fork.complete(left, until, control)
+            control = "continue"
+            if stop.reason in ("catch", "verify"):
+                caught = stop
+                fork.request(protocol.SetBreakpoints(breakpoints=own))
+            elif stop.reason == "breakpoint" and driver is not None:
+                control = driver.before_pass(stop)
+            else:
+                return stop, caught
+    except TimeoutError:
+        return None, caught
+    except AgentError as error:
+        raise UsageError(f"A pipeline cannot run at its place: {refusal(str(error))}.") from error
 
 
 def check_pipelines(start: ForkedTool, alternatives: Sequence[Alternative]) -> None:
@@ -137,12 +175,15 @@ def refusal(message: str) -> str:
 
 
 def skips_with(skips: protocol.SetSkips, changes: Sequence[Change]) -> protocol.SetSkips:
-    """Return the skips of the timeline with those of changes; the rules of these are the last."""
+    """Return the skips of the timeline with those of changes.
+
+    The rules of the changes are the last, and of these the rules of switches.
+    """
     rules = skips.rules
     for change in changes:
-        if isinstance(change, PatternSwitch) and change.on:
-            rules = [_exempting(rule, change.pattern) for rule in rules]
-    own = [rule for change in changes for rule in _rule(change)]
+        if isinstance(change, Switch) and change.on:
+            rules = [_exempting(rule, change.name) for rule in rules]
+    own = [_rule(change) for change in _ruled(changes)]
     return msgspec.structs.replace(skips, rules=[*rules, *own])
 
 
@@ -158,7 +199,7 @@ def unmatched(changes: Sequence[Change], census: protocol.Census | None) -> list
     """Return the changes whose pattern or pass there was not."""
     if census is None:
         return []
-    ruled = [one for one in changes if _rule(one)]
+    ruled = _ruled(changes)
     beneficial = [one for one in changes if _benefit(one)]
     uses = census.rules[len(census.rules) - len(ruled) :]
     unused = [one for one, count in zip(ruled, uses, strict=False) if not count]
@@ -167,21 +208,27 @@ def unmatched(changes: Sequence[Change], census: protocol.Census | None) -> list
     ]
 
 
-def _rule(change: Change) -> list[protocol.SkipRule]:
+def _ruled(changes: Sequence[Change]) -> list[DroppedPass | Switch]:
+    """Return the changes that are rules of skips, in the order of the rules."""
+    dropped = (one for one in changes if isinstance(one, DroppedPass))
+    return [*(one for one in dropped if one.reference.number is None), *switches_of(changes)]
+
+
+def _rule(change: DroppedPass | Switch) -> protocol.SkipRule:
     if isinstance(change, DroppedPass):
-        term = protocol.Term(kind="pass", glob=change.name)
-    elif isinstance(change, PatternSwitch) and not change.on:
-        term = protocol.Term(kind="pattern", glob=change.pattern)
+        terms = [protocol.Term(kind="pass", glob=change.reference.name)]
     else:
-        return []
-    return [protocol.SkipRule(terms=[term], condition=None)]
+        terms = [protocol.Term(kind=change.kind, glob=change.name)]
+        if change.inside is not None:
+            terms.append(protocol.Term(kind="in", glob=change.inside.name))
+    return protocol.SkipRule(terms=terms, condition=None)
 
 
 def _benefit(change: Change) -> list[protocol.BenefitChange]:
     if isinstance(change, ChangedBenefit):
         return [protocol.BenefitChange(pattern=change.pattern, benefit=change.benefit)]
-    if isinstance(change, PatternSwitch) and change.on:
-        return [protocol.BenefitChange(pattern=change.pattern, benefit=None)]
+    if isinstance(change, Switch) and change.on:
+        return [protocol.BenefitChange(pattern=change.name, benefit=None)]
     return []
 
 

@@ -23,9 +23,21 @@ if TYPE_CHECKING:
     from actiondbg.session.session import Session
 
 _EPILOG = """\
+alternatives, joined by 'and' into one; PASS is a pass, or with #N the place of its N-th run:
+  pattern:P off, pattern:P on    skip a pattern, or try it first
+  fold:OP off                    skip the folds of an operation
+  pattern:P off in PASS          skip it in one pass; a fold, too
+  drop PASS                      leave a pass out
+  PASS{OPTION=VALUE ...}         change options of a pass
+  replace PASS with 'PIPELINE'   run other passes instead
+  insert 'PIPELINE' before PASS  run more passes before a pass, or after it
+  move PASS before PASS          change the order; also 'after', and 'swap PASS PASS'
+  append 'PIPELINE'              run more passes at the end
+  benefit P N                    change the benefit of a pattern
+
 examples:
   actiondbg whatif -a 'drop cse' -a 'pattern:FoldX off' -- mlir-opt in.mlir --canonicalize --cse
-  actiondbg whatif -a "append 'canonicalize,cse'" --diff -- mlir-opt in.mlir --sccp
+  actiondbg whatif -a 'swap canonicalize cse' --diff -- mlir-opt in.mlir --canonicalize --cse
   actiondbg whatif --at pass:cse -a 'drop cse and benefit FoldX 5' -j 2 -- mlir-opt in.mlir ...
 
 exit status: 0 success, 1 error, 2 bad usage, 3 the tool could not be started.
@@ -41,8 +53,8 @@ class WhatifCommandLine(ComparisonOptions):
         Option(
             "--alternative",
             "TEXT",
-            help="what a run does otherwise: pattern:P off|on, drop PASS, append 'PIPELINE', "
-            "benefit P N; may be repeated",
+            help="what a run does otherwise, such as 'drop cse#2' or 'canonicalize{top-down=0}', "
+            "see below; may be repeated",
             short="-a",
         ),
     ] = ()

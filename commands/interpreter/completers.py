@@ -146,17 +146,23 @@ def spec(typed: Typed) -> list[str] | None:
 def alternative(typed: Typed) -> list[str]:
     """Complete what a run does otherwise, as ``whatif`` takes it."""
     last = typed.before[-1] if typed.before else ";"
-    if last.startswith("pattern:"):
-        return matching(["off", "on"], typed.word)
-    if last == "drop":
+    if last.startswith(("pattern:", "fold:")):
+        return matching(["off", "on"] if last.startswith("pattern:") else ["off"], typed.word)
+    if last == "off":
+        return matching(["and", "in"], typed.word)
+    if last in ("drop", "replace", "move", "swap", "in", "before", "after"):
         return passes(typed)
     if last == "benefit":
         return patterns(typed)
     if last == "and" or last.endswith(";") or last.startswith("-"):
         names = [f"pattern:{name}" for name in _names(typed, "pattern")]
-        words = ["append", "benefit", "drop", *names]
-        return matching(words if typed.word else [*words[:3], "pattern:"], typed.word)
-    return matching(["and"], typed.word)
+        verbs = ["append", "benefit", "drop", "insert", "move", "replace", "swap"]
+        return matching([*verbs, *names] if typed.word else [*verbs, "pattern:"], typed.word)
+    verb = typed.before[-2] if len(typed.before) > 1 else ""
+    if verb == "swap":
+        return passes(typed)
+    following = {"move": ["before", "after"], "insert": ["before", "after"], "replace": ["with"]}
+    return matching(following.get(verb, ["and"]), typed.word)
 
 
 def watched(typed: Typed) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import msgspec
 from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned
+from actiondbg.process.stop import signal_name
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
@@ -30,13 +30,14 @@ class ComparisonShown(msgspec.Struct):
         comparison: the runs.
         all: whether all operations are shown whose numbers differ.
         notes: sentences below the table.
-        diffs: of the alternatives, if they are wanted.
+        diffs: of the alternatives, if they are wanted; instead of a diff the sentence why there is
+            none.
     """
 
     comparison: Comparison
     all: bool
     notes: list[str]
-    diffs: list[Diff]
+    diffs: list[Diff | str]
 
 
 class ApplicableShown(msgspec.Struct):
@@ -103,15 +104,8 @@ def _end(row: Row) -> str:
     if row.status is None:
         return "at the pass"
     if row.status < 0:
-        return _signal(-row.status)
+        return signal_name(-row.status)
     return f"status {row.status}"
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _counts(row: Row, base: Row) -> list[str]:
@@ -149,6 +143,9 @@ def comparison_lines(shown: ComparisonShown, paint: Callable[[str], str] = str) 
     """Return a comparison with its diffs as text; ``paint`` colours a line of a diff."""
     lines = comparison_text(shown.comparison, shown.all, shown.notes).splitlines()
     for number, diff in enumerate(shown.diffs, 1):
+        if isinstance(diff, str):
+            lines.append(diff)
+            continue
         if diff.is_empty:
             lines.append(f"Alternative {number}, {diff.title}, has the same final IR.")
             continue
@@ -165,7 +162,7 @@ def comparison_object(shown: ComparisonShown) -> object:
     """Return a comparison for JSON."""
     found = shown.comparison.as_json()
     if shown.diffs:
-        found["diffs"] = [diff.unified() for diff in shown.diffs]
+        found["diffs"] = [None if isinstance(diff, str) else diff.unified() for diff in shown.diffs]
     return {**found, "notes": shown.notes}
 
 

@@ -72,9 +72,12 @@ class WhatifOptions(ComparisonOptions):
     needs_tool="A run that does otherwise",
 )
 def whatif(console: Console, options: WhatifOptions) -> ComparisonShown:
-    """Compare the run as it is with alternatives, each in a fork of this stop: pattern:P off, or
-    on, which tries P first; drop PASS; append 'PIPELINE'; benefit P N. 'and' joins changes into
-    one alternative. The session itself is not affected.
+    """Compare the run as it is with alternatives, each in a fork of this stop: 'pattern:P off', or
+    'on', which tries P first; 'fold:OP off'; both with 'in PASS'; 'drop PASS';
+    'PASS{OPTION=VALUE ...}'; 'replace PASS with PIPELINE'; 'insert PIPELINE before PASS', or
+    'after'; 'move PASS before PASS', or 'after'; 'swap PASS PASS'; 'append PIPELINE';
+    'benefit P N'. A PASS may be a run of it, such as cse#2. 'and' joins changes into one
+    alternative. The session itself is not affected.
     """
     from actiondbg.whatif.comparison import compare
 
@@ -105,8 +108,9 @@ def shown_comparison(
         options: what to show.
         sentence: returns the note about changes without effect.
     """
-    notes = [sentence(row.unmatched) for row in found.rows if row.unmatched]
-    diffs = [found.diff(number) for number in range(1, len(found.rows))] if options.diff else []
+    notes = [sentence(row.unmatched) for row in found.rows if row.unmatched] + found.notes
+    numbers = range(1, len(found.rows)) if options.diff else ()
+    diffs = [found.without_ir(number) or found.diff(number) for number in numbers]
     return ComparisonShown(found, options.all, list(dict.fromkeys(notes)), diffs)
 
 

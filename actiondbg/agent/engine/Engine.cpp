@@ -72,9 +72,12 @@ void Engine::makeCheckpoint() {
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
+  frame.isAlternative = alternative && alternative->isRunning();
   if (!begin(frame))
     return;
-  if (!frame.skipped)
+  if (LLVM_UNLIKELY(alternative != nullptr))
+    alternative->run(*this, frame, run);
+  else if (!frame.skipped)
     run();
   finish(frame);
 }
@@ -154,9 +157,11 @@ void Engine::before(Frame &frame) {
   stops.beginEvent();
   if (LLVM_UNLIKELY(!editPlan.empty()))
     edit(notice);
-  if (skips.decide(frame, observer.ids))
+  bool isOwnPass = frame.isAlternative && frame.kind == Kind::Pass;
+  if (!isOwnPass && skips.decide(frame, observer.ids))
     frame.skipped = true;
-  stopBefore(frame, notice);
+  if (!isOwnPass)
+    stopBefore(frame, notice);
   skips.note(frame);
   planObservation(frame);
 }

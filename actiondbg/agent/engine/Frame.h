@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir {
 class Pattern;
@@ -77,8 +78,12 @@ struct Rare {
   llvm::SmallVector<std::pair<int, Results>, 0> undecided;
   llvm::SmallVector<std::string, 0> reasons, values;
   std::unique_ptr<Snapshot> snapshot;
-  /// For a pass: its number among the runs of this pass, from 1.
+  /// For a pass: its number among the tool's runs of this pass, from 1; 0 for a
+  /// run of an alternative.
   uint64_t run = 0;
+  /// For a pass: pipelines of an alternative that run before it, in its place,
+  /// and after it.
+  std::vector<std::string> before, instead, after;
   std::optional<std::string> name;
 };
 
@@ -119,6 +124,8 @@ struct Frame {
   Found found = Found::Nothing;
   bool over = false;
   bool skipped = false;
+  /// Whether a pipeline of an alternative runs it, not the tool.
+  bool isAlternative = false;
   /// Set by a plan: inside a pass whose actions must all run; a candidate;
   /// skipped. See Plan.h.
   bool isHeld = false, isCandidate = false, isPlanned = false;

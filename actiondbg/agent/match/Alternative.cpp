@@ -1,15 +1,18 @@
 //===- Alternative.cpp - What a fork does otherwise -----------------------===//
 
 #include "match/Alternative.h"
+#include "engine/Engine.h"
 #include "observe/PatternNames.h"
 #include "support/Pipelines.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+using llvm::StringRef;
 using llvm::json::Object;
 
 namespace adbg {
@@ -63,18 +66,52 @@ PatternBenefit Alternative::benefitOf(const Pattern &pattern,
   return PatternBenefit(change->benefit);
 }
 
-LogicalResult Alternative::append(Operation *root) {
-  if (isAppending)
+LogicalResult Alternative::runOwn(Operation *op, StringRef pipeline) {
+  isOwn = true;
+  PipelineError error = runPipeline(op, pipeline, /*forwards=*/true);
+  isOwn = false;
+  if (!error)
     return success();
-  isAppending = true;
+  hasFailed = true;
+  return emitError(op->getLoc(), "the pipeline '")
+         << pipeline << "' of the alternative failed: " << *error;
+}
+
+LogicalResult Alternative::append(Operation *root) {
+  if (isOwn)
+    return success();
   for (const std::string &pipeline : pipelines)
-    if (PipelineError error = runPipeline(root, pipeline, /*forwards=*/true)) {
-      isAppending = false;
-      return emitError(root->getLoc(), "the appended pipeline '")
-             << pipeline << "' failed: " << *error;
-    }
-  isAppending = false;
-  return success();
+    if (hasFailed || failed(runOwn(root, pipeline)))
+      return failure();
+  return success(!hasFailed);
+}
+
+void Alternative::runAround(Engine &engine, Frame &frame,
+                            llvm::ArrayRef<std::string> pipelines,
+                            Frame *around) {
+  if (pipelines.empty())
+    return;
+  Frame *inner = std::exchange(engine.innermost, around);
+  for (const std::string &pipeline : pipelines)
+    if (!hasFailed)
+      (void)runOwn(frame.op(), pipeline);
+  engine.innermost = inner;
+  // The tool's pass manager does not know of their changes.
+  if (frame.pass()->passState) {
+    AnalysisManager analyses = frame.pass()->passState->analysisManager;
+    analyses.invalidate(mlir::detail::PreservedAnalyses());
+  }
+}
+
+void Alternative::run(Engine &engine, Frame &frame,
+                      llvm::function_ref<void()> run) {
+  // Pipelines before and after a pass are no part of it.
+  runAround(engine, frame, frame.rare().before, frame.parent);
+  runAround(engine, frame, frame.rare().instead, &frame);
+  bool isLeftOut = hasFailed && frame.kind == Kind::Pass && !isOwn;
+  if (!frame.skipped && !isLeftOut)
+    run();
+  runAround(engine, frame, frame.rare().after, frame.parent);
 }
 
 void countOperations(Operation *root, llvm::StringMap<int64_t> &counts) {
@@ -86,7 +123,7 @@ void countOperations(Operation *root, llvm::StringMap<int64_t> &counts) {
 }
 
 void Alternative::note(Operation *root) {
-  if (isAppending)
+  if (isOwn)
     return;
   if (!report.empty())
     countOperations(root, operations);

@@ -3,6 +3,7 @@
 #ifndef ACTIONDBG_ALTERNATIVE_H
 #define ACTIONDBG_ALTERNATIVE_H
 
+#include "engine/Frame.h"
 #include "match/Glob.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -15,6 +16,8 @@ class PatternApplicator;
 } // namespace mlir
 
 namespace adbg {
+
+class Engine;
 
 /// Another benefit of the patterns of a name.
 struct BenefitChange {
@@ -59,6 +62,12 @@ public:
   /// Runs the pipelines after those of the tool; emits an error and fails where
   /// one does.
   mlir::LogicalResult append(mlir::Operation *root);
+  /// Runs an action with `run`, unless it is skipped; and around a pass the
+  /// pipelines that it has. After one of them has failed, no pass of the tool
+  /// runs.
+  void run(Engine &engine, Frame &frame, llvm::function_ref<void()> run);
+  /// Whether one of its pipelines runs now.
+  bool isRunning() const { return isOwn; }
   /// Counts the operations of the final IR, and prints it. Observe nothing
   /// meanwhile.
   void note(mlir::Operation *root);
@@ -68,10 +77,14 @@ public:
 
 private:
   BenefitChange *find(const mlir::Pattern &pattern);
+  mlir::LogicalResult runOwn(mlir::Operation *op, llvm::StringRef pipeline);
+  void runAround(Engine &engine, Frame &frame,
+                 llvm::ArrayRef<std::string> pipelines, Frame *around);
 
   llvm::DenseSet<const mlir::PatternApplicator *> ordered;
   llvm::StringMap<int64_t> operations;
-  bool isAppending = false;
+  bool isOwn = false;
+  bool hasFailed = false;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.

@@ -24,10 +24,14 @@ public:
   /// The plan of a trial; null if this process runs none.
   std::unique_ptr<Plan> plan;
 
-  /// `ordinals` and `applied` are sorted; rules do not skip the latter.
+  /// `ordinals` and `applied` are sorted; rules do not skip the latter. As many
+  /// rules as before continue the counts of their uses.
   void set(std::vector<uint64_t> ordinals, std::vector<SkipRule> standing,
            std::vector<uint64_t> applied) {
     wanted = std::move(ordinals);
+    for (size_t at = 0; rules.size() == standing.size() && at < rules.size();
+         ++at)
+      standing[at].uses = rules[at].uses;
     rules = std::move(standing);
     exempt = std::move(applied);
   }

@@ -14,7 +14,8 @@ void KnownNames::number(Frame &frame) {
     return;
   case Kind::Pass:
     frame.nth = ++passActions;
-    frame.needRare().run = ++passes[frame.name()];
+    if (!frame.isAlternative)
+      frame.needRare().run = ++passes[frame.name()];
     return;
   default:
     frame.nth = ++tags[frame.tag()];

@@ -62,6 +62,26 @@ Answer<NoResult> SetAlternative::run(SetAlternativeArguments &arguments) {
   return NoResult();
 }
 
+Answer<NoResult> RunAround::run(RunAroundArguments &arguments) {
+  if (std::optional<RequestError> error = refuseTool(engine))
+    return *error;
+  Frame *frame = engine.innermost;
+  if (!engine.alternative || !frame || frame->kind != Kind::Pass ||
+      frame->over || engine.stops.inside)
+    return RequestError(NotStopped,
+                        "the fork of an alternative is not before a pass");
+  for (auto *pipelines :
+       {&arguments.before, &arguments.instead, &arguments.after})
+    for (const std::string &pipeline : *pipelines)
+      if (PipelineError error = checkPipeline(frame->op(), pipeline))
+        return RequestError(InvalidParams, *error);
+  Rare &rare = frame->needRare();
+  rare.before = std::move(arguments.before);
+  rare.instead = std::move(arguments.instead);
+  rare.after = std::move(arguments.after);
+  return NoResult();
+}
+
 static Object census(const Engine &engine,
                      const llvm::StringMap<int64_t> &operations) {
   llvm::json::Array rules;

@@ -22,6 +22,22 @@ protected:
   Answer<NoResult> run(SetAlternativeArguments &arguments) override;
 };
 
+struct RunAroundArguments {
+  std::vector<std::string> before, instead, after;
+  explicit RunAroundArguments(Fields &fields)
+      : before(fields.texts("before")), instead(fields.texts("instead")),
+        after(fields.texts("after")) {}
+};
+
+/// pass/around: runs pipelines around the pass of the stop, or in its place.
+class RunAround : public Request<RunAroundArguments, NoResult> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<NoResult> run(RunAroundArguments &arguments) override;
+};
+
 /// Writes the census of the final IR, if this fork is to.
 void finishAlternative(Engine &engine);
 

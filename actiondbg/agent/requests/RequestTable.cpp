@@ -78,6 +78,7 @@ static constexpr Entry requests[] = {
     {"exit", by<Exit>},
 #ifndef ADBG_PORTABLE
     {"alternative/set", by<SetAlternative>},
+    {"pass/around", by<RunAround>},
     {"census", by<GetCensus>},
     {"passes", by<GetPasses>},
     {"pass/try", by<TryPass>},

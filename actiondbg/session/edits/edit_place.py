@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actiondbg import protocol
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import EditRefused, NotStopped
 from actiondbg.process.stop import Stop
-
-_ADAPTOR = "OpToOpPassAdaptor"  # runs the passes of a nested pass manager
 
 
 def check_place(stop: Stop | None, frames: Sequence[protocol.Frame], target: int | None) -> None:
@@ -31,7 +30,7 @@ def check_place(stop: Stop | None, frames: Sequence[protocol.Frame], target: int
     if not frames:
         raise EditRefused("No action is running: edit the IR at a stop before or after a pass.")
     innermost = frames[0]
-    running = [one for one in frames if not one.name.endswith(_ADAPTOR)]
+    running = [one for one in frames if not is_adaptor(one.name)]
     is_at_pass = innermost.tag == "pass-execution" and stop.when in ("before", "after")
     if not is_at_pass or any(one is not innermost for one in running):
         raise _refusal(running[-1], "holds operations of this IR")
@@ -46,9 +45,12 @@ def _operation(frame: protocol.Frame) -> int | None:
 
 def _refusal(frame: protocol.Frame, why: str) -> EditRefused:
     """Return the error that names an action which has to end first."""
-    is_adaptor = frame.name.endswith(_ADAPTOR)
     number = f"#{frame.ordinal}"
-    what = f"the pass manager {number}" if is_adaptor else f"{number} {frame.name or frame.tag}"
+    what = (
+        f"the pass manager {number}"
+        if is_adaptor(frame.name)
+        else f"{number} {frame.name or frame.tag}"
+    )
     if frame.tag != "pass-execution":
         return EditRefused(
             f"The IR cannot be edited here: {what} {why}; stop before or after a pass."

@@ -13,8 +13,10 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.ir.printed import PrintedText
+from actiondbg.support.atomic_write import create_free, numbered, open_whole
 
 # Options that the tool may need to read its own IR.
 _KEPT = (
@@ -23,7 +25,6 @@ _KEPT = (
     "load-dialect-plugin",
     "load-pass-plugin",
 )
-_ADAPTOR = "OpToOpPassAdaptor"  # runs the pipeline of nested operations: it is no pass of its own
 
 
 class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
@@ -53,7 +54,7 @@ def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
         UsageError: no pass runs.
     """
     for frame in frames:
-        if frame.tag == "pass-execution" and not frame.name.endswith(_ADAPTOR):
+        if frame.tag == "pass-execution" and not is_adaptor(frame.name):
             return frame
     raise UsageError(
         "There is no pass to reproduce, as none runs here: stop in one, with step or break."
@@ -79,9 +80,9 @@ def write_reproducer(
     """
     path = Path(os.path.abspath(path))
     try:
-        with path.open("w", encoding="utf-8") as file:
+        with open_whole(path) as file:
             printed.copy_to(file)
-            file.write(_resource(pipeline))
+            file.write(_resource(pipeline).encode(errors="surrogateescape"))
     except OSError as error:
         raise FileNotWritten(
             f"The reproducer cannot be written to {os.fspath(path)!r} ({error.strerror}): "
@@ -111,20 +112,17 @@ def keep_in(directory: Path, name: str, file: Path) -> tuple[Path, bool]:
     stem = re.sub(r"[^\w.-]+", "_", name) or "pass"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for number in itertools.count(1):
-            path = directory / (f"{stem}-{number}.mlir" if number > 1 else f"{stem}.mlir")
-            if not path.exists():
-                shutil.move(file, path)
-                return path, True
+        first = directory / f"{stem}.mlir"
+        for path in itertools.takewhile(Path.exists, numbered(first)):
             if filecmp.cmp(path, file, shallow=False):
                 file.unlink()
                 return path, False
+        return Path(shutil.move(file, create_free(first))), True
     except OSError as error:
         raise FileNotWritten(
             f"The reproducer cannot be written to the directory {os.fspath(directory)!r} "
             f"({error.strerror}): set another with 'set reproducer-directory'."
         ) from error
-    raise AssertionError  # a number is free
 
 
 def _is_kept(word: str) -> bool:

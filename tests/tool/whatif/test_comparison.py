@@ -247,6 +247,25 @@ def test_failures_and_events(launch: Launch) -> None:
             assert [row.verdict for row in found.rows] == ["good", "good"]
 
 
+def test_without_a_final_ir_there_is_no_diff(mlir_opt: str, folds: str) -> None:
+    crashing = "replace cse with 'func.func(transform-interpreter)'"
+    program = ("--", mlir_opt, folds, "--canonicalize", "--cse")
+    done = run("whatif", "-a", f"{crashing}; drop cse", "--diff", *program)
+    assert done.returncode == 0, done.stderr
+    assert (
+        f"There is no final IR to compare: alternative 1, {crashing}, ended with status 1."
+    ) in done.stdout.splitlines()
+    # The run as it is and the alternative both fail.
+    failing = ("--", mlir_opt, folds, "--transform-interpreter", "--cse")
+    done = run("whatif", "-a", "append cse", "--diff", *failing)
+    assert done.returncode == 0, done.stderr
+    assert "the same final IR" not in done.stdout
+    assert done.stdout.splitlines()[-1] == (
+        "There is no final IR to compare: the run as it is ended with status 1 and alternative 1, "
+        "append cse, ended with status 1."
+    )
+
+
 def test_a_crash_is_a_row(mlir_opt: str, tmp_path: Path) -> None:
     source = tmp_path / "crash.mlir"
     source.write_text(CRASHING)

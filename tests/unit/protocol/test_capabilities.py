@@ -52,6 +52,7 @@ REQUESTS: list[tuple[str, protocol.Request[Any]]] = [
     ("edit", protocol.SetSkips(ordinals=[], edits=[protocol.Edit(event=1, id=1)])),
     ("legalizations", protocol.OpenLegalizations(path="/x")),
     ("alternatives", protocol.SetAlternative(benefits=[], pipelines=[])),
+    ("alternatives", protocol.RunAround(before=["cse"])),
     ("statistics", protocol.GetStatistics()),
 ]
 

@@ -9,23 +9,73 @@ from actiondbg.whatif import (
     Alternative,
     AppendedPipeline,
     ChangedBenefit,
+    ChangedOptions,
     DroppedPass,
-    PatternSwitch,
+    InsertedPipeline,
+    MovedPass,
+    PassReference,
+    ReplacedPass,
+    SwappedPasses,
+    Switch,
     parse_alternatives,
 )
+
+CSE, SECOND = PassReference("cse"), PassReference("canonicalize", 2)
 
 
 @pytest.mark.parametrize(
     ("text", "changes"),
     [
-        ("pattern:FoldX off", [(PatternSwitch("FoldX", on=False),)]),
-        ("pattern:ns::Fold* on;", [(PatternSwitch("ns::Fold*", on=True),)]),
-        ("drop cse; drop pass:sccp", [(DroppedPass("cse"),), (DroppedPass("sccp"),)]),
+        ("pattern:FoldX off", [(Switch("pattern", "FoldX"),)]),
+        ("pattern:ns::Fold* on;", [(Switch("pattern", "ns::Fold*", on=True),)]),
+        ("fold:arith.addi off in cse", [(Switch("fold", "arith.addi", inside=CSE),)]),
+        (
+            "pattern:FoldX off in canonicalize#2",
+            [(Switch("pattern", "FoldX", inside=SECOND),)],
+        ),
+        (
+            "drop cse; drop pass:sccp; drop canonicalize#2",
+            [(DroppedPass(CSE),), (DroppedPass(PassReference("sccp")),), (DroppedPass(SECOND),)],
+        ),
         (
             "append 'canonicalize{max-iterations=1}, cse' and benefit pattern:FoldX 7",
             [(AppendedPipeline("canonicalize{max-iterations=1}, cse"), ChangedBenefit("FoldX", 7))],
         ),
-        ("pattern:'a b' off;;drop x", [(PatternSwitch("a b", on=False),), (DroppedPass("x"),)]),
+        (
+            "append canonicalize{max-iterations=1 x=2},func.func(cse, sccp) and drop cse",
+            [
+                (
+                    AppendedPipeline("canonicalize{max-iterations=1 x=2},func.func(cse, sccp)"),
+                    DroppedPass(CSE),
+                )
+            ],
+        ),
+        (
+            'canonicalize#2{max-iterations=1 disable-patterns="(a; b)::X and",Y}; drop cse',
+            [
+                (ChangedOptions(SECOND, 'max-iterations=1 disable-patterns="(a; b)::X and",Y'),),
+                (DroppedPass(CSE),),
+            ],
+        ),
+        ("'cse{x=1 y=2}'", [(ChangedOptions(CSE, "x=1 y=2"),)]),
+        ("replace cse with 'sccp,cse'", [(ReplacedPass(CSE, "sccp,cse"),)]),
+        (
+            "insert sccp before cse and insert 'a, b' after canonicalize#2",
+            [(InsertedPipeline("sccp", "before", CSE), InsertedPipeline("a, b", "after", SECOND))],
+        ),
+        ("move cse after canonicalize#2", [(MovedPass(CSE, "after", SECOND),)]),
+        ("swap cse canonicalize#2", [(SwappedPasses(CSE, SECOND),)]),
+        (
+            "pattern:'a b' off;;drop x",
+            [(Switch("pattern", "a b"),), (DroppedPass(PassReference("x")),)],
+        ),
+        (
+            "pattern:'(anonymous namespace)::X' off;drop '[ab]*#3'",
+            [
+                (Switch("pattern", "(anonymous namespace)::X"),),
+                (DroppedPass(PassReference("[ab]*", 3)),),
+            ],
+        ),
     ],
 )
 def test_a_text_and_back(text: str, changes: list[tuple[object, ...]]) -> None:
@@ -43,18 +93,25 @@ def test_the_run_as_it_is_has_no_changes() -> None:
     [
         ("", "There is no alternative"),
         (" ; ", "There is no alternative"),
-        ("pattern:FoldX", "'pattern:FoldX' is no alternative: give one of pattern:P off|on"),
+        ("pattern:FoldX", "'pattern:FoldX' is no alternative: write 'pattern:P off', "),
         ("pattern:FoldX maybe", "is no alternative"),
         ("pattern: off", "The name is missing"),
         ("FoldX off", "is no alternative"),
         ("#17 off", "is no alternative: to leave out one action, 'goto #17' and 'skip'."),
         ("drop", "is no alternative"),
         ("drop cse sccp", "is no alternative"),
-        ("append canonicalize, cse", "put the pipeline into quotes"),
-        ("append 'cse", "A quote is not closed"),
+        ("append canonicalize, cse", "with quotes around the pipeline"),
+        ("append 'cse", "A quote ' is not closed in"),
         ("benefit FoldX", "is no alternative"),
         ("benefit FoldX many", "'many' is no benefit: give an integer from 0 to 65,534"),
         ("benefit FoldX 65535", "is no benefit"),
+        ("drop canonicalize#0", "'canonicalize#0' is no pass"),
+        ("drop canonicalize#x", "'canonicalize#x' is no pass"),
+        ("pattern:X on in cse", "leave 'in PASS' out"),
+        ("fold:arith.addi on", "is no alternative"),
+        ("swap cse and canonicalize", "write 'swap PASS PASS', without 'and'"),
+        ("move cse canonicalize", "is no alternative"),
+        ("cse{x=1", "is no alternative"),
         ("drop [", r"The \[ in '\[' is not closed"),
     ],
 )

@@ -97,7 +97,7 @@ def _cuts(element: Element, wanted: Element) -> Iterator[tuple[Element, Element]
 
 def _elements(text: str) -> Iterator[Element | None]:
     """Yield the elements of a comma-separated list; None for an element that cannot be parsed."""
-    for part in _split(text):
+    for part in split_outside(text, ","):
         match = _NAME.match(part)
         name, rest = (match[1], part[match.end() :]) if match else ("", part)
         options, rest = _bracketed(rest, "{")
@@ -121,21 +121,31 @@ def _bracketed(text: str, bracket: str) -> tuple[str | None, str]:
     text = text.lstrip()
     if not text.startswith(bracket):
         return None, text
-    end = next((at for at, depth in _depths(text) if not depth), None)
+    end = next((at for at, depth in depths(text) if not depth), None)
     return (None, text) if end is None else (text[1:end], text[end + 1 :])
 
 
-def _split(text: str) -> Iterator[str]:
+def split_outside(text: str, separator: str, strict: bool = False) -> Iterator[str]:
+    """Split a text at a character outside of quotes and brackets; for ``strict`` see ``depths``."""
     start = 0
-    for at, depth in _depths(text):
-        if not depth and text[at] == ",":
+    for at, depth in depths(text, strict):
+        if not depth and text[at] == separator:
             yield text[start:at]
             start = at + 1
     yield text[start:]
 
 
-def _depths(text: str) -> Iterator[tuple[int, int]]:
-    """Yield each index outside of quotes and the number of open brackets after it."""
+def options_of(text: str) -> dict[str, str]:
+    """Return the options of a pass, by name: ``NAME`` or ``NAME=VALUE`` as they are written."""
+    return {each.partition("=")[0]: each for each in split_outside(text, " ") if each}
+
+
+def depths(text: str, strict: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield each index outside of quotes and the number of open brackets after it.
+
+    Raises:
+        ValueError: a quote is not closed, and ``strict``.
+    """
     depth, quote = 0, ""
     for at, character in enumerate(text):
         if quote:
@@ -145,3 +155,5 @@ def _depths(text: str) -> Iterator[tuple[int, int]]:
         else:
             depth += (character in _OPEN) - (character in _CLOSE)
             yield at, depth
+    if quote and strict:
+        raise ValueError(f"A quote {quote} is not closed")

@@ -27,6 +27,8 @@ from actiondbg.bisection.trials.pool import Pool, ThreadPool
 from actiondbg.bisection.trials.runner import FlakyOracle, TrialRunner
 from actiondbg.bisection.trials.trial import RunningTrial
 from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.bisection.verdict import Milestone
+from actiondbg.process.stop import Stop
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
@@ -64,14 +66,21 @@ class Bisection(Closeable):
         self._layout = 0
         self._judged = 0
         self._whole: Record | None = None
+        self._whole_stop: Stop | None = None
         self._plain: PlainRuns | None = None
         self._directory = make_directory()
         try:
             progress.start_phase("the tool")
-            self.tool = task.program(task.argv).tool
+            frozen_tool = self._freeze_program() if task.program(task.argv).is_followed else None
+            self.tool = self.task.program(self.task.argv).tool
             self.setup = self._oracle_setup()
-            task.oracle.prepare(self.setup)
-            self.frozen_tool = self._freeze(layout=0)
+            try:
+                task.oracle.prepare(self.setup)
+            except BaseException:
+                if frozen_tool is not None:
+                    frozen_tool.close()
+                raise
+            self.frozen_tool = frozen_tool or self._freeze(layout=0)
         except BaseException:
             remove_directory(self._directory)
             raise
@@ -86,7 +95,8 @@ class Bisection(Closeable):
     def find(self, verdicts: VerdictStore) -> Result:
         """Bisect; ``verdicts`` is the cache of verdicts.
 
-        A whole run that is good is repeated in random address layouts. If an oracle that looks for
+        A whole run that is good is repeated in random address layouts, and an untestable one if its
+        output depends on addresses. If an oracle that looks for
         an event cannot judge runs that end with an error, such runs count as good in a second
         search.
 
@@ -95,7 +105,9 @@ class Bisection(Closeable):
             ToolGone: the tool does not repeat its run.
         """
         result = self._find_in_layout(verdicts)
-        if result.verdict != "not-bad" or self.frozen_tool.stop.when == "exit":
+        if not _is_not_bad(result) or self.frozen_tool.stop.when == "exit":
+            return result
+        if result.verdict == "untestable" and not self._depends_on_addresses():
             return result
         found = self._find_in_random_layouts(verdicts)
         if found is not None:
@@ -109,6 +121,31 @@ class Bisection(Closeable):
             oracle_runs=self._judged,
             seconds=self._progress.seconds,
         )
+
+    def _depends_on_addresses(self) -> bool:
+        """Return whether the plain tool ends in several ways with random addresses."""
+        if not self.task.layouts or self.tool.libmlir is None:
+            return False
+        self._progress.start_phase("random addresses", 0)
+        runs = PlainRuns(self.task, self._directory / "untestable", self.task.seconds)
+        try:
+            runs.first()
+            if runs.outputs() == 1:
+                runs.more()
+            return runs.outputs() > 1
+        finally:
+            runs.close()
+
+    def _freeze_program(self) -> FrozenTool:
+        """Start and freeze a program, or the tool that it starts with its own arguments."""
+        frozen = self._freeze(layout=0)
+        if frozen.started is None:
+            return frozen
+        frozen.close()
+        self._progress.add_note(messages.wrapper(self.task.argv[0], frozen.started.path))
+        argv = [str(frozen.started.path), *self.task.argv[1:]]
+        self.task = dataclasses.replace(self.task, argv=argv, env=frozen.started.environment)
+        return self._freeze(layout=0)
 
     def _freeze(self, layout: int) -> FrozenTool:
         """Start and freeze the tool; with fixed addresses in layout 0, else with random ones."""
@@ -152,12 +189,22 @@ class Bisection(Closeable):
         oracle = self.task.oracle
         if result.verdict != "untestable" or not (oracle.is_event and result.candidates):
             return result
-        self._progress.add_note(messages.errors_are_good(result.message, oracle.as_option()))
+        milestone = self._milestone()
+        if milestone is None:
+            return result
+        note = messages.errors_are_good(result.message, oracle.as_option(), milestone.argument)
+        self._progress.add_note(note)
         verdicts.remove_all("untestable")
         oracle = copy.copy(oracle)
-        oracle.is_lenient = True
+        oracle.milestone = self.frozen_tool.milestone = milestone
         self.task = dataclasses.replace(self.task, oracle=oracle)
         return self._find(verdicts)
+
+    def _milestone(self) -> Milestone | None:
+        """Return the pass in which the event of the whole run happens, or None."""
+        if self._whole is None or self._whole_stop is None:
+            return None
+        return self._whole.milestone(self._whole_stop.ordinal)
 
     def _find(self, verdicts: VerdictStore) -> Result:
         task, progress = self.task, self._progress
@@ -175,7 +222,7 @@ class Bisection(Closeable):
         finally:
             evaluator.cancel_speculative()
             pool.close()
-            self._whole = evaluator.whole
+            self._whole, self._whole_stop = evaluator.whole, evaluator.whole_stop
             self._judged += runner.judged
         return msgspec.structs.replace(
             result,
@@ -203,7 +250,9 @@ class Bisection(Closeable):
         record, whole_run = evaluate_whole_run(
             evaluator, task.keys, task.oracle.is_event, speculative
         )
-        if task.layouts and not task.oracle.catches and self._plain is None:
+        # The end of a program is not that of the tool in it.
+        is_plain = not (self.tool.libmlir is None and task.oracle.is_event)
+        if is_plain and task.layouts and not task.oracle.catches and self._plain is None:
             self._plain = PlainRuns(task, self._directory, evaluator.seconds)
         space = find_good_start(evaluator, record, whole_run)
         search = CulpritSearch(evaluator, pool, record, jobs, confirms=first)
@@ -217,6 +266,7 @@ class Bisection(Closeable):
             result,
             plain_bad=plain.bad,
             plain_runs=plain.runs,
+            plain_outputs=plain.outputs,
             held=sorted(scheme.held - scheme.passes),
             units=sorted(scheme.held & scheme.passes),
         )
@@ -236,7 +286,7 @@ class Bisection(Closeable):
             more = self._plain.more()
             found = PlainVerdicts(found.bad + count(more), found.runs + len(more))
             self._progress.add_note(found.describe())
-        return found
+        return found._replace(outputs=self._plain.outputs())
 
     def _first(self, search: CulpritSearch, space: SearchSpace) -> Result:
         judgement = search.confirm(space)

@@ -69,6 +69,7 @@ def evaluate_whole_run(
         evaluator.start_speculative(Trial(plan=nothing, seconds=limit))
     result, record = evaluator.record(evaluator.whole_run(), keys)
     evaluator.whole = record
+    evaluator.whole_stop = result.evidence.stop if result.evidence else None
     if evaluator.seconds is None:
         duration = evaluator.progress.seconds - start
         evaluator.seconds = max(_LEAST_SECONDS, _TIMES_WHOLE_RUN * duration)

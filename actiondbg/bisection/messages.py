@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Found, Judgement, Verdict
@@ -130,11 +132,16 @@ def all_skipped(count: int, judgement: Judgement) -> str:
     return f"The output {how} when {which} skipped ({judgement.reason})."
 
 
-def errors_are_good(message: str, oracle: str) -> str:
-    """The search is repeated, and runs that end with an error count as good."""
+def wrapper(program: str, tool: Path) -> str:
+    """The program only starts a tool."""
+    return f"{program} starts {tool} with its own arguments: this tool is bisected."
+
+
+def errors_are_good(message: str, oracle: str, milestone: str) -> str:
+    """The search is repeated, and runs that get past the event's pass count as good."""
     return (
-        f"{message} The search is repeated, and a run that ends with an error, but without the "
-        f"event of {oracle}, counts as good."
+        f"{message} The search is repeated, and a run that ends with an error counts as good if it "
+        f"got past {milestone}, in which the event of {oracle} happens."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from actiondbg.bisection.result import Result
 from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore, has_verdicts
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.support.atomic_write import make_free_folder
 from actiondbg.tool import Tool
 
 MARKDOWN, HTML = "report.md", "report.html"
@@ -52,20 +53,13 @@ def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
     if resume:
         return output if output is not None else _newest(tool)
     if output is None:
-        output = _unused(tool)
-    elif output.is_dir() and any(output.iterdir()):
+        return _made(make_free_folder, Path(f"bisect-{tool}"))
+    if output.is_dir() and any(output.iterdir()):
         way = "--resume to continue it, or another --output"
         if not (output / STATE_FILE).is_file():
             way = "another --output"
         raise UsageError(f"The folder {str(output)!r} is not empty: use {way}.")
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileNotWritten(
-            f"The folder {str(output)!r} cannot be created ({error.strerror}): name another with "
-            "--output."
-        ) from error
-    return output
+    return _made(_make, output)
 
 
 def remove_state(folder: Path) -> None:
@@ -165,11 +159,18 @@ def _write(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
-def _unused(tool: str) -> Path:
-    folder, number = Path(f"bisect-{tool}"), 1
-    while folder.exists():
-        number += 1
-        folder = Path(f"bisect-{tool}-{number}")
+def _made(make: Callable[[Path], Path], folder: Path) -> Path:
+    try:
+        return make(folder)
+    except OSError as error:
+        raise FileNotWritten(
+            f"The folder {str(folder)!r} cannot be created ({error.strerror}): name another with "
+            "--output."
+        ) from error
+
+
+def _make(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 

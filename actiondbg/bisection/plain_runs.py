@@ -12,6 +12,7 @@ from typing import NamedTuple
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.task import BisectionTask
+from actiondbg.bisection.trials.runner import content_digest
 from actiondbg.process.stop import exit_of
 from actiondbg.tool.address_layout import address_layout
 
@@ -28,15 +29,22 @@ class PlainVerdicts(NamedTuple):
     Attributes:
         bad: the number of runs with a bad output.
         runs: the number of runs.
+        outputs: the number of different ends, outputs included.
     """
 
     bad: int = 0
     runs: int = 0
+    outputs: int = 0
 
     @property
     def is_always_bad(self) -> bool:
         """Whether no run was good, as far as is known."""
         return self.bad == self.runs
+
+    @property
+    def is_the_same(self) -> bool:
+        """Whether all runs had the same bad output, as far as is known."""
+        return self.is_always_bad and self.outputs <= 1
 
     @property
     def tries(self) -> int:
@@ -80,9 +88,15 @@ class PlainRuns:
             self._thread.join(0.1)  # a signal that another thread gets wakes no join
         return self._evidence
 
+    def outputs(self) -> int:
+        """Return the number of different ends of the runs so far, outputs included."""
+        return len({_end(one) for one in self._evidence})
+
     def more(self) -> list[Evidence]:
         """Make more runs."""
-        return [self._run(number) for number in range(len(self._evidence), _MORE_RUNS)]
+        more = [self._run(number) for number in range(len(self._evidence), _MORE_RUNS)]
+        self._evidence += more
+        return more
 
     def close(self) -> None:
         """End the runs, and wait for their end."""
@@ -119,3 +133,8 @@ class PlainRuns:
         stop = None if done.status is None else exit_of(done.status, True, None, None)
         written = directory / STDOUT if line.output is None else output
         return Evidence(written, directory / STDERR, stop)
+
+
+def _end(evidence: Evidence) -> tuple[int | None, str]:
+    status = None if evidence.stop is None else evidence.stop.status
+    return status, content_digest(evidence.output) if evidence.output.exists() else ""

@@ -118,6 +118,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             address layout in which the whole run was bad.
         plain_bad: how many of ``plain_runs`` had a bad output.
         plain_runs: how often the plain tool was run with random addresses.
+        plain_outputs: how many different outputs these runs had.
         seconds: the wall time.
     """
 
@@ -141,6 +142,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     layout: int = 0
     plain_bad: int = 0
     plain_runs: int = 0
+    plain_outputs: int = 0
     seconds: float = 0.0
 
     @property
@@ -176,6 +178,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "layout": self.layout,
             "plain_bad": self.plain_bad,
             "plain_runs": self.plain_runs,
+            "plain_outputs": self.plain_outputs,
             "message": self.message,
             "notes": self.notes,
             "seconds": round(self.seconds, 3),

@@ -1,4 +1,4 @@
-"""Verdicts and modes. The prompt imports this module at its start, so it imports nothing else."""
+"""Verdicts, modes and milestones. The prompt imports this at its start: it imports nothing else."""
 
 from __future__ import annotations
 
@@ -14,3 +14,15 @@ class Judgement(NamedTuple):
 
     verdict: Verdict
     reason: str
+
+
+class Milestone(NamedTuple):
+    """The pass in which the event happens that an oracle looks for.
+
+    Attributes:
+        argument: of the pass.
+        ends: the ordinals of the last actions of its runs up to the event, in the whole run.
+    """
+
+    argument: str
+    ends: list[int]

@@ -14,11 +14,8 @@ from pathlib import Path
 
 from actiondbg.doctor.sample import FLANG, SAMPLES_OF_PACKAGES, Sample, sample_of_tool
 from actiondbg.errors import LaunchError
-from actiondbg.tool.identification.executable import (
-    PACKAGED_TOOLS,
-    locate,
-    package_directories,
-)
+from actiondbg.tool.identification.executable import locate, package_directories
+from actiondbg.tool.identification.wrapper import PACKAGED_TOOLS
 
 _PYTHON = r"^python(\d+(\.\d+)*)?$"
 _PYTHON_SECONDS = 60
@@ -95,7 +92,7 @@ def subjects_of(name: str) -> list[Subject]:
 
     Args:
         name: a tool, or a package of this environment; a Python interpreter, for the packages of
-            its environment; or a wrapper script of such a package, for the tool that it starts.
+            its environment.
 
     Raises:
         LaunchError: there is no such tool, or the environment has no package with MLIR.
@@ -106,11 +103,6 @@ def subjects_of(name: str) -> list[Subject]:
     path = locate(name)
     if re.match(_PYTHON, path.name):
         return _of_environment(path)
-    python = _interpreter(path) if path.name in _TOOLS else None
-    if python is not None:
-        wrapped = [one for one in _of_environment(python) if one.name == path.name]
-        if wrapped:
-            return wrapped
     return [_tool(path)]
 
 
@@ -167,18 +159,3 @@ def _find_in(python: Path) -> dict[str, list[str]]:
             f"{str(python)!r} could not list its packages ({error}): give the python of an "
             "environment that works."
         ) from error
-
-
-def _interpreter(script: Path) -> Path | None:
-    """Return the Python interpreter of a script, or None."""
-    try:
-        first = script.open("rb").readline(256)
-    except OSError:
-        return None
-    words = first.removeprefix(b"#!").split()
-    if not first.startswith(b"#!") or not words:
-        return None
-    interpreter = Path(os.fsdecode(words[0]))
-    if re.match(_PYTHON, interpreter.name) and os.access(interpreter, os.X_OK):
-        return interpreter
-    return None

@@ -10,8 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import msgspec
 
@@ -19,6 +17,7 @@ from actiondbg import protocol
 from actiondbg.doctor.subject import Subject
 from actiondbg.errors import ActiondbgError
 from actiondbg.session.session import launch
+from actiondbg.support.scratch_directory import scratch_directory
 
 _LEARNING = 20  # events
 
@@ -45,8 +44,8 @@ def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> Tri
         mlir_include: the tool's MLIR headers; None for automatic discovery.
         seconds: the limit, with the compilation of the agent.
     """
-    with tempfile.TemporaryDirectory(prefix="actiondbg-") as directory:
-        subject.sample.write(Path(directory))
+    with scratch_directory("trial") as directory:
+        subject.sample.write(directory)
         argv = [str(subject.program), *subject.sample.arguments]
         command = [sys.executable, "-m", "actiondbg.doctor.trial", mlir_include or "", *argv]
         try:

@@ -217,12 +217,18 @@ class ForkedTool(Closeable):
             return stop
         return self._resume(protocol.Resume(control=control, event=event, keep=keep))
 
-    def complete(self, seconds: float | None = None, until: protocol.Until | None = None) -> Stop:
+    def complete(
+        self,
+        seconds: float | None = None,
+        until: protocol.Until | None = None,
+        control: protocol.Control = "continue",
+    ) -> Stop:
         """Run to the end, or to the next stop, such as one of a catch.
 
         Args:
             seconds: the limit for the whole run; None for no limit.
             until: where to stop before the end; None for nowhere.
+            control: continue, apply or skip.
 
         Returns:
             The stop. At an exit, ``status`` is the exit status, negative for a signal, and -9 if
@@ -235,7 +241,7 @@ class ForkedTool(Closeable):
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         with self._forks.held, self._process.talk() as client:
-            number = client.send(protocol.Resume(control="continue", until=until))
+            number = client.send(protocol.Resume(control=control, until=until))
             try:
                 stop = self._receive_stop(client, number, to_end=True, deadline=deadline)
                 self.stop = stop or self._wait_for_exit()

@@ -11,9 +11,9 @@ from typing import IO, NamedTuple, TypeAlias
 
 from actiondbg.errors import LaunchError, UnfitTool, UsageError
 from actiondbg.support.globs import check_glob
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool, fitted
 from actiondbg.tool.address_layout import address_layout
-from actiondbg.tool.agent_cache import cache_directory
 from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.way import Way
@@ -183,7 +183,7 @@ class Program:
 
         The tool's own LD_PRELOAD is kept, and the agent restores it for the tool's children.
         """
-        result = _without_agents(os.environ if self.env is None else self.env)
+        result = without_agents(os.environ if self.env is None else self.env)
         preloaded = result.get(_PRELOAD)
         result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
@@ -206,7 +206,7 @@ class Program:
         return self._expanded[1]
 
 
-def _without_agents(environment: Mapping[str, str]) -> dict[str, str]:
+def without_agents(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without the agent of a debugger that debugs us, as a program.
 
     The tool has one debugger, the inner one: two agents would hook the same functions.

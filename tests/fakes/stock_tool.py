@@ -26,6 +26,21 @@ _CHANGE = re.compile(r"\s*\*\* (Insert|Replace|Modified|Erase) *: '(\S+)'")
 _REASON = re.compile(r"\s*\*\* Match Failure : (.*)")
 _GENERIC = re.compile(r'(?m)^\s*(?:%[^"=]* = )?"([\w$.-]+)"\(')
 
+# The inliner runs canonicalize on the callers.
+CALLS = """\
+func.func private @inner(%a: i32) -> i32 {
+  %c = arith.constant 1 : i32
+  %0 = arith.addi %a, %c : i32
+  %1 = arith.addi %0, %c : i32
+  return %1 : i32
+}
+func.func @outer(%a: i32) -> i32 {
+  %0 = func.call @inner(%a) : (i32) -> i32
+  %1 = func.call @inner(%0) : (i32) -> i32
+  return %1 : i32
+}
+"""
+
 
 def run(argv: list[str], check: bool = False) -> subprocess.CompletedProcess[str]:
     """Run the tool alone."""

@@ -10,6 +10,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection.result import Entry
+from actiondbg.bisection.verdict import Milestone
 from actiondbg.errors import NoAnswer
 
 
@@ -91,6 +92,20 @@ class Record:
         first = bisect.bisect_left(self.actions, each.ordinal, key=lambda one: one.ordinal)
         last = bisect.bisect_right(self.actions, each.last, key=lambda one: one.ordinal)
         return self.actions[first:last]
+
+    def milestone(self, ordinal: int) -> Milestone | None:
+        """Return the innermost pass around an action, with its runs so far.
+
+        Args:
+            ordinal: of the action; outside of any pass, the newest pass is taken.
+        """
+        around = [one for one in self.passes if one.ordinal <= ordinal <= one.last]
+        newest = (around or self.passes)[-1:]
+        if not newest or not newest[0].argument:
+            return None
+        argument, last = newest[0].argument, newest[0].ordinal
+        runs = [one for one in self.passes if one.argument == argument and one.ordinal <= last]
+        return Milestone(argument, [one.last for one in runs])
 
     def failed_pass(self) -> str | None:
         """Return the argument of the innermost pass that failed or did not end, or None."""

@@ -15,7 +15,7 @@ from typing import NamedTuple, get_args
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import CommandRunner, Completed
 from actiondbg.bisection.error_output import failure_text, fatal_error
-from actiondbg.bisection.verdict import Judgement, Verdict
+from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
@@ -34,11 +34,13 @@ class Evidence(NamedTuple):
         output: the file of the tool's -o, or of its stdout.
         errors: the file of its stderr.
         stop: the end of the tool, or where a catch stopped it; None if it timed out.
+        is_past: whether the tool got past the milestone of the search, if there is one.
     """
 
     output: Path
     errors: Path
     stop: Stop | None
+    is_past: bool = False
 
     def remove(self) -> None:
         """Remove the files, with their directory."""
@@ -72,14 +74,15 @@ class Oracle(ABC):
     Attributes:
         catches: the events that end a trial as bad.
         is_event: the oracle looks for an event, not at an output. If no run without candidates
-            is good, the search is repeated with ``is_lenient``.
-        is_lenient: a tool that ends with an error, without the event, is good.
+            is good, the search is repeated with a ``milestone``.
+        milestone: a tool that ends with an error after this pass, without the event, is good; None
+            if no tool that ends with an error is.
         symptom: what is wrong in a bad run, for the title of the report.
     """
 
     catches: tuple[protocol.Catch, ...] = ()
     is_event = False
-    is_lenient = False
+    milestone: Milestone | None = None
     symptom = "wrong output"
 
     @abstractmethod
@@ -113,7 +116,7 @@ class Oracle(ABC):
         if self.is_bad_end(stop):
             return Judgement("bad", _end_of_tool(stop, fatal_error(evidence.errors)))
         if stop.status != 0:
-            verdict = "good" if self.is_lenient and stop.reason == "exited" else "untestable"
+            verdict = "good" if evidence.is_past and stop.reason == "exited" else "untestable"
             return Judgement(verdict, _end_of_tool(stop, failure_text(evidence.errors)))
         return self.judge_output(evidence.output, commands, setup)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
+from actiondbg.analysis.textual_pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import command_text
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.result import Culprit, Entry, Result

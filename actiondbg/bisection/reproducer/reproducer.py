@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from actiondbg.analysis.textual_pipelines import normalize_pipeline
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
@@ -22,7 +23,6 @@ from actiondbg.bisection.reproducer.ir_snapshots import (
     RepeatableRun,
     take_snapshots,
 )
-from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import (
     CopiedFiles,
     command_text,
@@ -220,9 +220,13 @@ class ReproducerWriter:
         found: tuple[ShellJudge, _Chosen] | None = None
         if not self.result.layout:
             found = self._choose_with_fixed_addresses(facts, judges)
-        plain = PlainVerdicts(self.result.plain_bad, self.result.plain_runs)
-        if found is None and (self.result.layout or not plain.is_always_bad):
+        result = self.result
+        plain = PlainVerdicts(result.plain_bad, result.plain_runs, result.plain_outputs)
+        if found is None and (result.layout or not plain.is_the_same or not self._is_shown(facts)):
             self._reproducer_run.tries = plain.tries
+        elif found is not None and plain.runs and not plain.is_the_same:
+            self._notes.append("repro.sh runs the tool with fixed addresses (setarch -R).")
+        if self._reproducer_run.tries > 1:
             found = self._choose_with_random_addresses(facts, judges)
         if found is not None:
             return found
@@ -230,6 +234,11 @@ class ReproducerWriter:
         fallback = fallback_strategy(facts)
         results = self._reproducer_run.try_steps(fallback.steps, judges[0])
         return judges[0], _Chosen(fallback.sentence, results, is_confirmed=False)
+
+    def _is_shown(self, facts: StrategyFacts) -> bool:
+        """Whether the command as it is was tried with fixed addresses, and bad."""
+        tried = self._reproducer_run.tried(fallback_strategy(facts).steps)
+        return all(each.confirmed for each in tried)
 
     def _choose_program(
         self, facts: StrategyFacts, judge: ShellJudge
@@ -275,6 +284,10 @@ class ReproducerWriter:
                 continue
             chosen, self._failures = self._confirmed_strategy(facts, judge, knows=False)
             if chosen is not None:
+                self._notes.append(
+                    f"repro.sh repeats each run up to {self._reproducer_run.tries} times with "
+                    "random addresses, as the plain tool does not show the bug with fixed ones."
+                )
                 return judge, chosen
         return None
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from actiondbg.analysis.textual_pipelines import dumped_pipelines
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
-from actiondbg.bisection.reproducer.pipelines import dumped_pipelines
 from actiondbg.bisection.reproducer.portable_command import OUT, PortableCommand
 from actiondbg.bisection.reproducer.scripts import ShellJudge, Step, make_script, read_verdicts
 from actiondbg.bisection.trials.runner import content_digest
@@ -118,6 +118,18 @@ class ReproducerRun:
             for result in self.run(new, judge, ["An attempt."])[0]:
                 self._tried[tuple(result.step.args)] = result
         return [replace(self._tried[tuple(step.args)], step=step) for step in steps]
+
+    def tried(self, steps: Sequence[Step]) -> list[StepResult]:
+        """Return the results of those steps that ``try_steps`` has judged, or that are known."""
+        found: list[StepResult] = []
+        for step in steps:
+            words = tuple(step.args)
+            verdict = self._known.get(words)
+            if words in self._tried:
+                found.append(replace(self._tried[words], step=step))
+            elif verdict is not None:
+                found.append(StepResult(step, verdict))
+        return found
 
     def forget_verdicts(self) -> None:
         """Forget the verdicts of ``try_steps``: another judge is tried."""

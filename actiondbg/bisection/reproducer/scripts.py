@@ -256,23 +256,41 @@ def session_script(result: Result, command: str) -> str:
     """
     entries = _entries(result)
     one = len(entries) == 1
-    what = "the culprit" if one else f"the {len(entries)} actions"
-    lines = [f"# Stops before {what}, displays it, applies it, and displays its changes:"]
+    lines = ["# Stops before the culprit, displays it, applies it, and displays its changes:"]
+    if not one:
+        lines = [f"# Stops before and after each of {len(entries)} actions, and displays them:"]
     lines += [f"#   {' '.join(command.split())}", ""]
+    if one:
+        for entry in entries:
+            lines += [_title(entry), f"break #{entry.ordinal}", "run", *_before(entry), "next"]
+            lines += _after(entry, result)
+        return "\n".join([*lines, ""])
+    # Commands of breakpoints, as one action may run in another.
+    controls: list[str] = []
     for entry in entries:
-        lines += [f"# {' '.join(entry.describe().split())}", f"break #{entry.ordinal}"]
-    for number, entry in enumerate(entries):
-        lines += ["run" if number == 0 else "continue", *_display(entry, result)]
-    return "\n".join([*lines, ""])
+        after = _after(entry, result)
+        events = [(f"break #{entry.ordinal}", _before(entry))]
+        events += [(f"break #{entry.ordinal} --after", after)] if after else []
+        lines.append(_title(entry))
+        for command, display in events:
+            controls.append("continue" if controls else "run")
+            lines += [command, "commands", *(f"  {each}" for each in display), "end"]
+    return "\n".join([*lines, "", *controls, ""])
 
 
-def _display(entry: Entry, result: Result) -> Sequence[str]:
+def _title(entry: Entry) -> str:
+    return f"# {' '.join(entry.describe().split())}"
+
+
+def _before(entry: Entry) -> Sequence[str]:
+    return ("backtrace", "print function" if entry.tag == "fold" else "print")
+
+
+def _after(entry: Entry, result: Result) -> Sequence[str]:
     culprit = result.culprit
     if culprit is not None and culprit.ordinal == entry.ordinal and culprit.outcome is None:
-        return ("backtrace", "print", "next")  # the tool ended in the action
-    if entry.tag == "fold":
-        return ("backtrace", "print function", "next", "diff")
-    return ("backtrace", "print", "next", "diff")
+        return ()  # the tool ended in the action
+    return ("diff",)
 
 
 def skip_rules(result: Result) -> list[RuleEntry]:

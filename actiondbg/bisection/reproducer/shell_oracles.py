@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from actiondbg.bisection.oracles.compare import Compare
+from actiondbg.bisection.oracles.compare import WITHOUT_SCHEDULES, Compare
 from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
 from actiondbg.bisection.reproducer.portable_command import CopiedFiles
 from actiondbg.bisection.reproducer.scripts import ENDED_WELL, KILLED, ShellJudge
@@ -180,9 +180,18 @@ def _program(oracle: Compare) -> str:
     return f"""\
 pipeline={shlex.quote(oracle.lower)}
 
+# Removes the schedules of the transform dialect, which are no part of the program.
+schedules={shlex.quote(WITHOUT_SCHEDULES)}
+
 # program FILE PRINTED: lowers a program, executes it, and keeps what it prints.
 program() {{
-  limit "$lower" "$1" --allow-unregistered-dialect --pass-pipeline="$pipeline" \\
+  program=$1
+  if grep -q "transform[.]" "$1"; then
+    limit "$lower" "$1" --allow-unregistered-dialect -o "$work/printed.mlir" || return 125
+    awk "$schedules" "$work/printed.mlir" > "$work/program.mlir"
+    program=$work/program.mlir
+  fi
+  limit "$lower" "$program" --allow-unregistered-dialect --pass-pipeline="$pipeline" \\
     -o "$work/lowered.mlir" || return 125
   limit "$runner" "$work/lowered.mlir" {shlex.join(words)} \\
     ${{libraries:+--shared-libs="$libraries"}} > "$2"

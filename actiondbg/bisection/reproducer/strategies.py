@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from actiondbg.bisection.reproducer.pipelines import continuations
+from actiondbg.analysis.textual_pipelines import continuations
 from actiondbg.bisection.reproducer.portable_command import PortableCommand, with_source
 from actiondbg.bisection.reproducer.scripts import Expected, Step
 

@@ -108,6 +108,7 @@ class WorkerTool:
             stdin.write_bytes(setup.stdin)
         catches = setup.oracle.catches
         self._tool = FrozenTool(program, line, directory, stdin, catches, setup.keys, setup.no_fork)
+        self._tool.milestone = setup.oracle.milestone
         self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _close, self._tool, directory)
         oracle_setup = OracleSetup(

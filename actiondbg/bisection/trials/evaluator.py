@@ -19,6 +19,7 @@ from actiondbg.bisection.trials.runner import TrialRunner, check_same_verdict
 from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
 from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
+from actiondbg.process.stop import Stop
 
 
 class TrialEvaluator:
@@ -35,6 +36,7 @@ class TrialEvaluator:
     Attributes:
         candidates: the number of candidates in the search.
         whole: the record of the run that skips nothing; None before that run.
+        whole_stop: the end of that run, or None.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class TrialEvaluator:
     ) -> None:
         self.candidates = 0
         self.whole: Record | None = None
+        self.whole_stop: Stop | None = None
         self.tool = tool
         self.filter = filter
         self.verdicts = verdicts

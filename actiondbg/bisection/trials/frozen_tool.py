@@ -15,6 +15,7 @@ from actiondbg import protocol
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.trials.trial import RunningTrial, Trial
+from actiondbg.bisection.verdict import Milestone
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.process.cold_start import ColdStart
@@ -22,14 +23,18 @@ from actiondbg.process.execution import Execution, start_execution
 from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.started_tool import StartedTool, started_tool
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.globs import escape_glob
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.command_line import CommandLine
 from actiondbg.tool.program import Program
 
 _REMEDY = "bisect a tool that compiles in one thread"
+_MILESTONE = 1 << 30  # the id of a breakpoint; catches have smaller ones
+_ALWAYS = (1 << 31) - 1  # hits that are ignored
 _MOST_FROZEN = 3  # processes that are kept frozen, besides the one at the start
 
 
@@ -100,6 +105,8 @@ class FrozenTool(Closeable):
     Attributes:
         stop: before #1, or the end of a tool that has no actions.
         is_cold: whether each trial starts the tool anew.
+        milestone: a pass that trials may get past, see ``Evidence``; None for none.
+        started: the tool that the program only starts, which is to be bisected instead; or None.
     """
 
     def __init__(
@@ -123,6 +130,8 @@ class FrozenTool(Closeable):
         self._frozen = _FrozenProcesses()
         self._execution: Execution | None = None
         self.is_cold = no_fork
+        self.milestone: Milestone | None = None
+        self.started: StartedTool | None = None
         agent = program.agent()
         with self._held:
             options = LaunchOptions(resume=protocol.Resume(control="step"))
@@ -131,7 +140,9 @@ class FrozenTool(Closeable):
             )
         try:
             self.stop = execution.wait()
-            if self.stop.when != "exit":
+            if execution.hello is not None:
+                self.started = started_tool(program, execution.hello.pid)
+            if self.stop.when != "exit" and self.started is None:
                 self.is_cold = no_fork or not self._can_fork(execution)
                 freeze = self._start_anew if self.is_cold else self._freeze_start
                 self._frozen.processes.append(_FrozenProcess(0, freeze(execution, keys)))
@@ -207,6 +218,8 @@ class FrozenTool(Closeable):
                     return self._evidence(stem, stop)
                 running.at_first_skip = start
             fork = running.own(_fork(start, "trial", running.directory / "trial"))
+        begun = 0 if self.is_cold else trial.first_skip
+        counted = self._count_milestone(fork)
         fork.request(trial.plan)
         try:
             stop = fork.complete(trial.seconds)
@@ -217,7 +230,32 @@ class FrozenTool(Closeable):
         except TimeoutError:
             stop = None
         fork.close()
-        return self._evidence(running.directory / "trial", stop)
+        evidence = self._evidence(running.directory / "trial", stop)
+        return evidence._replace(is_past=counted and self._is_past(fork, begun))
+
+    def _count_milestone(self, fork: ForkedTool) -> bool:
+        """Let a trial count the runs of the milestone's pass that end well or are skipped."""
+        if self.milestone is None:
+            return False
+        counting = protocol.WireBreakpoint(
+            id=_MILESTONE,
+            enabled=True,
+            temporary=False,
+            after=True,
+            ignore=_ALWAYS,
+            terms=[protocol.Term(kind="pass", glob=escape_glob(self.milestone.argument))],
+            condition=None,
+            outcome=protocol.OutcomeFilter(results=["succeeded", "skipped"]),
+        )
+        fork.request(protocol.SetBreakpoints(breakpoints=[*self._breakpoints, counting]))
+        return True
+
+    def _is_past(self, fork: ForkedTool, begun: int) -> bool:
+        """Return whether a trial that began before an action got past the milestone."""
+        assert self.milestone is not None
+        hits = fork.exited.hits if fork.exited else []
+        count = sum(one.hits for one in hits if one.id == _MILESTONE)
+        return count >= sum(end >= begun for end in self.milestone.ends)
 
     def _can_fork(self, execution: Execution) -> bool:
         """Return whether trials are forks; raises LaunchError if the runs differ as well."""

@@ -11,13 +11,7 @@ from pathlib import Path
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 from actiondbg.tool.elf import EM_AARCH64, EM_X86_64, Elf, read_elf
-
-# Of a package, the tools in it. A tool's name is on PATH only if the package has a script for it.
-PACKAGED_TOOLS = {
-    "mlir": ("bin/mlir-opt",),
-    "iree.compiler": ("_mlir_libs/iree-opt", "_mlir_libs/iree-compile"),
-    "torch_mlir": ("_mlir_libs/torch-mlir-opt",),
-}
+from actiondbg.tool.identification.wrapper import PACKAGED_TOOLS, wrapped_tool
 
 _MACHINES = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"}
 _SCRIPT = b"#!"
@@ -38,17 +32,22 @@ def locate(name: str) -> Path:
     """Find an executable.
 
     Args:
-        name: a path, used as it is; or a bare name, looked up on PATH, and then among the tools of
-            packages in the environment of actiondbg.
+        name: a path, or a bare name, looked up on PATH, and then among the tools of packages in the
+            environment of actiondbg.
+
+    Returns:
+        The executable; of a script that only starts a tool of its package, that tool.
 
     Raises:
         LaunchError: there is none.
     """
     if "/" in name:
-        return _check_path(Path(name).absolute(), name)
+        path = _check_path(Path(name).absolute(), name)
+        return wrapped_tool(path) or path
     found = which(name)
     if found is not None:
-        return Path(found).absolute()
+        path = Path(found).absolute()
+        return wrapped_tool(path) or path
     for packaged in _packaged(name):
         return packaged
     advice = "give its path, or install it"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.bisection import Result
+from actiondbg.bisection import Result, plain_runs
+from actiondbg.bisection.plain_runs import PlainRuns
 from tests.fakes.branches import PASS, last_printed, write_branches
 from tests.paths import COMMAND
 
@@ -117,3 +118,44 @@ def test_nothing_is_bad(mlir_opt: str, branches: str) -> None:
     assert "It was not bad in 8 runs with random addresses either." in result.message
     # Outputs of the same content are judged once.
     assert (result.trials, result.oracle_runs < result.trials) == (9, True)
+
+
+def test_a_reproducer_is_repeated_where_fixed_addresses_do_not_show_the_bug(
+    mlir_opt: str, branches: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few plain runs may all be bad by chance, and tell nothing then."""
+
+    def no_runs(_: PlainRuns) -> list[str]:
+        return []
+
+    monkeypatch.setattr(PlainRuns, "first", no_runs)
+    plain = last_printed(
+        subprocess.run(
+            ["setarch", "-R", mlir_opt, branches, PASS], capture_output=True, text=True, check=True
+        ).stdout
+    )
+    # What the stock tool prints with fixed addresses cannot be judged; another constant is bad.
+    Path("judge.sh").write_text(
+        "last=$(grep -o 'vector.print %[^ ]*' \"$1\" | tail -n 1)\n"
+        f"case $last in *{plain}) exit 125 ;; *%c*) exit 1 ;; esac\n"
+    )
+    result = actiondbg.bisect(
+        [mlir_opt, branches, PASS], "sh judge.sh {}", output="out", repeat=LAYOUTS
+    )
+    assert (result.verdict, result.plain_runs) == ("found", 0), result.message
+    assert "(try " in reproduces(result)
+    assert any("with random addresses, as the plain tool does not" in one for one in result.notes)
+
+
+def test_it_is_untestable_with_fixed_addresses(
+    mlir_opt: str, branches: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain_runs, "_MORE_RUNS", LAYOUTS)
+    right = wrong_constant(mlir_opt, branches)
+    test = (
+        f"last=$(grep -o 'vector.print %[^ ]*' {{}} | tail -n 1); "
+        f"case $last in *{right}) exit 125 ;; *%c*) exit 1 ;; esac"
+    )
+    result = actiondbg.bisect([mlir_opt, branches, PASS], test, repeat=LAYOUTS)
+    assert (result.verdict, result.confirmed) == ("found", "good"), result.message
+    assert 0 < result.layout <= LAYOUTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from actiondbg.bisection.reproducer.pipelines import dumped_pipelines, parse_pipeline
+from actiondbg.analysis.textual_pipelines import dumped_pipelines, parse_pipeline
 
 # --- pipelines ----------------------------------------------------------------------------
 

@@ -136,6 +136,30 @@ def test_session_script_reaches_the_action(mlir_opt: str, folds: str) -> None:
     assert "arith.constant 7 " in done.stdout
 
 
+@pytest.mark.usefixtures("folds")
+def test_session_script_reaches_actions_inside_each_other(mlir_opt: str) -> None:
+    Path("calls.mlir").write_text(stock.CALLS)
+    argv = [mlir_opt, "calls.mlir", "--cse", "--inline"]
+    result = actiondbg.bisect(
+        argv,
+        "! { grep -q 'constant 4' {} && ! grep -q call {}; }",
+        mode="minimize",
+        tag="pass-execution",
+        output="out",
+    )
+    outer, inner = result.applied
+    assert (outer.name, inner.name) == ("inline", "canonicalize")
+    assert outer.ordinal < inner.ordinal <= outer.last
+    assert not [note for note in result.notes if "session.adb" in note]
+    words = ["--batch", "-nx", "-x", "session.adb", mlir_opt, "input.mlir", *argv[2:]]
+    done = subprocess.run(
+        [sys.executable, "-m", "actiondbg", *words], cwd="out", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    diffs = re.findall(r"^--- before #(\d+) ", done.stdout, re.MULTILINE)
+    assert [int(number) for number in diffs] == [inner.ordinal, outer.ordinal]
+
+
 def test_a_fold_is_shown_by_the_ir_around_it(mlir_opt: str, folds: str) -> None:
     """Folding x + 0 leaves the constant without a use; no counter of upstream's knows of it."""
     argv = [mlir_opt, folds, "--canonicalize", "-o", "mine.mlir"]

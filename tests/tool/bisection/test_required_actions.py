@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.bisection import Diagnostic
 from actiondbg.bisection.result import Result
 from tests.paths import ROOT
 
@@ -73,3 +74,75 @@ def test_required_conversion_is_not_good(mlir_opt: str, oracle: str) -> None:
 
 def _flags() -> list[str]:
     return [f"--pass-pipeline=builtin.module(canonicalize,{LOWERING},canonicalize)"]
+
+
+# --- events in runs that fail anyway -----------------------------------------------------------
+
+TOSA = """\
+func.func @f(%a: tensor<2x?xf32>) -> tensor<2x?xf32> {
+  %0 = tosa.abs %a : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
+}
+"""
+# The interpreter remarks on the select that canonicalize makes.
+REMARK = """\
+module attributes {transform.with_named_sequence} {
+  func.func @f(%p: i1, %a: i32, %b: i32) -> i32 {
+    %0 = scf.if %p -> i32 {
+      scf.yield %a : i32
+    } else {
+      scf.yield %b : i32
+    }
+    return %0 : i32
+  }
+  func.func @fails(%m: memref<?xf32>, %i: index) -> index {
+    %0 = memref.dim %m, %i : memref<?xf32>
+    return %0 : index
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %0 = transform.structured.match ops{["arith.select"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    transform.debug.emit_remark_at %0, "a select" : !transform.any_op
+    transform.yield
+  }
+}
+"""
+
+
+def events(tool: str, source: str, pipeline: str, glob: str, always: list[str]) -> Result:
+    Path("in.mlir").write_text(source)
+    argv = [tool, "in.mlir", f"--pass-pipeline=builtin.module({pipeline})"]
+    return actiondbg.bisect(argv, Diagnostic(glob), always=always)
+
+
+@pytest.mark.usefixtures("folds")
+def test_a_run_that_fails_before_the_event_is_untestable(mlir_opt: str) -> None:
+    """Without tosa-to-linalg the tool fails in bufferization, and never gets to the event."""
+    passes = ["one-shot-bufferize", "convert-memref-to-emitc"]
+    pipeline = (
+        "func.func(tosa-to-linalg),one-shot-bufferize{bufferize-function-boundaries},"
+        "convert-memref-to-emitc"
+    )
+    result = events(mlir_opt, TOSA, pipeline, "failed to legalize operation 'memref.*", passes)
+    assert result.verdict == "untestable", result.message
+    assert "op was not bufferized" in result.message
+    (note,) = [note for note in result.notes if "is repeated" in note]
+    assert "if it got past convert-memref-to-emitc" in note
+
+
+@pytest.mark.usefixtures("folds")
+@pytest.mark.parametrize("no_fork", [False, True])
+def test_a_run_that_fails_after_the_event_is_good(mlir_opt: str, no_fork: bool) -> None:
+    Path("in.mlir").write_text(REMARK)
+    passes = "func.func(canonicalize),transform-interpreter,convert-memref-to-emitc"
+    pipeline = f"--pass-pipeline=builtin.module({passes})"
+    result = actiondbg.bisect(
+        [mlir_opt, "in.mlir", pipeline],
+        Diagnostic("a select"),
+        always=["transform-interpreter", "convert-memref-to-emitc"],
+        no_fork=no_fork,
+    )
+    assert (result.verdict, result.confirmed) == ("found", "good"), result.message
+    assert result.culprit is not None
+    assert result.culprit.name == "ConvertTrivialIfToSelect"
+    assert any("if it got past transform-interpreter" in note for note in result.notes)

@@ -195,8 +195,12 @@ def test_session_script_reaches_each_action() -> None:
     lines = session_script(two, "x").splitlines()
     assert [line for line in lines if line.startswith(("break", "run", "cont"))] == [
         "break #17",
+        "break #17 --after",
         "break #20",
+        "break #20 --after",
         "run",
+        "continue",
+        "continue",
         "continue",
     ]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.oracles.compare import Compare, first_difference
 from actiondbg.bisection.oracles.oracle import Command as Shell
 from actiondbg.bisection.oracles.oracle import (
@@ -18,7 +19,6 @@ from actiondbg.bisection.oracles.oracle import (
     PredicateOracle,
     Verify,
 )
-from actiondbg.bisection.reproducer.pipelines import continuations, parse_pipeline
 from actiondbg.bisection.reproducer.portable_command import (
     OUT,
     CopiedFiles,

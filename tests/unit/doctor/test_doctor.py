@@ -81,10 +81,6 @@ def test_an_interpreter_stands_for_its_packages(tmp_path: Path) -> None:
     python = environment(tmp_path, "iree")
     (subject,) = subjects_of(str(python))
     assert subject == subject_of(tmp_path / "iree/_mlir_libs/iree-opt")
-    wrapper = write(tmp_path / "bin/iree-opt", f"#!{python}\n", 0o755)
-    assert subjects_of(str(wrapper)) == [subject]
-    other = write(tmp_path / "bin/iree-other", f"#!{python}\n", 0o755)
-    assert subjects_of(str(other)) == [subject_of(other)]
 
 
 def test_an_environment_without_packages(tmp_path: Path) -> None:

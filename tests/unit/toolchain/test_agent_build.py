@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import AgentBuildError, UnfitTool
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool, agent_state, build_agent, fitted
-from actiondbg.tool.agent_cache import cache_directory
 from actiondbg.tool.way import Way
 from tests.fakes.stock_tool import wait_until_gone
 from tests.unit.toolchain.test_toolchain import compile_c

@@ -290,3 +290,47 @@ def test_a_bare_name_is_looked_up_on_path_then_in_packages(
     tools[1].unlink()
     with pytest.raises(LaunchError, match=r"'iree-opt' on PATH: give its path, or install it besi"):
         locate("iree-opt")
+
+
+CONSOLE_SCRIPT = """\
+#!{python}
+# -*- coding: utf-8 -*-
+import re
+import sys
+from {module} import main
+if __name__ == '__main__':
+    sys.exit(main())
+"""
+# As pip writes it where the interpreter's path has blanks.
+LONG_SCRIPT = CONSOLE_SCRIPT.replace(
+    "#!{python}", "#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''"
+)
+
+
+@pytest.mark.parametrize("text", [CONSOLE_SCRIPT, LONG_SCRIPT])
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_a_script_of_a_package_stands_for_its_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_elsewhere: bool
+) -> None:
+    monkeypatch.delenv("IREE_TOOL_PATH", raising=False)
+    environment = tmp_path / "an environment"
+    tool = environment / "lib/python3.12/site-packages/iree/compiler/_mlir_libs/iree-opt"
+    python = environment / "bin/python3.12"
+    script = (tmp_path if is_elsewhere else environment) / "bin/iree-opt"
+    for path in (tool, python, script):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+        path.chmod(0o755)
+    module = "iree.compiler.tools.scripts.iree_opt.__main__"
+    script.write_text(text.format(python=python, module=module))
+    assert locate(str(script)) == tool
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert locate("iree-opt") == tool
+    monkeypatch.setenv("IREE_TOOL_PATH", "/elsewhere")
+    assert locate("iree-opt") == script
+    monkeypatch.delenv("IREE_TOOL_PATH")
+    script.write_text(text.format(python=python, module="my.own"))
+    assert locate("iree-opt") == script
+    script.write_text(text.format(python=python, module=module))
+    tool.unlink()
+    assert locate("iree-opt") == script

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from actiondbg.errors import FileNotWritten
+from actiondbg.support.folder_lock import locked
 
 
 @contextmanager
@@ -38,7 +40,8 @@ def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
         yield new
         try:
             new.chmod(executable_mode(new / mark))
-            _replace(new, folder)
+            with locked(folder.parent):  # another process may replace it at the same time
+                _replace(new, folder)
         except OSError as error:
             raise _cannot_make(folder, error) from error
     finally:
@@ -56,7 +59,8 @@ def _check_replaceable(folder: Path, mark: str) -> None:
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
         raise FileNotWritten(
-            f"{str(folder)!r} exists and is not the folder of a report: name another folder."
+            f"{str(folder)!r} exists and is not a folder with {mark!r}, which could be replaced: "
+            "name another folder."
         )
 
 
@@ -75,6 +79,8 @@ def _replace(new: Path, folder: Path) -> None:
 
 
 def _cannot_make(folder: Path, error: OSError) -> FileNotWritten:
+    # That a parent exists, and is no directory, is FileExistsError for mkdir.
+    why = os.strerror(errno.ENOTDIR) if isinstance(error, FileExistsError) else error.strerror
     return FileNotWritten(
-        f"The folder {str(folder)!r} cannot be created ({error.strerror}): name another folder."
+        f"The folder {str(folder)!r} cannot be created ({why}): name another folder."
     )

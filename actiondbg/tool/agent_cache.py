@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from actiondbg.errors import AgentBuildError, UnfitTool
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.compiler import Compiler, find_compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool, wanted_way, without_headers
 from actiondbg.tool.way import Way
@@ -73,6 +74,7 @@ def build_agent(
     if unfit.exists():
         raise UnfitTool(unfit.read_text())
     # Imported lazily: every start looks up the agent, but few compile it.
+    from actiondbg.support.atomic_write import write_whole
     from actiondbg.tool.agent_compilation import compile_agent
     from actiondbg.tool.references import check_references
 
@@ -85,7 +87,7 @@ def build_agent(
         on_end = on_start() if on_start is not None else None
         compile_agent(tool, compiler, source, files, agent, references)
     except UnfitTool as error:
-        unfit.write_text(str(error))
+        write_whole(unfit, str(error).encode())
         raise
     except OSError as error:
         raise AgentBuildError(
@@ -116,12 +118,6 @@ def fitted(tool: Tool, source: Path = AGENT_SOURCE) -> Tool:
         return without_headers(tool, agent.with_suffix(_UNFIT).read_text())
     except (AgentBuildError, OSError):
         return tool
-
-
-def cache_directory() -> Path:
-    """Return actiondbg's directory in the user's cache (XDG Base Directory Specification)."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (given if given.is_absolute() else Path.home() / ".cache") / "actiondbg"
 
 
 def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[str]) -> Path:

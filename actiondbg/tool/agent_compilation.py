@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
+from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.compiler import STRICT, Compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
@@ -58,7 +59,7 @@ def compile_agent(
         if tool.way is not Way.NATIVE:
             names = weaken(built)
             if tool.way is Way.DETOUR:
-                references.write_bytes(b"\n".join(sorted(names)))
+                write_whole(references, b"\n".join(sorted(names)))
                 check_references(tool, names)
         built.replace(agent)
 

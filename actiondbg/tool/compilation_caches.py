@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from actiondbg.tool.agent_cache import cache_directory
+from actiondbg.support.user_directories import cache_directory
 
 _ALWAYS_COMPILE = "TRITON_ALWAYS_COMPILE"
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.user_directories import cache_directory
 
 NameKind = Literal["tag", "pattern", "pass", "op"]  # functions are those of an input
 KINDS: tuple[NameKind, ...] = get_args(NameKind)
@@ -78,10 +77,3 @@ class KnownNames:
             if isinstance(names, list):
                 known = cast("list[Any]", names)
                 self._names[kind].update(name for name in known if isinstance(name, str))
-
-
-def cache_directory() -> Path:
-    """Return actiondbg's directory in the user's cache (XDG Base Directory Specification)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-    return root / "actiondbg"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Iterator
-from itertools import chain, count
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +24,7 @@ from actiondbg.commands.cli.line_parser import (
     Randomize,
     Skip,
 )
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.recording.capture.recorder import (
     IRDetail,
@@ -32,6 +33,7 @@ from actiondbg.recording.capture.recorder import (
     start_recording,
 )
 from actiondbg.recording.format.magic import is_recording
+from actiondbg.support.atomic_write import create_free
 
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally
@@ -113,20 +115,22 @@ def run(argv: list[str]) -> int:
         parser.error("the tool is missing: actiondbg record [options] -- TOOL ARGS...")
     if options.output == Path("-"):
         parser.error("'-' is not a path for a recording, which must be a regular file: name one.")
-    output: Path = options.output or _unused(Path(tool[0]).name)
-    replaces = is_recording(output)
-    with start_recording(
-        tool,
-        output,
-        ir=options.ir,
-        events=options.events.split(",") if options.events else (),
-        lineage=options.lineage,
-        mlir_include=options.mlir_include,
-        follow=options.follow,
-        randomize=options.randomize,
-        skip=options.skip,
-        on_compile=show_compiling,
-    ) as running:
+    replaces = options.output is not None and is_recording(options.output)
+    with (
+        _output(options, tool) as output,
+        start_recording(
+            tool,
+            output,
+            ir=options.ir,
+            events=options.events.split(",") if options.events else (),
+            lineage=options.lineage,
+            mlir_include=options.mlir_include,
+            follow=options.follow,
+            randomize=options.randomize,
+            skip=options.skip,
+            on_compile=show_compiling,
+        ) as running,
+    ):
         # Imported here, while the tool runs.
         from actiondbg.recording.log.tally import Tally
 
@@ -138,14 +142,25 @@ def run(argv: list[str]) -> int:
     return exit_code(done.status)
 
 
-def _unused(tool: str) -> Path:
-    """Return an unused file name, so that no recording is overwritten."""
-    names = (Path(f"{tool}{number}{SUFFIX}") for number in chain(("",), _numbers()))
-    return next(path for path in names if not path.exists())
+@contextlib.contextmanager
+def _output(options: RecordOptions, tool: Sequence[str]) -> Generator[Path]:
+    """Yield the path of the recording; without one, a new file, which is removed if it stays empty.
 
-
-def _numbers() -> Iterator[str]:
-    return (f"-{number}" for number in count(2))
+    Raises:
+        FileNotWritten: the file cannot be created.
+    """
+    if options.output is not None:
+        yield options.output
+        return
+    wanted = Path(f"{Path(tool[0]).name}{SUFFIX}")
+    with writing(wanted):
+        output = create_free(wanted)
+    try:
+        yield output
+    finally:
+        with contextlib.suppress(OSError):
+            if not output.stat().st_size:
+                output.unlink()
 
 
 # --- progress ---------------------------------------------------------------------

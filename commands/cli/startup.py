@@ -111,23 +111,28 @@ def _quoted(text: str) -> str:
 def _run_init(console: Console, interpreter: Interpreter, options: StartupOptions) -> bool:
     """Run the init scripts that exist and are trusted."""
     from actiondbg.commands.interpreter import trusted_files as trust
+    from actiondbg.commands.interpreter.interpreter import ScriptEnded
 
-    project = trust.project_file()
-    if options.trust:
-        trust.add(project)
+    user, project = trust.user_file(), trust.project_file()
+    script = trust.InitScript(project) if project.is_file() and project != user else None
+    if options.trust and script is not None:
+        script.trust()
     if options.nx:
         return True
-    files = [trust.user_file()]
-    if project.is_file() and project != files[0]:
-        if trust.is_trusted(project):
-            files.append(project)
-        else:
-            console.note(f"{project} was not run: if you trust it, use 'trust' or --trust.")
     console.quiet = True
     try:
-        return all([interpreter.execute(f"source {_quoted(str(f))}") for f in files if f.is_file()])
+        succeeded = not user.is_file() or interpreter.execute(f"source {_quoted(str(user))}")
+        if script is not None and script.is_trusted():
+            try:
+                interpreter.run_script(script.text, str(project))
+            except ScriptEnded:
+                return False
+            return succeeded
     finally:
         console.quiet = False
+    if script is not None:
+        console.note(f"{project} was not run: if you trust it, use 'trust' or --trust.")
+    return succeeded
 
 
 # --- the shell ----------------------------------------------------------------

@@ -59,6 +59,10 @@ class CommandLines(Protocol):
         """Execute a script; see Interpreter."""
         ...
 
+    def run_script(self, text: str, path: str) -> None:
+        """Execute a script that has been read; see Interpreter."""
+        ...
+
     def check(self, line: str) -> Declared:
         """Parse a line; return its command; see Interpreter."""
         ...

@@ -323,15 +323,22 @@ class Interpreter:
             OSError: the script cannot be read.
             ScriptEnded: a line failed; its error has been printed.
         """
+        with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
+            self.run_script(file.read(), path)
+
+    def run_script(self, text: str, path: str) -> None:
+        """Execute a script that has been read from a file.
+
+        Raises:
+            ScriptEnded: a line failed; its error has been printed.
+        """
         if self._depth >= _MOST_SCRIPTS:
             raise UsageError(
                 f"Scripts are nested {_MOST_SCRIPTS} deep at {path!r}: does a script source itself?"
             )
-        with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
-            lines = Lines(file.read().splitlines(), path)
         self._depth += 1
         try:
-            succeeded = self.run(lines)
+            succeeded = self.run(Lines(text.splitlines(), path))
         finally:
             self._depth -= 1
         if not succeeded:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
 from actiondbg.support.executables import which
+from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -32,8 +31,8 @@ def edit_text(console: Console, text: str, suffix: str = ".mlir") -> str:
     command = _editor(console)
     console.out.flush()
     console.terminal_written = True
-    with tempfile.TemporaryDirectory(prefix="actiondbg-edit-") as directory:
-        file = Path(directory) / f"edit{suffix}"
+    with scratch_directory("edit") as directory:
+        file = directory / f"edit{suffix}"
         file.write_text(text, encoding="utf-8")
         # The output of actiondbg may be JSON.
         stdout = console.err if console.json else None

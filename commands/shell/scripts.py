@@ -118,9 +118,14 @@ def run_python(console: Console, code: str) -> None:
 
 
 @SCRIPTS.command("trust", example="trust")
-def trust_(_: Console, __: NoOptions) -> Text:
-    """Trust the .actiondbginit of this directory, so that actiondbg runs it at start."""
-    return Text(f"Trusted: {trust.add(trust.project_file())}")
+def trust_(console: Console, _: NoOptions) -> Text:
+    """Trust the .actiondbginit of this directory as it is: run it, now and at each start."""
+    path = trust.project_file()
+    script = trust.InitScript(path)
+    if not script.is_trusted():
+        script.trust()
+        console.interpreter.run_script(script.text, str(path))
+    return Text(f"Trusted: {path}")
 
 
 class AliasLineOptions(Options):

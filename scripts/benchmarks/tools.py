@@ -11,8 +11,8 @@ from pathlib import Path
 
 import actiondbg
 from actiondbg.recording.capture.recorder import record
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import find_tool
-from actiondbg.tool.agent_cache import cache_directory
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from scripts.benchmarks.wall_time import beside, seconds
 from tests.paths import INPUTS

@@ -22,7 +22,6 @@ from actiondbg.kernels.bisection.compilation_error import compilation_error, cou
 from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
 from actiondbg.kernels.bisection.kernel_file import WrongKernel, write_kernel
 from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle
-from actiondbg.kernels.generated.folder_lock import locked
 from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -32,6 +31,7 @@ from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.results.row import Verdict
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.folder_lock import locked
 from actiondbg.support.globs import escape_glob
 from actiondbg.version import VERSION
 

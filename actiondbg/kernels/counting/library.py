@@ -13,7 +13,8 @@ from pathlib import Path
 from actiondbg.errors import AgentBuildError
 from actiondbg.statistics.events import aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.tool.agent_cache import AGENT_SOURCE, cache_directory
+from actiondbg.support.user_directories import cache_directory
+from actiondbg.tool.agent_cache import AGENT_SOURCE
 from actiondbg.tool.compiler import Compiler, find_c_compiler
 
 _SOURCE = AGENT_SOURCE / "calls"

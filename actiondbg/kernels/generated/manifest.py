@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.generated.folder_lock import locked
 from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.registry import find_kind
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.folder_lock import locked
 
 _VERSION = 1
 

@@ -17,7 +17,8 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.tool.agent_cache import AGENT_SOURCE, cache_directory
+from actiondbg.support.user_directories import cache_directory
+from actiondbg.tool.agent_cache import AGENT_SOURCE
 from actiondbg.tool.compiler import Compiler, find_c_compiler
 
 _SOURCE = AGENT_SOURCE / "peaks" / "peaks.c"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from actiondbg.kernels.results.columns import FIXED
 from actiondbg.kernels.results.csv_file import read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.folder_lock import locked
 
 CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"
 SUFFIXES = (CSV, MARKDOWN, HTML, PARQUET)
@@ -106,7 +106,7 @@ class ReportFiles:
 
     def _add(self, path: Path, entries: list[Entry]) -> None:
         """Replace the entries of this run in a file, and keep the others."""
-        with _locked(path.absolute().parent):
+        with locked(Path(os.path.realpath(path)).parent):
             kept = _present(path)
             for mine in self._written.get(path, ()):
                 with contextlib.suppress(ValueError):
@@ -144,17 +144,6 @@ def _present(path: Path) -> list[Entry]:
         return read_csv(path)
     except ActiondbgError as error:
         raise ActiondbgError(f"Nothing is appended: {error}") from error
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Generator[None]:
-    """Hold the lock of a folder in the block, against other runs that append."""
-    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
 
 
 @contextlib.contextmanager

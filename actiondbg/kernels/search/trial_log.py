@@ -13,6 +13,7 @@ from actiondbg.errors import FileNotWritten
 from actiondbg.kernels.generated.plain_data import from_json
 from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.support.atomic_write import create_free, write_whole
 
 _VERSION = 1
 
@@ -62,7 +63,7 @@ class TrialLog:
         try:
             if not self._read(first):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(first + b"\n")
+                write_whole(path, first + b"\n")
         except OSError as error:
             raise _not_written(path, error) from error
 
@@ -89,8 +90,8 @@ class TrialLog:
         first, *lines = content.splitlines(keepends=True) or [b""]
         if first != header + b"\n":
             if first.endswith(b"\n"):
-                self.renamed = _unused(self.path)
-                self.path.rename(self.renamed)
+                self.renamed = create_free(self.path)
+                self.path.replace(self.renamed)
             return False
         whole = len(first)
         for line in lines:
@@ -104,13 +105,6 @@ class TrialLog:
         if whole < len(content):
             os.truncate(self.path, whole)
         return True
-
-
-def _unused(path: Path) -> Path:
-    number = 1
-    while (found := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
-        number += 1
-    return found
 
 
 def _not_written(path: Path, error: OSError) -> FileNotWritten:

@@ -10,7 +10,6 @@ from pathlib import Path
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.generated.compiled_state import CompiledState, compilation_key
-from actiondbg.kernels.generated.folder_lock import locked
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
@@ -18,6 +17,7 @@ from actiondbg.kernels.providers.steps import LOG, CompilationSteps
 from actiondbg.kernels.results.row import Compilation
 from actiondbg.kernels.sweep.cluster import Compiler
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.support.folder_lock import locked
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.kernels.generated.folder_lock import locked
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.verification.expectation import FACTOR, Expectation, expected_result
 from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.folder_lock import locked
 from actiondbg.version import VERSION
 
 if TYPE_CHECKING:

@@ -262,9 +262,11 @@ def create_recording(output: str | os.PathLike[str]) -> Path:
             raise UsageError(
                 f"{str(path)!r} is not a recording and is not overwritten: name another file."
             )
-        # A new file, so that readers of the old one are not disturbed.
-        path.unlink(missing_ok=True)
-        path.touch()
+        # A new file, so that readers of the old one are not disturbed. An empty one is kept: it
+        # may hold the name for this recording.
+        if not (path.exists() and _is_empty(path)):
+            path.unlink(missing_ok=True)
+            path.touch()
     except OSError as error:
         raise LaunchError(
             f"{str(path)!r} cannot be written ({error.strerror}): name another file."

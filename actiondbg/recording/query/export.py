@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,17 +14,19 @@ import numpy as np
 from actiondbg.recording.query.database import TABLES
 from actiondbg.recording.query.runs import RUNS, run_table
 from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.support.atomic_directory import replaced_directory
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 FOLDER = "run="  # prefix of the folder of a run, for Hive partitioning
+_MARK = f"{RUNS}.parquet"  # each exported folder has this file
 _ROWS = 1 << 18  # per row group
 
 
 def is_export(folder: Path) -> bool:
     """Whether a folder holds one exported recording."""
-    return folder.name.startswith(FOLDER) and (folder / f"{RUNS}.parquet").is_file()
+    return folder.name.startswith(FOLDER) and (folder / _MARK).is_file()
 
 
 def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
@@ -42,21 +43,15 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
         The folder.
 
     Raises:
+        FileNotWritten: the folder cannot be made, or has other contents.
         OSError: a file cannot be written.
     """
     target = Path(directory) / f"{FOLDER}{_name(recording)}"
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        new.mkdir(parents=True)
-        _parquet().write_table(run_table(recording), new / f"{RUNS}.parquet", compression="zstd")
+    with replaced_directory(target, _MARK) as new:
+        _parquet().write_table(run_table(recording), new / _MARK, compression="zstd")
         for name in TABLES:
             _write(recording.tables[name], new / f"{name}.parquet")
             recording.tables[name].forget()
-        shutil.rmtree(target, ignore_errors=True)
-        new.rename(target)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
     return target
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.action_query import ActionQuery
     from actiondbg.recording.session.changes import ChangeColumns
-
-_ADAPTOR = "OpToOpPassAdaptor"  # a pass that only runs other passes
 
 
 class BreakpointHits:
@@ -70,7 +69,7 @@ class BreakpointHits:
     def _failed_passes(self, glob: str | None) -> Ints:
         failed = self._actions.words("outcome").where(lambda outcome: outcome == "failed")
         named = self._actions.words("name").where(
-            lambda name: not name.endswith(_ADAPTOR) and (glob is None or glob_matches(glob, name))
+            lambda name: not is_adaptor(name) and (glob is None or glob_matches(glob, name))
         )
         return np.flatnonzero(self._actions.is_tag("pass-execution") & failed & named)
 

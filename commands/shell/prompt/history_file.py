@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.user_directories import state_directory
 
 _KEPT = 5000  # lines
 
 
 def history_file() -> Path:
     """Return the path of the history file, in XDG_STATE_HOME."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "actiondbg" / "history"
+    return state_directory() / "history"
 
 
 class HistoryFile:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import build_agent, find_tool
-from actiondbg.tool.agent_cache import cache_directory
 from tests.conftest import FOLDS
 
 COMPILE = f'''

@@ -58,6 +58,22 @@ def test_no_recording_is_lost(mlir_opt: str, folds: str) -> None:
     assert run("-o", "empty.adbrec", mlir_opt, folds).returncode == 0
 
 
+def test_recordings_at_the_same_time_get_files_of_their_own(mlir_opt: str, folds: str) -> None:
+    command = [COMMAND, "record", "--quiet", "--", mlir_opt, folds, "-o", os.devnull]
+    started = [subprocess.Popen([*command, f"-{name}"]) for name in ("canonicalize", "cse") * 2]
+    assert [process.wait() for process in started] == [0] * 4
+    names = sorted(path.name for path in Path().glob("*.adbrec"))
+    assert names == [f"mlir-opt{number}.adbrec" for number in ("-2", "-3", "-4", "")]
+    passes = sorted(open_recording(name).header.argv[-1] for name in names)
+    assert passes == ["-canonicalize"] * 2 + ["-cse"] * 2
+
+
+def test_recording_that_cannot_start_leaves_no_file(folds: str) -> None:
+    assert run("--", "no-such-tool", folds).returncode == 3
+    assert run("--skip", "pattern:", "--", "mlir-opt", folds).returncode != 0
+    assert os.listdir() == [folds]
+
+
 def test_a_recording_is_a_regular_file(folds: str) -> None:
     for output, code in (("/dev/stdout", 1), ("/dev/null", 1), (".", 1), ("-", 2)):
         done = run("-o", output, "--", "mlir-opt", folds)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import build_agent, find_tool
-from actiondbg.tool.agent_cache import cache_directory
 from tests.paths import INPUTS, ROOT
 from tests.tool.targets.targets import TARGETS, TOOLS
 

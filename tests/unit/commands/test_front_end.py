@@ -269,8 +269,53 @@ def test_project_init_is_run_only_when_trusted(
     assert captured.out == "user's\n"
     assert "was not run: if you trust it, use 'trust'" in captured.err
     run_cli("--batch", "-ex", "trust")
-    capsys.readouterr()
-    run_cli("--batch")
-    assert capsys.readouterr().out == "user's\nproject's\n"
+    assert capsys.readouterr().out == f"user's\nproject's\nTrusted: {project}/.actiondbginit\n"
+    run_cli("--batch", "-ex", "trust")
+    assert capsys.readouterr().out == f"user's\nproject's\nTrusted: {project}/.actiondbginit\n"
     run_cli("--batch", "-nx")
     assert capsys.readouterr().out == ""
+
+
+def test_project_init_that_has_changed_is_not_trusted(
+    run_cli: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = tmp_path / "a" / ".actiondbginit"
+    script.parent.mkdir()
+    script.write_text("echo first\n")
+    monkeypatch.chdir(script.parent)
+    assert run_cli("--batch", "--trust") == 0
+    assert capsys.readouterr().out == "first\n"
+    script.write_text("echo second\n")
+    assert run_cli("--batch") == 0
+    captured = capsys.readouterr()
+    assert captured.out == "" and f"{script} was not run" in captured.err
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / ".actiondbginit").write_text("echo first\n")
+    monkeypatch.chdir(tmp_path / "b")
+    assert run_cli("--batch") == 0
+    assert capsys.readouterr().out == ""
+    monkeypatch.chdir(script.parent)
+    script.write_text("bogus\n")
+    assert run_cli("--batch", "--trust", "-ex", "echo not reached") == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and f"{script}:1: There is no command 'bogus'" in captured.err
+
+
+def test_trust_without_an_init_script(
+    run_cli: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert run_cli("--batch", "--trust") == 0
+    (tmp_path / ".actiondbginit").write_text("echo later\n")
+    assert run_cli("--batch") == 0
+    assert capsys.readouterr().out == ""
+    (tmp_path / ".actiondbginit").unlink()
+    assert run_cli("--batch", "-ex", "trust") == 1
+    assert "'.actiondbginit' cannot be read" in capsys.readouterr().err.replace(f"{tmp_path}/", "")

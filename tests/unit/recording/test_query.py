@@ -333,11 +333,31 @@ def test_the_same_recording_is_exported_into_the_same_folder() -> None:
 
 
 @pytest.mark.slow
+def test_exports_of_a_recording_at_the_same_time() -> None:
+    command = [COMMAND, "export", "--parquet", "bucket", "run.adbrec"]
+    for _ in range(2):
+        started = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(4)]
+        assert [process.wait() for process in started] == [0] * 4
+    (folder,) = Path("bucket").iterdir()
+    assert len(answer("bucket", "from runs")) == 1 and (folder / "actions.parquet").is_file()
+
+
+def test_an_export_replaces_no_folder_of_the_user() -> None:
+    assert run("export", "--parquet", "bucket", "run.adbrec").returncode == 0
+    (folder,) = Path("bucket").iterdir()
+    (folder / "runs.parquet").unlink()
+    (folder / "thesis").write_text("mine")
+    done = run("export", "--parquet", "bucket", "run.adbrec")
+    assert done.returncode == 1 and "name another folder" in done.stderr
+    assert (folder / "thesis").read_text() == "mine"
+
+
+@pytest.mark.slow
 def test_an_export_that_cannot_be_written() -> None:
     Path("file").write_text("")
     done = run("export", "--parquet", "file", "run.adbrec")
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert "'run.adbrec' cannot be exported to 'file'" in done.stderr
+    assert "/file/run=run-" in done.stderr and "name another folder" in done.stderr
     fake_recording("big.adbrec", 20_000, ir="changed")
     script = f"ulimit -f 100; {COMMAND} export --parquet bucket big.adbrec"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True)

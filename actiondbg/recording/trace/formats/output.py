@@ -6,11 +6,11 @@ import contextlib
 import gzip
 import os
 from collections.abc import Generator
-from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, Protocol
 
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.options import GZIP, ZSTD
+from actiondbg.support.atomic_write import open_whole
 
 _GZIP_LEVEL = 1  # several times as fast as the default, for slightly larger files
 
@@ -38,23 +38,12 @@ def open_trace(path: str) -> Generator[Output]:
     Raises:
         OSError: the file cannot be written.
     """
-    if not can_restart(path):
-        with open(path, "wb") as file, _compressing(path, file) as out:
-            yield out
-        return
-    target = Path(os.path.realpath(path))
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with new.open("wb") as file, _compressing(path, file) as out:
-            yield out
-        os.replace(new, target)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
+    with open_whole(path) as file, _compressing(path, file) as out:
+        yield out
 
 
 @contextlib.contextmanager
-def _compressing(path: str, file: BinaryIO) -> Generator[Output]:
+def _compressing(path: str, file: IO[bytes]) -> Generator[Output]:
     if path.lower().endswith(GZIP):
         # Without name and time, so that a recording always gives the same bytes.
         with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as out:

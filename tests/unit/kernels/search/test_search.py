@@ -165,7 +165,7 @@ def test_another_compiler_begins_a_new_log_and_keeps_the_old_one(tmp_path: Path)
     settings = SearchSettings(budget=5, sampler="random")
     search(tmp_path, settings, evaluator, TunedProvider("2"))
     assert len(evaluator.evaluated) == 5
-    assert len((tmp_path / "search-1.jsonl").read_text().splitlines()) == 6
+    assert len((tmp_path / "search-2.jsonl").read_text().splitlines()) == 6
 
 
 def test_the_progress_names_the_best_so_far(tmp_path: Path) -> None:

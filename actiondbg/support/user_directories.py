@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
+
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_directory() -> Path:
     """Return actiondbg's directory in the user's cache."""
     return _directory("XDG_CACHE_HOME", ".cache")
+
+
+def make_library_folder(folder: Path) -> None:
+    """Make a folder for shared objects, to which nobody but its owner can write.
+
+    Raises:
+        OSError: the folder cannot be made, belongs to another user, or is mounted noexec.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.stat()
+    if not _is_trusted(status):
+        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
+    if status.st_mode & _WRITABLE_BY_OTHERS and status.st_uid == os.geteuid():
+        folder.chmod(stat.S_IMODE(status.st_mode) & ~_WRITABLE_BY_OTHERS)
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        # The loader would start the program without the library.
+        raise PermissionError(errno.EPERM, "it is mounted noexec", str(folder))
+
+
+def is_private(file: Path) -> bool:
+    """Return whether a file is there that only this user, or root, can have written."""
+    try:
+        status = file.lstat()
+    except OSError:
+        return False
+    regular = stat.S_ISREG(status.st_mode)
+    return regular and _is_trusted(status) and not status.st_mode & _WRITABLE_BY_OTHERS
+
+
+def _is_trusted(status: os.stat_result) -> bool:
+    return status.st_uid in (0, os.geteuid())
 
 
 def config_directory() -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from actiondbg.errors import AgentBuildError, UnfitTool
-from actiondbg.support.user_directories import cache_directory
+from actiondbg.support.user_directories import cache_directory, is_private, make_library_folder
 from actiondbg.tool.compiler import Compiler, find_compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool, wanted_way, without_headers
 from actiondbg.tool.way import Way
@@ -68,7 +68,11 @@ def build_agent(
     compiler = find_compiler()
     files = source_files(source, tool.way)
     agent = _agent_path(tool, compiler, source, files)
-    if agent.exists():
+    try:
+        make_library_folder(agent.parent)
+    except OSError as error:
+        raise _unusable(agent.parent, error) from error
+    if is_private(agent):
         return agent
     unfit = agent.with_suffix(_UNFIT)
     if unfit.exists():
@@ -90,14 +94,18 @@ def build_agent(
         write_whole(unfit, str(error).encode())
         raise
     except OSError as error:
-        raise AgentBuildError(
-            f"The agent cannot be written to {str(agent.parent)!r} ({error.strerror}): make it "
-            "writable, or set XDG_CACHE_HOME to a directory that is."
-        ) from error
+        raise _unusable(agent.parent, error) from error
     finally:
         if on_end is not None:
             on_end()
     return agent
+
+
+def _unusable(folder: Path, error: OSError) -> AgentBuildError:
+    return AgentBuildError(
+        f"The agent cannot be kept in {str(folder)!r} ({error.strerror}): set XDG_CACHE_HOME to "
+        "a directory of yours that is writable and not mounted noexec."
+    )
 
 
 def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
@@ -106,7 +114,7 @@ def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
         agent = _agent_path(tool, find_compiler(), source, source_files(source, tool.way))
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
-    return "cached" if agent.exists() else "not compiled yet"
+    return "cached" if is_private(agent) else "not compiled yet"
 
 
 def fitted(tool: Tool, source: Path = AGENT_SOURCE) -> Tool:

@@ -52,7 +52,6 @@ def compile_agent(
         AgentBuildError: the compiler fails.
         OSError: the directory is not writable.
     """
-    agent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _tidy(agent.parent)
     with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=agent.parent) as directory:
         built = _compile(tool, compiler, source, files, Path(directory), agent.with_suffix(".log"))
@@ -61,6 +60,7 @@ def compile_agent(
             if tool.way is Way.DETOUR:
                 write_whole(references, b"\n".join(sorted(names)))
                 check_references(tool, names)
+        built.chmod(0o700)  # whatever the umask is: agents that others can write are not used
         built.replace(agent)
 
 

@@ -212,7 +212,7 @@ SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {
 }
 
 SymbolPlaces LoadedObject::find(const SymbolSet &wanted) const {
-  SymbolCache cache(buildId, wanted);
+  SymbolCache cache(path, buildId, wanted);
   SymbolPlaces places;
   if (cache.read(places))
     return places;

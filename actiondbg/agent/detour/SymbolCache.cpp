@@ -6,18 +6,23 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/stat.h>
 
 namespace adbg::detour {
 
-SymbolCache::SymbolCache(const std::string &buildId, const SymbolSet &wanted)
+SymbolCache::SymbolCache(const std::string &object, const std::string &buildId,
+                         const SymbolSet &wanted)
     : count(wanted.size()) {
   const char *folder = getenv("ACTIONDBG_CACHE");
-  if (!folder || !*folder || buildId.empty())
+  struct stat status;
+  if (!folder || !*folder || buildId.empty() ||
+      stat(object.c_str(), &status) != 0)
     return;
   char hash[17];
   snprintf(hash, sizeof(hash), "%016llx",
            static_cast<unsigned long long>(wanted.hash()));
-  path = std::string(folder) + "/symbols-" + buildId + "-" + hash;
+  path = std::string(folder) + "/symbols-" + buildId + "-" +
+         std::to_string(status.st_size) + "-" + hash;
 }
 
 bool SymbolCache::read(SymbolPlaces &places) const {

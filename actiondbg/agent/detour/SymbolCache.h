@@ -10,10 +10,12 @@
 namespace adbg::detour {
 
 /// The file in the folder $ACTIONDBG_CACHE with the places of symbols in one
-/// build of an object. Without the folder, or a build-id, there is none.
+/// build of an object, whose stripped copies have files of their own. Without
+/// the folder, or a build-id, there is none.
 class SymbolCache {
 public:
-  SymbolCache(const std::string &buildId, const SymbolSet &wanted);
+  SymbolCache(const std::string &object, const std::string &buildId,
+              const SymbolSet &wanted);
 
   /// Returns false if there is no file of this kind.
   bool read(SymbolPlaces &places) const;

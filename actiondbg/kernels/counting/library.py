@@ -13,7 +13,7 @@ from pathlib import Path
 from actiondbg.errors import AgentBuildError
 from actiondbg.statistics.events import aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.user_directories import cache_directory
+from actiondbg.support.user_directories import cache_directory, is_private, make_library_folder
 from actiondbg.tool.agent_cache import AGENT_SOURCE
 from actiondbg.tool.compiler import Compiler, find_c_compiler
 
@@ -57,14 +57,14 @@ def counting_library() -> Path:
     # Agents are removed from the cache when they are not used: so is this.
     library = cache_directory() / f"agent-calls-{key}.so"
     try:
-        if not library.exists():
-            library.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_library_folder(library.parent)
+        if not is_private(library):
             _compile(compiler, library)
         _write_setup(library.with_suffix(".setup"))
     except OSError as error:
         raise AgentBuildError(
-            f"The library cannot be written to {str(library.parent)!r} ({error.strerror}): make it "
-            "writable, or set XDG_CACHE_HOME to a directory that is."
+            f"The library cannot be kept in {str(library.parent)!r} ({error.strerror}): set "
+            "XDG_CACHE_HOME to a directory of yours that is writable and not mounted noexec."
         ) from error
     return library
 
@@ -89,6 +89,7 @@ def _compile(compiler: Compiler, library: Path) -> None:
                 f"The library that counts calls could not be compiled with {compiler.command[0]}: "
                 f"read {log}, or set CC to another compiler."
             )
+        built.chmod(0o700)  # whatever the umask is: see is_private
         built.replace(library)
 
 

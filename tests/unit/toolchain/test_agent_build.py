@@ -265,3 +265,53 @@ def test_the_demanded_way_is_kept(
         build_agent(unfit, source=source)
     monkeypatch.setenv("ACTIONDBG_WAY", "detour")
     assert fitted(unfit, source) == unfit
+
+
+def test_an_agent_that_others_can_write_is_compiled_again(tool: Tool, source: Path) -> None:
+    agent = build_agent(tool, source=source)
+    good = agent.read_bytes()
+    agent.write_bytes(b"planted")
+    agent.chmod(0o666)
+    agent.parent.chmod(0o777)
+    assert agent_state(tool, source) == "not compiled yet"
+    assert build_agent(tool, source=source).read_bytes() == good
+    assert agent.parent.stat().st_mode & 0o777 == 0o755
+
+
+def test_an_agent_of_another_user_is_not_loaded(
+    tool: Tool, source: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = build_agent(tool, source=source)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    if os.getuid() == 0:
+        os.chown(agent, 4712, -1)
+    assert agent_state(tool, source) == "not compiled yet"
+    if os.getuid() == 0:
+        os.chown(cache, 4712, -1)
+    assert refusal(tool, source) == (
+        f"The agent cannot be kept in {str(cache)!r} (it belongs to another user): set "
+        "XDG_CACHE_HOME to a directory of yours that is writable and not mounted noexec."
+    )
+
+
+def test_a_cache_without_execution(
+    tool: Tool, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_agent(tool, source=source)
+    real = os.statvfs
+
+    class Mounted:
+        def __init__(self, path: Path) -> None:
+            self.f_flag = real(path).f_flag | os.ST_NOEXEC
+
+    monkeypatch.setattr(os, "statvfs", Mounted)
+    assert "(it is mounted noexec)" in refusal(tool, source)
+
+
+def test_the_umask_does_not_matter(tool: Tool, source: Path) -> None:
+    before = os.umask(0)
+    try:
+        build_agent(tool, source=source)
+    finally:
+        os.umask(before)
+    assert agent_state(tool, source) == "cached"

@@ -107,15 +107,23 @@ def test_symbols_are_found_in_the_cache(detours: list[Path], tmp_path: Path) -> 
     environment = {"ACTIONDBG_CACHE": str(tmp_path)}
     first = _outputs([program, named], environment)
     (kept,) = tmp_path.glob("symbols-*")
-    assert re.fullmatch(r"symbols-0123456789abcdef-[0-9a-f]{16}", kept.name)
+    key = f"0123456789abcdef-{named.stat().st_size}"
+    assert re.fullmatch(rf"symbols-{key}-[0-9a-f]{{16}}", kept.name)
     places = kept.read_bytes()
     # A file that was cut off is written anew.
     kept.write_bytes(places[:-1])
     assert _outputs([program, named], environment) == first
     assert kept.read_bytes() == places
-    # Found again, without the file's own table.
-    subprocess.run(["strip", str(named)], check=True)
+    # A stripped copy, which has the same build id, has places of its own.
+    stripped = tmp_path / "stripped.so"
+    subprocess.run(["strip", "-o", str(stripped), str(named)], check=True)
+    assert _outputs([program, stripped], environment) != first
+    # Found again, without the file's own table: it has no sections.
+    with named.open("r+b") as file:
+        file.seek(60)  # e_shnum
+        file.write(b"\0\0")
     assert _outputs([program, named], environment) == first
+    assert len(list(tmp_path.glob("symbols-*"))) == 2
 
 
 def test_where_a_longjmp_leads_is_known(tmp_path: Path) -> None:

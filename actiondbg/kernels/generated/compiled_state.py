@@ -29,6 +29,7 @@ class _Compiled:
 
     key: str
     kernel: CompiledKernel
+    checksums: tuple[str, str]  # of the binaries
 
 
 @dataclass(frozen=True)
@@ -65,32 +66,48 @@ class CompiledState:
         self._key = key
 
     def kernel(self) -> CompiledKernel | None:
-        """Return the compiled kernel, or None if it is not up to date or a binary is missing."""
+        """Return the compiled kernel; None if it is out of date, or a binary missing or changed."""
         stored = self._read(_COMPILED, _Compiled)
         if stored is None or stored.key != self._key:
             return None
         kernel = with_paths(stored.kernel, lambda path: self._folder / path)
-        present = kernel.verify.path.exists() and kernel.profile.path.exists()
-        return kernel if present else None
+        try:
+            return kernel if stored.checksums == _checksums(kernel) else None
+        except FileNotFoundError:
+            return None
 
     def store_kernel(self, kernel: CompiledKernel) -> None:
         """Store a compiled kernel; its binaries are complete."""
         relative = with_paths(kernel, self._relative)
-        write_whole(self._folder / _COMPILED, to_json(_Compiled(self._key, relative)))
+        stored = _Compiled(self._key, relative, _checksums(kernel))
+        write_whole(self._folder / _COMPILED, to_json(stored))
 
     def drop(self) -> None:
         """Forget what is stored: the binaries are about to be replaced."""
         for name in (_VERIFIED, _COMPILED):
             (self._folder / name).unlink(missing_ok=True)
 
-    def verification(self) -> Verification | None:
-        """Return the stored verification of these binaries, or None."""
-        stored = self._read(_VERIFIED, _Verified)
-        return stored.verification if stored is not None and stored.key == self._key else None
+    def verification(self, references: str) -> Verification | None:
+        """Return the stored verification of these binaries, or None.
 
-    def store_verification(self, verification: Verification) -> None:
-        """Store the verification of these binaries."""
-        write_whole(self._folder / _VERIFIED, to_json(_Verified(self._key, verification)))
+        Args:
+            references: a digest of what the results are compared with.
+        """
+        stored = self._read(_VERIFIED, _Verified)
+        if stored is None or stored.key != self._verification_key(references):
+            return None
+        return stored.verification
+
+    def store_verification(self, references: str, verification: Verification) -> None:
+        """Store the verification of these binaries; see ``verification``."""
+        key = self._verification_key(references)
+        write_whole(self._folder / _VERIFIED, to_json(_Verified(key, verification)))
+
+    def _verification_key(self, references: str) -> str:
+        """Return a digest of what decides a verdict: all that is compiled, and the references."""
+        digest = hashlib.sha256((self._folder / _COMPILED).read_bytes())
+        digest.update(references.encode())
+        return digest.hexdigest()
 
     def _relative(self, path: Path) -> Path:
         inside = path.is_relative_to(self._folder)
@@ -102,6 +119,19 @@ class CompiledState:
             return from_json((self._folder / name).read_bytes(), kind)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
+
+
+def _checksums(kernel: CompiledKernel) -> tuple[str, str]:
+    """Return digests of the binaries.
+
+    Raises:
+        FileNotFoundError: a binary is missing.
+    """
+    verify, profile = (
+        hashlib.sha256(each.path.read_bytes()).hexdigest()
+        for each in (kernel.verify, kernel.profile)
+    )
+    return verify, profile
 
 
 def with_paths(kernel: CompiledKernel, change: Callable[[Path], Path]) -> CompiledKernel:

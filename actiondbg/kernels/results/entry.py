@@ -108,6 +108,11 @@ class Entry:
         return _percent(self.gflops, self.peak_gflops)
 
     @property
+    def is_above_peak(self) -> bool:
+        """Whether the kernel is faster than the machine: it does not compute what it should."""
+        return (self.percent_of_peak or 0.0) > 100.0
+
+    @property
     def percent_of_roof(self) -> float | None:
         """GFLOP/s in per cent of the roof."""
         return _percent(self.gflops, self.roof)

@@ -101,7 +101,7 @@ def _best(entries: Sequence[Entry]) -> set[int]:
     """Return the indices of the fastest right entries of operations with several."""
     by_operation: dict[str, list[tuple[float, int]]] = {}
     for index, entry in enumerate(entries):
-        if entry.least is not None and not entry.is_wrong:
+        if entry.least is not None and not entry.is_wrong and not entry.is_above_peak:
             by_operation.setdefault(entry.operation, []).append((entry.least, index))
     return {min(found)[1] for found in by_operation.values() if len(found) > 1}
 

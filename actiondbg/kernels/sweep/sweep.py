@@ -13,6 +13,7 @@ from actiondbg.kernels.bisection.row_bisector import can_be_bisected
 from actiondbg.kernels.execution.server_process import SERVERS
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
+from actiondbg.kernels.results.entry import entry_of
 from actiondbg.kernels.results.row import Profile, Row, Verdict, Verification
 from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
 from actiondbg.kernels.sweep.progress import Report, SweepProgress
@@ -143,16 +144,20 @@ class Sweep:
     def _verify(
         self, verifier: DispatchVerifier, compiled: CompiledDispatch, kernel: CompiledKernel
     ) -> Verification:
-        stored = compiled.state.verification() if compiled.state is not None else None
+        if compiled.state is None:
+            return verifier.verify(compiled.dispatch, kernel)
+        references = verifier.identity(compiled.dispatch)
+        stored = compiled.state.verification(references)
         if stored is not None:
             return stored
         verification = verifier.verify(compiled.dispatch, kernel)
-        if compiled.state is not None and verification.verdict == "SUCCESS":
-            compiled.state.store_verification(verification)
+        if verification.verdict == "SUCCESS":
+            compiled.state.store_verification(references, verification)
         return verification
 
     def _profile(self, profiler: DispatchProfiler, compiled: Sequence[CompiledDispatch]) -> None:
         """Profile what runs, the dispatches of an operation in turn; a wrong result has a time."""
+        states = {each.dispatch.name: each.state for each in compiled}
         groups: dict[str, list[tuple[Dispatch, CompiledKernel]]] = {}
         for each in compiled:
             if each.kernel is not None and _ended_well(self.rows[each.dispatch.name]):
@@ -162,7 +167,10 @@ class Sweep:
         for operation, group in groups.items():
             right = [each.name for each, _ in group if not self.rows[each.name].is_wrong]
             for name, profile in profiler.profile(group, right).items():
-                self.rows[name] = _profiled(self.rows[name], profile)
+                row, state = _profiled(self.rows[name], profile), states[name]
+                if state is not None and state.kernel() is None:
+                    row = _doubted(row, "The binary was changed after it was verified.")
+                self.rows[name] = row
             done += len(group)
             self._report_progress(SweepProgress("profile", done, total, operation))
 
@@ -187,10 +195,27 @@ def _end_kernels(futures: Sequence[Future[tuple[CompiledDispatch, Row]]]) -> Non
 def _profiled(row: Row, profile: Profile | str) -> Row:
     """Return a row with its times, or with what went wrong while they were measured."""
     if isinstance(profile, Profile):
-        return replace(row, profile=profile)
+        row = replace(row, profile=profile)
+        entry = entry_of(row)
+        if not entry.is_above_peak:
+            return row
+        return _doubted(
+            row,
+            f"{entry.gflops:,.0f} GFLOP/s are above the machine's peak of "
+            f"{entry.peak_gflops:,.0f}: the kernel computes less than it should, or the peak was "
+            "measured on a busy machine (measure it again by --remeasure).",
+        )
     if row.is_wrong:
         return row
     return replace(row, verification=Verification("CRASHED", detail=profile))
+
+
+def _doubted(row: Row, reason: str) -> Row:
+    """Return a row that is no success, for its times are not those of what was verified."""
+    verification = row.verification
+    if verification is None or verification.verdict != "SUCCESS":
+        return row
+    return replace(row, verification=replace(verification, verdict="Not verified", detail=reason))
 
 
 def _ended_well(row: Row) -> bool:

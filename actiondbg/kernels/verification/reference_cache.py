@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
 import threading
-import zlib
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +45,17 @@ class ReferenceCache:
         # A lock of a folder is one of processes: the threads of this one share its files.
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
+    def identity(self, operation: Operation) -> str:
+        """Return a digest of the operands and the expected result, by content.
+
+        Raises:
+            KernelError: there is no reference for the operation.
+            OSError: a file cannot be written.
+        """
+        self.expectation(operation)
+        folder = self._folder.of_operation(operation) / self._subfolder
+        return hashlib.sha256((folder / _KEY).read_bytes()).hexdigest()
+
     def expectation(self, operation: Operation) -> Expectation:
         """Return what a kernel has to compute. May be called from several threads.
 
@@ -54,29 +65,43 @@ class ReferenceCache:
         """
         folder = self._folder.of_operation(operation) / self._subfolder
         with self._locks[operation.name], locked(folder):
-            stored = _read(operation, folder)
+            digest = _digest(operation, self._provider)
+            stored = _read(operation, folder, digest)
             if stored is not None:
                 return stored
             made = expected_result(operation, self._provider)
-            _write(operation, folder, made)
+            _write(operation, folder, made, digest)
             return made
 
 
-def _digest(operation: Operation) -> str:
+def _digest(operation: Operation, provider: str) -> str:
+    """Return a digest of what decides an expectation."""
     import numpy
 
     # Of another version, references may be others, and so may NumPy's random numbers.
-    text = f"{_VERSION} {VERSION} {numpy.__version__} {FACTOR} {operation.function()}"
+    versions = f"{_VERSION} {VERSION} {numpy.__version__} {FACTOR}"
+    text = f"{versions} {_source(provider)} {operation.function()}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read(operation: Operation, folder: Path) -> Expectation | None:
+def _source(provider: str) -> str:
+    """Return the source of a user's references, as far as Python finds the file."""
+    if provider == NUMPY:
+        return ""
+    compute = find_reference_provider(provider)
+    try:
+        return inspect.getsource(inspect.getmodule(compute) or type(compute))
+    except (OSError, TypeError):
+        return repr(compute)
+
+
+def _read(operation: Operation, folder: Path, digest: str) -> Expectation | None:
     """Return a stored expectation; None if it is missing, damaged or of another operation."""
     import numpy
 
     try:
         stored = json.loads((folder / _KEY).read_bytes())
-        if stored["digest"] != _digest(operation):
+        if stored["digest"] != digest:
             return None
         names = [*stored["checksums"]]
         arrays = {name: _load(folder / name, stored["checksums"][name]) for name in names}
@@ -96,16 +121,16 @@ def _read(operation: Operation, folder: Path) -> Expectation | None:
     return Expectation(typed, values, bound, stored["method"]) if whole and right else None
 
 
-def _load(path: Path, checksum: int) -> np.ndarray:
+def _load(path: Path, checksum: str) -> np.ndarray:
     import numpy
 
     content = path.read_bytes()
-    if zlib.crc32(content) != checksum:
+    if hashlib.sha256(content).hexdigest() != checksum:
         raise ValueError(f"{path} is damaged.")
     return numpy.load(io.BytesIO(content), allow_pickle=False)
 
 
-def _write(operation: Operation, folder: Path, made: Expectation) -> None:
+def _write(operation: Operation, folder: Path, made: Expectation, digest: str) -> None:
     """Write an expectation; the file with its digest is the last one."""
     import numpy
 
@@ -114,11 +139,11 @@ def _write(operation: Operation, folder: Path, made: Expectation) -> None:
     arrays["expected"] = made.values
     if made.bound is not None:
         arrays["bound"] = made.bound
-    checksums: dict[str, int] = {}
+    checksums: dict[str, str] = {}
     for name, array in arrays.items():
         content = io.BytesIO()
         numpy.save(content, array)
-        checksums[f"{name}.npy"] = zlib.crc32(content.getbuffer())
+        checksums[f"{name}.npy"] = hashlib.sha256(content.getbuffer()).hexdigest()
         write_whole(folder / f"{name}.npy", content.getvalue())
-    key = {"digest": _digest(operation), "method": made.method, "checksums": checksums}
+    key = {"digest": digest, "method": made.method, "checksums": checksums}
     write_whole(folder / _KEY, json.dumps(key).encode())

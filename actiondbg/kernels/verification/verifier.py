@@ -29,6 +29,10 @@ _VERDICTS: dict[type[KernelError], Verdict] = {
 class DispatchVerifier(Protocol):
     """Compares the result of a kernel with its reference."""
 
+    def identity(self, dispatch: Dispatch) -> str:
+        """Return a digest of what the result is compared with."""
+        ...
+
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
         """Run a kernel in a child process; a fault of the kernel is a verdict, no error."""
         ...
@@ -49,6 +53,17 @@ class Verifier:
         self._references = references
         self._seconds = seconds
         self._memory = memory
+
+    def identity(self, dispatch: Dispatch) -> str:
+        """Return a digest of the references of a dispatch; "" if there is none.
+
+        Raises:
+            OSError: the reference cannot be written.
+        """
+        try:
+            return " ".join(each.identity(dispatch.operation) for each in self._references)
+        except KernelError:
+            return ""
 
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
         """Verify a kernel; a fault of the kernel is a verdict, no error.

@@ -127,6 +127,10 @@ class Counted:
         self._verifier = verifier
         self._interrupted_at = interrupted_at
 
+    def identity(self, dispatch: Dispatch) -> str:
+        """Return the digest of the references."""
+        return self._verifier.identity(dispatch)
+
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
         """Verify a kernel."""
         self.runs += 1

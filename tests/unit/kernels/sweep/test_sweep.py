@@ -30,6 +30,10 @@ class _Verifier:
 
     def __init__(self) -> None:
         self.verified: list[str] = []
+        self.references = "1"
+
+    def identity(self, dispatch: Dispatch) -> str:
+        return self.references
 
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
         assert compiled.verify.path.read_text().startswith("// copying")
@@ -130,7 +134,7 @@ def test_what_is_up_to_date_is_not_done_again(tmp_path: Path) -> None:
     assert [row.verification for row in again] == [row.verification for row in first]
 
 
-@pytest.mark.parametrize("change", ["source", "version", "binary", "force", "state"])
+@pytest.mark.parametrize("change", ["source", "version", "missing", "binary", "force", "state"])
 def test_what_is_out_of_date_is_done_again(tmp_path: Path, change: str) -> None:
     provider = CopyingProvider()
     dispatch = _generate(tmp_path, provider)[0]
@@ -141,14 +145,71 @@ def test_what_is_out_of_date_is_done_again(tmp_path: Path, change: str) -> None:
         source.write_text(source.read_text() + "// edited\n")
     elif change == "version":
         provider.version = "2"
-    elif change == "binary":
+    elif change == "missing":
         (folder / "kernel").unlink()
+    elif change == "binary":
+        (folder / "kernel").write_text("// copying nothing")
     elif change == "state":
         (folder / "compiled.json").write_text("{")
     verifier = _Verifier()
     _sweep(tmp_path, provider, verifier, force=change == "force").run([dispatch])
     assert provider.compilations == 2
     assert verifier.verified == [dispatch.name]
+
+
+def test_another_reference_needs_another_verification(tmp_path: Path) -> None:
+    provider = CopyingProvider()
+    dispatch = _generate(tmp_path, provider)[0]
+    _sweep(tmp_path, provider).run([dispatch])
+    verifier = _Verifier()
+    verifier.references = "2"
+    _sweep(tmp_path, provider, verifier).run([dispatch])
+    assert verifier.verified == [dispatch.name]
+    assert provider.compilations == 1
+
+
+def _verdict_after(folder: Path, profiler: _Profiler) -> Verification:
+    provider = CopyingProvider()
+    dispatch = _generate(folder, provider)[0]
+    stages = _sweep(folder, provider).stages
+    sweep = Sweep(replace(stages, profiler=profiler), {"copying": provider}, jobs=1)
+    (row,) = sweep.run([dispatch])
+    assert row.verification is not None
+    return row.verification
+
+
+def test_a_binary_that_changes_while_it_is_measured_is_no_success(tmp_path: Path) -> None:
+    class Replacing(_Profiler):
+        def profile(
+            self,
+            kernels: Sequence[tuple[Dispatch, CompiledKernel]],
+            candidates: Collection[str] | None = None,
+        ) -> dict[str, Profile | str]:
+            for _, compiled in kernels:
+                compiled.profile.path.write_text("// copying nothing")
+            return super().profile(kernels, candidates)
+
+    found = _verdict_after(tmp_path, Replacing())
+    assert found.verdict == "Not verified"
+    assert found.detail == "The binary was changed after it was verified."
+
+
+@pytest.mark.parametrize(("peak", "verdict"), [(2.0, "SUCCESS"), (0.5, "Not verified")])
+def test_a_kernel_faster_than_the_machine_is_no_success(
+    tmp_path: Path, peak: float, verdict: str
+) -> None:
+    class Fast(_Profiler):
+        def profile(
+            self,
+            kernels: Sequence[tuple[Dispatch, CompiledKernel]],
+            candidates: Collection[str] | None = None,
+        ) -> dict[str, Profile | str]:
+            flops = Matmul(8, 8, 8).flops
+            return {each.name: Profile((flops / 1e9,), peak_gflops=peak) for each, _ in kernels}
+
+    found = _verdict_after(tmp_path, Fast())
+    assert found.verdict == verdict
+    assert ("above the machine's peak" in found.detail) == (verdict != "SUCCESS")
 
 
 def test_the_folder_can_be_moved(tmp_path: Path) -> None:

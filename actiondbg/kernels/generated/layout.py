@@ -19,7 +19,7 @@ class GeneratedFolder:
         generated/linalg/manifest.json
         generated/linalg/matmul/matmul_64x64x64_f32t_f32t_f32t/
             matmul_64x64x64_f32t_f32t_f32t.mlir    the operation
-            reference/                             operands and expected result, as .npy
+            reference/integers_0/, ...             operands and expected result, as .npy
             mlir_tile_.../                         a configuration
                 configured.mlir, binaries, compile.log, commands.sh, compiled.json
 

@@ -92,6 +92,16 @@ class Operation(ABC):
         """The bytes that one call has to read and write at least."""
         return sum(tensor.bytes for tensor in self.inputs) + self.result.bytes
 
+    @property
+    def extreme(self) -> Literal["max", "min"] | None:
+        """What the operation selects from its only operand, if it is a maximum or minimum."""
+        return None
+
+    @property
+    def reduced_axes(self) -> tuple[int, ...]:
+        """The dimensions of the first operand that are reduced; () if windows may overlap."""
+        return ()
+
     @abstractmethod
     def arguments(self) -> Mapping[str, Argument]:
         """Return the columns of a report, such as m, n, k, lhs, rhs and result."""

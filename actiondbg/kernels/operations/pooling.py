@@ -92,6 +92,10 @@ class Pooling(Operation):
     def flops(self) -> int:
         return self.result.elements * self.kernel_h * self.kernel_w
 
+    @property
+    def extreme(self) -> Literal["max", "min"] | None:
+        return None if self.combiner == "sum" else self.combiner
+
     def arguments(self) -> Mapping[str, Argument]:
         return {
             "batch_count": self.batch,

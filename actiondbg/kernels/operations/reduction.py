@@ -76,6 +76,14 @@ class Reduction(Operation):
     def flops(self) -> int:
         return self.inputs[0].elements
 
+    @property
+    def extreme(self) -> Literal["max", "min"] | None:
+        return None if self.combiner == "sum" else self.combiner
+
+    @property
+    def reduced_axes(self) -> tuple[int, ...]:
+        return self.axes
+
     def arguments(self) -> Mapping[str, Argument]:
         return {
             "shape": "x".join(map(str, self.shape)),

@@ -9,11 +9,11 @@ import json
 import threading
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.verification.expectation import FACTOR, Expectation, expected_result
+from actiondbg.kernels.verification.expectation import FACTOR, Expectation, expected_results
 from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
@@ -22,7 +22,7 @@ from actiondbg.version import VERSION
 if TYPE_CHECKING:
     import numpy as np
 
-_VERSION = 2  # of how operands and bounds are made
+_VERSION = 3  # of how operands and bounds are made
 _KEY = "reference.json"
 
 
@@ -52,11 +52,11 @@ class ReferenceCache:
             KernelError: there is no reference for the operation.
             OSError: a file cannot be written.
         """
-        self.expectation(operation)
+        self.expectations(operation)
         folder = self._folder.of_operation(operation) / self._subfolder
         return hashlib.sha256((folder / _KEY).read_bytes()).hexdigest()
 
-    def expectation(self, operation: Operation) -> Expectation:
+    def expectations(self, operation: Operation) -> list[Expectation]:
         """Return what a kernel has to compute. May be called from several threads.
 
         Raises:
@@ -67,9 +67,9 @@ class ReferenceCache:
         with self._locks[operation.name], locked(folder):
             digest = _digest(operation, self._provider)
             stored = _read(operation, folder, digest)
-            if stored is not None:
+            if stored:
                 return stored
-            made = expected_result(operation, self._provider)
+            made = expected_results(operation, self._provider)
             _write(operation, folder, made, digest)
             return made
 
@@ -95,30 +95,35 @@ def _source(provider: str) -> str:
         return repr(compute)
 
 
-def _read(operation: Operation, folder: Path, digest: str) -> Expectation | None:
-    """Return a stored expectation; None if it is missing, damaged or of another operation."""
-    import numpy
-
+def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
+    """Return stored expectations; none if one is missing, damaged or of another operation."""
     try:
         stored = json.loads((folder / _KEY).read_bytes())
         if stored["digest"] != digest:
-            return None
-        names = [*stored["checksums"]]
-        arrays = {name: _load(folder / name, stored["checksums"][name]) for name in names}
-        operands = [arrays[f"{each.name}.npy"] for each in operation.inputs]
-        # ml_dtypes' numbers are stored as raw bytes.
-        typed = [
-            array.view(each.type.dtype)
-            for each, array in zip(operation.inputs, operands, strict=True)
-        ]
-        bound = arrays.get("bound.npy")
-        values = arrays["expected.npy"]
+            return []
+        return [_read_one(operation, folder / run["name"], run) for run in stored["runs"]]
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return []
+
+
+def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expectation:
+    """Return a stored expectation.
+
+    Raises:
+        OSError, ValueError, KeyError, TypeError: it is missing or damaged.
+    """
+    import numpy
+
+    checksums = run["checksums"]
+    arrays = {name: _load(folder / name, checksums[name]) for name in checksums}
+    # ml_dtypes' numbers are stored as raw bytes.
+    typed = [arrays[f"{each.name}.npy"].view(each.type.dtype) for each in operation.inputs]
+    bound, values = arrays.get("bound.npy"), arrays["expected.npy"]
     shapes = [each.shape for each in operation.inputs]
     whole = [each.shape for each in typed] == shapes and values.shape == operation.result.shape
-    right = bound is None or numpy.shape(bound) == values.shape
-    return Expectation(typed, values, bound, stored["method"]) if whole and right else None
+    if not whole or (bound is not None and numpy.shape(bound) != values.shape):
+        raise ValueError(f"{folder} is of another operation.")
+    return Expectation(typed, values, bound, run["method"], run["name"])
 
 
 def _load(path: Path, checksum: str) -> np.ndarray:
@@ -130,11 +135,25 @@ def _load(path: Path, checksum: str) -> np.ndarray:
     return numpy.load(io.BytesIO(content), allow_pickle=False)
 
 
-def _write(operation: Operation, folder: Path, made: Expectation, digest: str) -> None:
-    """Write an expectation; the file with its digest is the last one."""
+def _write(operation: Operation, folder: Path, made: list[Expectation], digest: str) -> None:
+    """Write expectations; the file with their digest is the last one."""
+    (folder / _KEY).unlink(missing_ok=True)
+    runs = [
+        {
+            "name": each.name,
+            "method": each.method,
+            "checksums": _write_arrays(operation, folder / each.name, each),
+        }
+        for each in made
+    ]
+    write_whole(folder / _KEY, json.dumps({"digest": digest, "runs": runs}).encode())
+
+
+def _write_arrays(operation: Operation, folder: Path, made: Expectation) -> dict[str, str]:
+    """Write the arrays of an expectation; return their checksums by file."""
     import numpy
 
-    (folder / _KEY).unlink(missing_ok=True)
+    folder.mkdir(exist_ok=True)
     arrays = {each.name: array for each, array in zip(operation.inputs, made.operands, strict=True)}
     arrays["expected"] = made.values
     if made.bound is not None:
@@ -145,5 +164,4 @@ def _write(operation: Operation, folder: Path, made: Expectation, digest: str) -
         numpy.save(content, array)
         checksums[f"{name}.npy"] = hashlib.sha256(content.getbuffer()).hexdigest()
         write_whole(folder / f"{name}.npy", content.getvalue())
-    key = {"digest": digest, "method": made.method, "checksums": checksums}
-    write_whole(folder / _KEY, json.dumps(key).encode())
+    return checksums

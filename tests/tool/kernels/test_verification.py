@@ -29,7 +29,22 @@ def _verify(folder: Path, body: str, memory: int | None = None) -> Verification:
 
 def test_a_right_kernel_equals_the_reference(tmp_path: Path) -> None:
     found = _verify(tmp_path, f'puts("printed by the kernel");\n{_BODY}')
-    assert (found.verdict, found.method, found.wrong, found.total) == ("SUCCESS", "equal", 0, 960)
+    method = "equal, bound 8 u |A||B|"
+    assert (found.verdict, found.method, found.wrong, found.total) == ("SUCCESS", method, 0, 960)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("rhs[k * 40 + j]", "(_Float16)rhs[k * 40 + j]"),
+        ("rhs[k * 40 + j]", "(signed char)rhs[k * 40 + j]"),
+        ("lhs[i * 16 + k]", "(lhs[i * 16 + k] > 3 ? 3 : lhs[i * 16 + k])"),
+        ("= sum;", "= (_Float16)sum;"),
+    ],
+)
+def test_lost_precision_is_found(tmp_path: Path, right: str, wrong: str) -> None:
+    assert right in _BODY
+    assert _verify(tmp_path, _BODY.replace(right, wrong)).verdict == "FAILED"
 
 
 def test_a_wrong_tile_is_shown(tmp_path: Path) -> None:

@@ -1,0 +1,207 @@
+"""Wrong kernels of every kind of operation: verification has to find each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from actiondbg.kernels.execution.buffers import poison
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.batch_matmul import BatchMatmul
+from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
+from actiondbg.kernels.operations.elementwise import Elementwise
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
+from actiondbg.kernels.operations.pooling import Pooling
+from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.verification.comparison import compare
+from actiondbg.kernels.verification.expectation import Expectation, expected_results
+from tests.fakes.kernels.operations import F16, I8, I32
+
+Arrays = Sequence[np.ndarray]
+Kernel = Callable[[Arrays], np.ndarray]
+Change = Callable[[np.ndarray], np.ndarray]
+
+_OPERATIONS: list[Operation] = [
+    Matmul(16, 16, 64),
+    Matmul(16, 24, 100, F16, F16, F16),
+    Matmul(16, 24, 2000, F16, F16, F16),
+    Matmul(9, 7, 33, I8, I8, I32),
+    BatchMatmul(3, 8, 12, 16),
+    Conv2d(1, 9, 10, 4, 8, 3, 3),
+    DepthwiseConv2d(1, 9, 10, 8, 3, 3),
+    MatmulBiasRelu(12, 16, 32),
+    MatmulSoftmax(16, 40, 16),
+    Elementwise((12, 20), ("add", "mul", "relu")),
+    Elementwise((12, 20), ("add", "exp")),
+    Reduction((128, 384), (1,), "max"),
+    Reduction((128, 384), (0,), "min"),
+    Reduction((1000,), (0,), "max"),
+    Reduction((48, 100), (1,), "max", I8, I8),
+    Reduction((48, 100), (1,), "sum"),
+    Reduction((500,), (0,), "sum", F16, F16),
+    Pooling(1, 12, 12, 8, 3, 3, combiner="max"),
+    Pooling(2, 12, 12, 8, 2, 2, 2, 2, combiner="min"),
+    Pooling(1, 9, 9, 4, 3, 3, combiner="sum"),
+]
+
+
+def _result(operation: Operation, operands: Arrays) -> np.ndarray:
+    """Return what a right kernel computes, in the type of the result."""
+    with np.errstate(all="ignore"):
+        return operation.reference(operands).values.astype(operation.result.type.dtype)
+
+
+def _kept(operation: Operation, expectations: Sequence[Expectation], kernel: Kernel) -> bool:
+    """Return whether verification takes a kernel for a right one."""
+    with np.errstate(all="ignore"):
+        return not any(compare(kernel(each.operands), each).wrong.any() for each in expectations)
+
+
+def _in_type(change: Change) -> Change:
+    def changed(array: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return change(array).astype(array.dtype)
+
+    return changed
+
+
+def _bf16(array: np.ndarray) -> np.ndarray:
+    import ml_dtypes
+
+    return array.astype(ml_dtypes.bfloat16)
+
+
+def _at(axis: int, index: int | slice, value: float | None) -> Change:
+    """Return a change that replaces a slice by a value, or by memory that nobody wrote."""
+
+    def changed(array: np.ndarray) -> np.ndarray:
+        copy = array.copy()
+        content = poison(array.dtype)[0] if value is None else np.array(value).astype(array.dtype)
+        np.moveaxis(copy, axis, 0)[index] = content
+        return copy
+
+    return changed
+
+
+def _rolled(axis: int, by: int) -> Change:
+    return lambda array: np.roll(array, by, axis)
+
+
+def _losses(of_float: bool) -> Iterator[tuple[str, Change]]:
+    """Yield changes that lose bits."""
+    yield "clamp 3", _in_type(lambda array: np.clip(array, -3, 3))
+    if of_float:
+        yield "bf16", _in_type(_bf16)
+        yield "i8", _in_type(lambda array: array.astype(np.int64).astype(np.int8))
+        yield "integers", _in_type(np.trunc)
+    else:
+        yield "i4", _in_type(lambda array: (array.astype(np.int64) + 8) % 16 - 8)
+        yield "unsigned", _in_type(abs)
+    yield "odd", _in_type(lambda array: array.astype(np.int64) // 2 * 2)
+
+
+def _mutants(operation: Operation) -> Iterator[tuple[str, Kernel]]:
+    """Yield wrong kernels."""
+
+    yield from _wrong_reads(operation)
+    yield from _wrong_results(operation)
+    if isinstance(operation, Reduction | Pooling):
+        for other in {"max", "min", "sum"} - {operation.combiner}:
+            wrong = replace(operation, combiner=other)  # type: ignore[arg-type]
+            yield f"combined by {other}", partial(_result, wrong)
+
+
+def _wrong_reads(operation: Operation) -> Iterator[tuple[str, Kernel]]:
+    """Yield kernels that read an operand wrongly."""
+
+    def of_input(at: int, change: Change) -> Kernel:
+        return lambda operands: _result(
+            operation, [change(each) if i == at else each for i, each in enumerate(operands)]
+        )
+
+    never = {"max": -np.inf, "min": np.inf, None: 0.0}[operation.extreme]
+    if operation.extreme and not operation.result.type.is_float:
+        never = -(2 ** (operation.result.type.bits - 1))
+    for at, tensor in enumerate(operation.inputs):
+        for words, change in _losses(tensor.type.is_float):
+            yield f"{tensor.name}: {words}", of_input(at, change)
+        for axis, size in enumerate(tensor.shape):
+            for place in sorted({0, (1 << size.bit_length()) // 4, size - 1}):
+                yield (
+                    f"{tensor.name}: {axis} without {place}",
+                    of_input(at, _at(axis, place, never)),
+                )
+            tile = slice(3 * size // 4, None)
+            yield f"{tensor.name}: {axis} without a tile", of_input(at, _at(axis, tile, never))
+            if size > 1 and (len(operation.inputs) > 1 or axis not in operation.reduced_axes):
+                for by in (1, -1):
+                    yield f"{tensor.name}: {axis} moved {by}", of_input(at, _rolled(axis, by))
+
+
+def _wrong_results(operation: Operation) -> Iterator[tuple[str, Kernel]]:
+    """Yield kernels that write wrong results."""
+
+    def of_result(change: Change) -> Kernel:
+        return lambda operands: change(_result(operation, operands))
+
+    shape = operation.result.shape
+    for words, change in _losses(operation.result.type.is_float):
+        yield f"result: {words}", of_result(change)
+    for axis, size in enumerate(shape):
+        for place in {0, size - 1}:
+            yield f"result: {axis} lacks {place}", of_result(_at(axis, place, None))
+        if size > 1:
+            yield f"result: {axis} moved", of_result(_rolled(axis, 1))
+    yield "negated", of_result(lambda array: -array)
+    if len(shape) == 2 and shape[0] == shape[1]:
+        yield "transposed", of_result(lambda array: np.ascontiguousarray(array.T))
+    if operation.extreme is not None:
+        combine = {"max": np.maximum, "min": np.minimum}[operation.extreme]
+        yield "begins with 0", of_result(_in_type(lambda array: combine(array, 0)))
+
+
+def _is_equivalent(operation: Operation, words: str) -> bool:
+    """Whether a change computes the same: the terms of a sum may be in another order."""
+    if isinstance(operation, Reduction) and operation.combiner == "sum":
+        return any(f"operand: {axis} moved" in words for axis in operation.axes)
+    return isinstance(operation, MatmulSoftmax) and words == "result: clamp 3"  # at most 1
+
+
+@pytest.mark.parametrize("operation", _OPERATIONS, ids=lambda each: each.name)
+def test_every_mutant_is_killed(operation: Operation) -> None:
+    pytest.importorskip("ml_dtypes")
+    expectations = expected_results(operation)
+    assert _kept(operation, expectations, lambda operands: _result(operation, operands))
+    mutants = [each for each in _mutants(operation) if not _is_equivalent(operation, each[0])]
+    assert len(mutants) >= 10
+    assert [words for words, kernel in mutants if _kept(operation, expectations, kernel)] == []
+
+
+def test_a_maximum_of_a_quarter_of_the_scores_overflows() -> None:
+    operation = MatmulSoftmax(16, 40, 16)
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        scores = (operands[0] @ operands[1]).astype(np.float32) / np.float32(4)
+        exponentials = np.exp(scores - scores[:, :10].max(axis=1, keepdims=True))
+        return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+def test_any_order_of_adding_up_is_right() -> None:
+    operation = Matmul(24, 40, 160)
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        total = np.zeros((24, 40), np.float32)
+        for each in range(160):  # one at a time, each sum rounded
+            total = total + operands[0][:, each : each + 1] * operands[1][each : each + 1]
+        return total
+
+    assert _kept(operation, expected_results(operation), kernel)

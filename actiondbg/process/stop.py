@@ -41,6 +41,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         unforkable: the reason why the tool cannot be forked at this stop, so that there is no time
             travel; or None.
         created: the numbers of operations and blocks that were created so far; None at the exit.
+        pass_run: the run of the innermost pass around the action, or None.
         depth: the number of actions around this one.
         breakpoints: the ids of the breakpoints that were hit.
         skipped: whether the action was skipped; set after the action.
@@ -86,6 +87,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     processes: int = 1
     unforkable: str | None = None
     created: protocol.Created | None = None
+    pass_run: protocol.PassRun | None = None
 
     @property
     def is_crash(self) -> bool:

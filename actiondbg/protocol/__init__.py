@@ -108,6 +108,7 @@ from actiondbg.protocol.types import Operator as Operator
 from actiondbg.protocol.types import Outcome as Outcome
 from actiondbg.protocol.types import OutcomeFilter as OutcomeFilter
 from actiondbg.protocol.types import Passed as Passed
+from actiondbg.protocol.types import PassRun as PassRun
 from actiondbg.protocol.types import Printed as Printed
 from actiondbg.protocol.types import Result as Result
 from actiondbg.protocol.types import Role as Role

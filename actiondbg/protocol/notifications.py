@@ -16,6 +16,7 @@ from actiondbg.protocol.types import (
     Hits,
     Message,
     Outcome,
+    PassRun,
     Role,
     When,
     Written,
@@ -70,7 +71,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
     the reason why the process cannot be forked now, or None. ``missing`` is why capabilities were
     lost since hello, because a check failed when the first IR was seen. ``created`` counts the
-    operations and blocks so far.
+    operations and blocks so far. ``pass_run`` is the run of the innermost pass around the action.
     """
 
     method: ClassVar[str] = "stopped"
@@ -95,6 +96,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     contexts: int = 1
     unforkable: str | None = None
     created: Created = msgspec.field(default_factory=Created)
+    pass_run: PassRun | None = None
     missing: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 

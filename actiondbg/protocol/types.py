@@ -203,6 +203,23 @@ class Difference(Message):
     replay: str
 
 
+class PassRun(Message):
+    """The run of a pass in which an action is, or which it is.
+
+    Attributes:
+        name: the pass.
+        number: of the run among those of this pass, from 1.
+        begun: the number of runs of passes that have begun so far.
+    """
+
+    name: str
+    number: int
+    begun: int
+
+    def __str__(self) -> str:
+        return self.name if self.number == 1 else f"{self.name}#{self.number}"
+
+
 class Created(Message):
     """How many operations and blocks were created so far: their ids and keys count from 1."""
 

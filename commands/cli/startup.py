@@ -165,5 +165,7 @@ class _ShellLoader:
 
 def _run_shell(console: Console, loader: _ShellLoader) -> int:
     if not console.quitting:
+        if console.session.state == "not-running":
+            console.note("'help' lists the commands; 'start' stops before the first action.")
         loader.get().run()
     return 0

@@ -199,6 +199,9 @@ class Interpreter:
         """
         word, text = self.aliases.expand(*split_command(line))
         found = self.commands.find(word)
+        if (asked := _help_asked(found, text)) is not None:
+            found = self.commands.find("help")
+            return Parsed(found, found.parse(asked), None)
         redirect = None
         resolved = found.subcommand(_BEFORE_REDIRECT.split(text, maxsplit=1)[0]) or found
         if resolved.splits_redirect(text):
@@ -372,3 +375,11 @@ def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] 
     if not isinstance(result, Stop):
         return None
     return [line for number in result.breakpoints for line in commands.get(number, [])]
+
+
+def _help_asked(command: Command, text: str) -> str | None:
+    """Return what ``help`` describes where a command's only argument is --help; else None."""
+    words = text.split()
+    if words[-1:] != ["--help"] or (words[:-1] and command.subcommand(words[0]) is None):
+        return None
+    return " ".join([command.name, *words[:-1]]) if len(words) <= 2 else None

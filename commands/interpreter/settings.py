@@ -134,7 +134,11 @@ def _resolve(name: str) -> str:
     """Return the setting with a name or a unique prefix."""
     matches = [name] if name in SETTINGS else [s for s in SETTINGS if s.startswith(name)]
     if len(matches) != 1:
-        raise UsageError(f"There is no setting {name!r}: the settings are {', '.join(SETTINGS)}.")
+        near = difflib.get_close_matches(name, SETTINGS, n=1)
+        way_out = (
+            f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(SETTINGS)}."
+        )
+        raise UsageError(f"There is no setting {name!r}: {way_out}")
     return matches[0]
 
 

@@ -28,10 +28,17 @@ class ActionsShown(msgspec.Struct):
 
 
 class PipelineShown(msgspec.Struct):
-    """The passes of the run; ``here`` is the ordinal of the stop's action, or None."""
+    """The passes of the run.
+
+    Attributes:
+        passes: the outermost passes.
+        here: the ordinal of the stop's action, or None.
+        crashed: the ordinal of the innermost pass in which the tool crashes at this stop, or None.
+    """
 
     passes: list[PipelinePass]
     here: int | None
+    crashed: int | None = None
 
 
 # --- actions ---------------------------------------------------------------------
@@ -95,28 +102,35 @@ def pipeline_text(_: RenderContext, shown: PipelineShown) -> str:
     """Return the text of ``info pipeline``."""
     if not shown.passes:
         return "No pass runs."
-    return "\n".join([_HEAD, *_pass_lines(shown.passes, shown.here, 0)])
+    return "\n".join([_HEAD, *_pass_lines(shown.passes, shown, 0)])
 
 
-def _pass_lines(passes: list[PipelinePass], here: int | None, level: int) -> list[str]:
+def _pass_lines(passes: list[PipelinePass], shown: PipelineShown, level: int) -> list[str]:
     lines: list[str] = []
     for one in passes:
-        lines.append(_pass_line(one, here, level))
-        lines += _pass_lines(one.passes, here, level + 1)
+        lines.append(_pass_line(one, shown, level))
+        lines += _pass_lines(one.passes, shown, level + 1)
     return lines
 
 
-def _pass_line(one: PipelinePass, here: int | None, level: int) -> str:
-    mark = "->" if one.state == "running" or here in one.ordinals else "  "
+def _pass_line(one: PipelinePass, shown: PipelineShown, level: int) -> str:
+    mark = "->" if one.state == "running" or shown.here in one.ordinals else "  "
+    mark += "!" if one.failed or shown.crashed in one.ordinals else " "
     runs = str(len(one.ordinals))
     if one.state == "running" and len(one.ordinals) > 1:
         runs = f"{one.finished} of {runs}"
     time = "-" if one.seconds is None else f"{one.seconds * 1000:.3f} ms"
     name = one.name or f"on each {one.passes[0].op if one.passes else 'operation'}:"
-    ends = ((one.failed, "failed"), (one.skipped, "skipped"), (one.unended, "not ended"))
+    crashes = int(shown.crashed in one.ordinals)
+    ends = (
+        (one.failed, "failed"),
+        (one.skipped, "skipped"),
+        (crashes, "crashed"),
+        (one.unended - crashes, "not ended"),
+    )
     notes = [f"{count} {word}" for count, word in ends if count]
     note = f" ({', '.join(notes)})" if notes else ""
-    cells = f"{f'#{one.ordinals[0]}':>8} {runs:>9} {one.changes:>9} {time:>12}"
+    cells = f"{f'#{one.ordinals[0]}':>7} {runs:>9} {one.changes:>9} {time:>12}"
     return f"{mark}{cells}  {'  ' * level}{name}{note}"
 
 

@@ -21,6 +21,21 @@ class Breakpoints(msgspec.Struct):
     breakpoints: list[Breakpoint]
 
 
+class Ignored(msgspec.Struct):
+    """A breakpoint whose next hits will be ignored."""
+
+    breakpoint: Breakpoint
+
+
+def ignored_text(_: RenderContext, ignored: Ignored) -> str:
+    """Return what gdb prints after ``ignore``."""
+    id, count = ignored.breakpoint.id, ignored.breakpoint.ignore
+    if not count:
+        return f"Will stop next time breakpoint {id} is reached."
+    crossings = "crossing" if count == 1 else f"{count} crossings"
+    return f"Will ignore next {crossings} of breakpoint {id}."
+
+
 def breakpoint_text(context: RenderContext, breakpoint: Breakpoint) -> str:
     kind = breakpoint.kind.capitalize()
     if breakpoint.temporary:
@@ -65,5 +80,6 @@ def _breakpoints_object(listed: Breakpoints) -> object:
 
 RENDERERS = (
     renders(Breakpoint, breakpoint_text, _breakpoint_object),
+    renders(Ignored, ignored_text, lambda ignored: _breakpoint_object(ignored.breakpoint)),
     renders(Breakpoints, breakpoints_text, _breakpoints_object),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.source_lines import program_line
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
@@ -50,6 +51,8 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
     if stop.outcome is not None:
         lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
     lines += _change_lines(context, stop, _MOST_CHANGES if excerpt is None else _FEW_CHANGES)
+    if _is_caught_failure(context, stop):
+        lines.append("  explain: why it failed")
     if stop.when == "after" and stop.id is not None and stop.cursor_id != stop.id:
         lines.append(_cursor_line(context, stop))
     if context.width is not None:
@@ -66,6 +69,13 @@ def _excerpt(context: RenderContext, stop: Stop) -> list[str] | None:
     if context.width is None or context.settings["context"] == "0":
         return None
     return context.stop_context.text(context, stop)
+
+
+def _is_caught_failure(context: RenderContext, stop: Stop) -> bool:
+    """Return whether a catch stopped after a pass that failed, which ``explain`` explains."""
+    caught = {each.id for each in context.session.breakpoints.all() if each.kind == "catch"}
+    has_failed = stop.outcome is not None and stop.outcome.result == "failed"
+    return stop.tag == PASS_TAG and has_failed and not caught.isdisjoint(stop.breakpoints)
 
 
 def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:
@@ -94,10 +104,13 @@ def emphasize(context: RenderContext, text: str, style: str) -> str:
 
 
 def _head(context: RenderContext, stop: Stop) -> str:
-    action = describe(stop) + _origin_of(stop)
-    if context.colored:
-        title, place = title_of(stop), action.removeprefix(title_of(stop))
-        action = f"{emphasize(context, title, BOLD)}{place}"
+    title = title_of(stop)
+    place = describe(stop, context.session.target.argv).removeprefix(title)
+    if stop.tag == PASS_TAG and stop.pass_run is not None and not is_adaptor(stop.name):
+        title = title.replace(f"({stop.name})", f"({stop.pass_run})")
+    elif stop.pass_run is not None and stop.pass_run.begun > 1:
+        place = f" in {stop.pass_run}{place}"
+    action = f"{emphasize(context, title, BOLD)}{place}{_origin_of(stop)}"
     if stop.when == "during":
         place = f"inside {action}" if stop.ordinal else "outside of any action"
         return f"{_reason(context, stop)} {place}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -41,13 +43,25 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
-def describe(action: ActionRef) -> str:
-    """Return an action as one line; a nameless one with its operation."""
+def describe(action: ActionRef, argv: Sequence[str] = ()) -> str:
+    """Return an action as one line; a nameless one with its operation.
+
+    Args:
+        action: the action.
+        argv: the tool's command line: the directory of its only input is left out.
+    """
     text = title_of(action)
     if action.function:
         text += f" in @{action.function.removeprefix('@')}"
-    location = action.location or ""
+    location = short_place(action.location or "", argv)
     return text + (f" at {location}" if location and not location.endswith(":0:0") else "")
+
+
+def short_place(location: str, argv: Sequence[str]) -> str:
+    """Return a location without the directory of its file, if that is the tool's only input."""
+    file = re.sub(r"(:\d+)*$", "", location)
+    inputs = [word for option, word in pairwise(argv) if option != "-o" and os.path.isfile(word)]
+    return os.path.basename(file) + location[len(file) :] if inputs == [file] else location
 
 
 def title_of(action: ActionRef) -> str:
@@ -110,22 +124,24 @@ def units_text(context: RenderContext, units: Units) -> str:
     return "\n".join(f"{i}: {unit_text(context, unit)}" for i, unit in enumerate(units.units))
 
 
-def backtrace_text(_: RenderContext, stack: Backtrace) -> str:
+def backtrace_text(context: RenderContext, stack: Backtrace) -> str:
     if not stack.frames:
         return "No action is running."
     marks = ("->" if frame.index == stack.selected else "  " for frame in stack.frames)
     return "\n".join(
-        f"{mark} {frame.index}  {_frame_line(frame)}"
+        f"{mark} {frame.index}  {_frame_line(context, frame)}"
         for mark, frame in zip(marks, stack.frames, strict=True)
     )
 
 
-def _frame_line(frame: Frame) -> str:
-    return describe(frame) + (f" on @{frame.id}" if frame.id is not None else "")
+def _frame_line(context: RenderContext, frame: Frame) -> str:
+    return describe(frame, context.session.target.argv) + (
+        f" on @{frame.id}" if frame.id is not None else ""
+    )
 
 
 def frame_text(context: RenderContext, frame: Frame) -> str:
-    lines = [f"{frame.index}  {_frame_line(frame)}"]
+    lines = [f"{frame.index}  {_frame_line(context, frame)}"]
     lines += ["   " + unit_text(context, unit) for unit in frame.units]
     return "\n".join(lines)
 
@@ -171,7 +187,8 @@ def cursor_text(context: RenderContext, cursor: Cursor) -> str:
     unit = cursor.unit
     number = f" @{unit.id} {unit.name}" if unit.kind == "operation" else f" of {unit.name}"
     function = f" in @{cursor.function.removeprefix('@')}" if cursor.function else ""
-    place = f" at {unit.location}" if unit.location else ""
+    location = short_place(unit.location or "", context.session.target.argv)
+    place = f" at {location}" if location else ""
     head = wrapped(f"{unit.kind}{number}{function}{place}", context.width or 80)
     return "\n".join([*head, *lines])
 

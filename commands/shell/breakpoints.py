@@ -16,9 +16,10 @@ from actiondbg.commands.interpreter.options import (
     Positional,
     Rest,
 )
-from actiondbg.commands.render.breakpoints import Breakpoints
+from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.render.ir.excerpt import Block
+from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import UsageError
 from actiondbg.protocol import CatchKind
 
@@ -169,10 +170,10 @@ class IgnoreOptions(Options):
 
 
 @BREAKPOINTS.command("ignore", example="ignore 1 20")
-def ignore(console: Console, options: IgnoreOptions) -> Breakpoint:
+def ignore(console: Console, options: IgnoreOptions) -> Ignored:
     """Ignore the next N hits of a breakpoint."""
     console.session.breakpoints.set_ignore(options.id, options.count)
-    return console.session.breakpoints.get(options.id)
+    return Ignored(console.session.breakpoints.get(options.id))
 
 
 class CommandsOptions(Options):
@@ -197,6 +198,12 @@ def commands(console: Console, options: CommandsOptions) -> None:
     if not existing:
         raise UsageError("There is no breakpoint: set one with 'break'.")
     ids = parse_ids(console, options.ids) if options.ids else [existing[-1].id]
+    if console.interpreter.typed and not console.json:
+        kind = "breakpoint" if len(ids) == 1 else "breakpoints"
+        console.out.write(
+            f"Type commands for {kind} {', '.join(map(str, ids))}, one per line; end with a line "
+            "'end'.\n"
+        )
     lines = console.interpreter.block()
     for number in ids:
         console.session.breakpoints.set_commands(number, lines)
@@ -245,7 +252,7 @@ class ListOptions(Options):
 
     place: Annotated[
         str | None,
-        Rest("%NAME | @ID | @SYMBOL | FILE:LINE", complete=completers.ir_places),
+        Rest("%NAME | @ID | @SYMBOL | [FILE:]LINE", complete=completers.ir_places),
     ] = None
 
 
@@ -258,7 +265,7 @@ def list_(console: Console, options: ListOptions) -> Breakpoints | Block:
     shows the lines after them.
     """
     if options.place:
-        return console.shown_lines.show(options.place, _LISTED)
+        return console.shown_lines.show(place_of(console, options.place), _LISTED)
     return list_breakpoints(console)
 
 

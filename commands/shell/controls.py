@@ -147,7 +147,10 @@ class FinishOptions(Options):
 
 @RUNNING.command("finish", example="finish", aliases=("fin",), repeats=True)
 def finish(console: Console, options: FinishOptions) -> Stop:
-    """Stop after the parent action."""
+    """Stop after the parent action; in the outermost one as 'next'."""
+    stop = console.session.stop
+    if stop is not None and stop.when != "exit" and not stop.depth:
+        return console.resume(lambda: console.session.next(options.count))
     return console.resume(lambda: console.session.finish(options.count))
 
 

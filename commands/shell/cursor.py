@@ -13,7 +13,7 @@ from actiondbg.commands.interpreter.options import (
     Rest,
 )
 from actiondbg.commands.render.units import Units
-from actiondbg.commands.shell.ir import print_ir
+from actiondbg.commands.shell.ir import place_of, print_ir
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -153,7 +153,7 @@ class GotoOptions(Options):
     text: Annotated[
         str,
         Rest(
-            "%NAME | @ID | @SYMBOL | FILE:LINE[:COL] | action",
+            "%NAME | @ID | @SYMBOL | [FILE:]LINE[:COL] | action",
             required=True,
             complete=completers.ir_places,
         ),
@@ -165,7 +165,7 @@ def goto(console: Console, options: GotoOptions) -> Cursor:
     """Move to an SSA value in scope, an operation id, a symbol, a file location or the action."""
     session = console.session
     before = session.cursor.get().function
-    cursor = session.cursor.goto(options.text)
+    cursor = session.cursor.goto(place_of(console, options.text))
     if cursor.function is not None and cursor.function != before and console.width is None:
         console.note(f"Found in @{cursor.function.removeprefix('@')}.")
     return cursor

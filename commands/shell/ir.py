@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.commands.render.ir.printed_ir import Counted
-from actiondbg.errors import NoSuchUnit, NotStopped, UsageError
+from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.support.source_file import SourceLines, lines_around
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class PrintOptions(Options):
         str,
         Positional(
             "cursor|action|function|module|PLACE",
-            help="the IR to print; PLACE is %NAME, @ID, @SYMBOL or FILE:LINE",
+            help="the IR to print; PLACE is %NAME, @ID, @SYMBOL or [FILE:]LINE",
             complete=completers.ir_places,
         ),
     ] = "cursor"
@@ -74,12 +74,12 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
     what: What | None = next((each for each in _WHATS if each.startswith(options.what)), None)
     if what is not None:
         return print_what(what)
-    if not re.match(r"[%@]|.+:\d", options.what):
+    if not re.match(r"[%@\d]|.+:\d", options.what):
         raise UsageError(
             f"There is no IR {options.what!r} to print: give {', '.join(_WHATS)}, %NAME, @ID, "
-            "@SYMBOL or FILE:LINE."
+            "@SYMBOL, FILE:LINE or LINE."
         )
-    with console.session.cursor.at(options.what):
+    with console.session.cursor.at(place_of(console, options.what)):
         return print_what("cursor")
 
 
@@ -107,13 +107,22 @@ class SourceLinesOptions(Options):
 
 @PRINTING.command("source-lines", example="source-lines 10", aliases=("sl",))
 def source_lines(console: Console, options: SourceLinesOptions) -> SourceLines:
-    """Show the lines of the source file around the location of the stop, as of a Python kernel."""
+    """Show the lines of the source file around the cursor's location, as of a Python kernel."""
     stop = console.session.stop
     if stop is None or stop.when == "exit":
         raise NotStopped("The tool is not stopped at an action: source-lines shows its location.")
-    if stop.location is None:
+    location = _location_of_cursor(console) or stop.location
+    if location is None:
         raise NoSuchUnit("The operation of this action has no location in a file: try 'around'.")
-    return lines_around(stop.location, options.count)
+    return lines_around(location, options.count)
+
+
+def _location_of_cursor(console: Console) -> str | None:
+    """Return the location of the unit in view; None if it has none, or is erased."""
+    try:
+        return console.session.cursor.get().unit.location
+    except (NoSuchUnit, UnitErased):
+        return None
 
 
 class CountOptions(Options):
@@ -135,6 +144,21 @@ def count(console: Console, options: CountOptions) -> Counted:
     return Counted(
         glob, options.function, console.session.ir.count(glob, function=options.function)
     )
+
+
+def place_of(console: Console, text: str) -> str:
+    """Return a place for the cursor, with the file before a bare LINE[:COL].
+
+    Raises:
+        UsageError: there is not one input file.
+    """
+    if not re.fullmatch(r"\d+(:\d+)?", text):
+        return text
+    files = console.session.names.inputs()
+    if len(files) != 1:
+        why = f"there are {len(files)}: {', '.join(files)}" if files else "none is known"
+        raise UsageError(f"{text} is a line of the only input file, but {why}: write FILE:{text}.")
+    return f"{files[0]}:{text}"
 
 
 def print_ir(

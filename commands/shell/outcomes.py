@@ -29,6 +29,9 @@ from actiondbg.errors import UsageError
 from actiondbg.protocol import Statistic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from actiondbg.analysis.actions import ListedAction
     from actiondbg.commands.interpreter.console import Console
 
 Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time", "name"]
@@ -166,11 +169,21 @@ def actions(console: Console, options: ActionsOptions) -> ActionsShown:
 @OUTCOMES.subcommand("info", "pipeline", example="info pipeline")
 def pipeline(console: Console, _: NoOptions) -> PipelineShown:
     """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
-    ordinals, and names such as canonicalize#2.
+    ordinals, and names such as canonicalize#2. '!' marks a pass that failed or crashed.
     """
     with console.progress.shown():
-        found = pipeline_of(console.session.past.passes())
-    return PipelineShown(found, _ordinal_of_stop(console))
+        runs = console.session.past.passes()
+        found = pipeline_of(runs)
+    return PipelineShown(found, _ordinal_of_stop(console), _crashed_pass(console, runs))
+
+
+def _crashed_pass(console: Console, runs: Iterable[ListedAction]) -> int | None:
+    """Return the ordinal of the innermost pass in which the tool crashed."""
+    stop = console.session.stop
+    if stop is None or not (stop.ordinal and (stop.is_crash or stop.reason == "crashed")):
+        return None
+    around = [run.ordinal for run in runs if run.outcome is None and run.ordinal <= stop.ordinal]
+    return max(around, default=None)
 
 
 def _ordinal_of_stop(console: Console) -> int | None:

@@ -123,6 +123,15 @@ Object describeStop(const Frame &frame, const Notice &notice,
   return stop;
 }
 
+Json describePassRun(const Frame &frame, uint64_t begun) {
+  const Frame *pass = frame.passAround();
+  if (!pass || !pass->rare().run)
+    return nullptr;
+  return Object{{"name", safe(pass->name())},
+                {"number", int64_t(pass->rare().run)},
+                {"begun", int64_t(begun)}};
+}
+
 Object describeCrash(const Frame *innermost) {
   if (!innermost)
     return Object{{"ordinal", 0},  {"tag", ""},          {"name", ""},

@@ -20,6 +20,9 @@ llvm::json::Array describeWritten();
 llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
                                 const ChangeLog &log, bool inside,
                                 uint64_t mostChanges);
+/// Describes the run of the innermost pass around an action; null if there is
+/// none, or an alternative runs it. `begun`: the number of runs of all passes.
+llvm::json::Value describePassRun(const Frame &frame, uint64_t begun);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(llvm::json::Object &object, const Frame &frame);
 llvm::json::Object describeCrash(const Frame *innermost);

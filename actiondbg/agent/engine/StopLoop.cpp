@@ -27,6 +27,7 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   select(frame.kind == Kind::None ? nullptr : &frame);
   Object stop = describe(frame, notice, mostChanges);
   engine.turns.describe(stop);
+  stop["passRun"] = describePassRun(frame, engine.knownNames.passRuns);
   stop["created"] =
       Object{{"operations", int64_t(engine.observer.ids.upcoming()) - 1},
              {"blocks", int64_t(BlockKeys::all().created())}};

@@ -14,8 +14,10 @@ void KnownNames::number(Frame &frame) {
     return;
   case Kind::Pass:
     frame.nth = ++passActions;
-    if (!frame.isAlternative)
+    if (!frame.isAlternative) {
       frame.needRare().run = ++passes[frame.name()];
+      passRuns += !frame.isAdaptor();
+    }
     return;
   default:
     frame.nth = ++tags[frame.tag()];

@@ -25,6 +25,8 @@ public:
   size_t bytes() const;
 
   llvm::StringMap<uint64_t> passes;
+  /// The number of their runs that have begun, adaptors aside.
+  uint64_t passRuns = 0;
   /// The number of actions of each uncommon tag.
   llvm::StringMap<uint64_t> tags;
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempt
+from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.process.stop import Stop, exit_of
-from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.changes import ChangeColumns
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableColumns, location_of
 from actiondbg.recording.session.imported_ir import ImportedIR
@@ -72,6 +73,7 @@ class ActionDescriptions:
             thread=self.thread(place),
             threads=self._thread_count,
             contexts=self._context_count,
+            pass_run=self._pass_run(place),
             **self.frame_fields(place),
         )
         return self._with_outcome(stop, place) if when == "after" else stop
@@ -79,6 +81,25 @@ class ActionDescriptions:
     def thread(self, place: int) -> str:
         """Return the name of the thread of an action."""
         return f"t{self.actions.numbers('thread')[place]}"
+
+    def _pass_run(self, place: int) -> protocol.PassRun | None:
+        """Return the run of the innermost pass around an action."""
+        names, runs = self.actions.words("name"), self._pass_runs
+        around = next((each for each in self.actions.line.stack(place) if runs[each]), None)
+        if around is None:
+            return None
+        begun = runs[: place + 1]
+        same = names.codes[: around + 1][begun[: around + 1]] == names.codes[around]
+        return protocol.PassRun(
+            name=names.of(around) or "",
+            number=int(np.count_nonzero(same)),
+            begun=int(np.count_nonzero(begun)),
+        )
+
+    @cached_property
+    def _pass_runs(self) -> Bools:
+        """A mask of the actions that are runs of passes, adaptors aside."""
+        return self.actions.is_tag(PASS_TAG) & ~self.actions.words("name").where(is_adaptor)
 
     @cached_property
     def _thread_count(self) -> int:

@@ -7,7 +7,10 @@ raises leaves the terminal in another mode.
 
 from __future__ import annotations
 
+import os
 import sys
+import termios
+import tty
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 _WIDE = 120  # columns from which stack and changes stand beside the IR
 _LEAST_SIDE = 44  # columns of them there
 _BAR = "reverse"
+_BACK = (b"\n", b"\r", b"\x0f", b"\x04", b"")  # Enter, Ctrl-O, Ctrl-D, the end of the input
 # A terminal that supports synchronized updates draws what is between them at once.
 _BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h", "\x1b[?2026l"
 
@@ -149,11 +153,19 @@ class FullScreen:
         sys.stdout.flush()
 
     def _wait_for_enter(self) -> None:
-        """Leave what a command wrote to the terminal in view."""
+        """Leave what a command wrote to the terminal in view, up to Enter or Ctrl-O."""
         self._write(_END_UPDATE)
         sys.stdout.write("Press Enter to return to the panes. ")
         sys.stdout.flush()
-        sys.stdin.readline()
+        number = sys.stdin.fileno()
+        before = termios.tcgetattr(number)
+        try:
+            tty.setcbreak(number)
+            while os.read(number, 1) not in _BACK:
+                pass
+        finally:
+            termios.tcsetattr(number, termios.TCSADRAIN, before)
+        sys.stdout.write("\n")
 
     def _end_update(self, application: Application[str | None]) -> None:
         if not application.is_done:  # else the panes of the next line end it

@@ -1,0 +1,124 @@
+"""The pass, its run and the file at a stop, as a real tool shows them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
+
+SOURCE = """\
+func.func @f(%a: i32, %b: i32) -> i32 {
+  %c = arith.constant 0 : i32
+  %x = arith.addi %a, %c : i32
+  %y = arith.muli %x, %b : i32
+  %z = arith.muli %x, %b : i32
+  %s = arith.subi %y, %z : i32
+  return %s : i32
+}
+"""
+CRASHING = """\
+func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
+  memref.store %v, %m[%i] : memref<4xi1>
+  return
+}
+"""
+FAILING = """\
+func.func @f(%a: i64) -> f64 {
+  %x = arith.sitofp %a : i64 to f64
+  return %x : f64
+}
+"""
+
+
+def typed(argv: list[str], *commands: str) -> str:
+    words = [word for command in commands for word in ("-ex", command)]
+    options = ["-nx", "--batch", *words]
+    argv = [COMMAND, *options, "--", *argv] if argv[0] != "open" else [COMMAND, *argv, *options]
+    return subprocess.run(argv, capture_output=True).stdout.decode()
+
+
+def test_a_stop_names_the_run_of_its_pass_and_no_directory(mlir_opt: str, tmp_path: Path) -> None:
+    source = stock.write(str(tmp_path / "deep.mlir"), SOURCE)
+    flags = ["--canonicalize", "--cse", "--canonicalize", "-o", str(tmp_path / "out.mlir")]
+    (tmp_path / "out.mlir").touch()  # exists, but is no input
+    commands = ["break op:arith.*", "run", "continue 3", "delete", "break in:canonicalize#2"]
+    commands += ["continue", "delete", "finish"]
+    said = typed([mlir_opt, source, *flags], *commands)
+    stops = [line for line in said.splitlines() if "topped" in line]
+    assert " in @f at deep.mlir:3:8" in stops[0], "one pass has begun"
+    assert stops[2].endswith(" in canonicalize#2"), "on the module"
+    assert "(canonicalize#2): " in stops[3]
+    assert str(tmp_path) not in "\n".join(stops)
+
+
+def test_a_recording_names_the_run_of_its_pass(mlir_opt: str, tmp_path: Path) -> None:
+    source = stock.write(str(tmp_path / "deep.mlir"), SOURCE)
+    file = str(tmp_path / "run.adbrec")
+    argv = [mlir_opt, source, "--canonicalize", "--cse", "--canonicalize"]
+    subprocess.run([COMMAND, "record", "-o", file, "--", *argv], capture_output=True, check=True)
+    commands = ["break in:canonicalize#2", "run", "delete", "goto cse", "next"]
+    live, recorded = typed(argv, *commands), typed(["open", file], *commands)
+    stops = [line for line in live.splitlines() if "topped" in line]
+    assert any("in canonicalize#2" in line for line in stops)
+    assert stops == [line for line in recorded.splitlines() if "topped" in line]
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "marked", "note"),
+    [
+        (CRASHING, ["--cse", "--finalize-memref-to-llvm"], "finalize-memref-to-llvm", "1 crashed"),
+        (FAILING, ["--cse", "--convert-arith-to-spirv"], "convert-arith-to-spirv", "1 failed"),
+    ],
+)
+def test_the_pipeline_marks_the_pass_that_failed_or_crashed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    flags: list[str],
+    marked: str,
+    note: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # for the reproducer of the crash
+    argv = ["mlir-opt", stock.write("in.mlir", text), *flags]
+    said = typed(argv, "catch failure", "run", "info pipeline", "continue", "info pipeline")
+    lines = [line for line in said.splitlines() if line[2:3] == "!"]
+    assert len(lines) == 2, "at the stop and at the end"
+    assert all(line.endswith(f"{marked} ({note})") for line in lines)
+
+
+def test_a_caught_failure_names_explain(mlir_opt: str, tmp_path: Path) -> None:
+    argv = [mlir_opt, stock.write(str(tmp_path / "in.mlir"), FAILING), "--convert-arith-to-spirv"]
+    said = typed(argv, "catch failure", "run")
+    assert "explain: why it failed" in said
+
+
+def test_a_bare_line_is_a_place_as_for_break(mlir_opt: str, tmp_path: Path) -> None:
+    argv = [mlir_opt, stock.write(str(tmp_path / "in.mlir"), SOURCE), "--canonicalize"]
+    said = typed(argv, "start", "print 5 --plain", "cursor-goto 6", "source-lines 1", "list 4")
+    assert "arith.muli" in said.splitlines()[2]
+    assert "5    %z" in said and "->" in said, "source-lines follows the cursor"
+    assert said.rstrip().endswith(
+        typed(argv, "start", f"list {argv[1]}:4").split("\n", 2)[2].rstrip()
+    )
+
+
+def test_finish_of_an_outermost_action_is_next(mlir_opt: str, tmp_path: Path) -> None:
+    argv = [mlir_opt, stock.write(str(tmp_path / "in.mlir"), SOURCE), "--cse", "--canonicalize"]
+    finished, after = (typed(argv, "start", *commands) for commands in (("finish",), ("next",)))
+    assert "topped after #1 pass-execution (cse)" in finished and finished == after
+
+
+def test_words_of_gdb(mlir_opt: str) -> None:
+    said = typed([mlir_opt], "break pass:cse", "ignore 1 2", "ignore 1 0", "ignore 1 1")
+    assert "Will ignore next 2 crossings of breakpoint 1." in said
+    assert "Will stop next time breakpoint 1 is reached." in said
+    assert "Will ignore next crossing of breakpoint 1." in said
+
+
+@pytest.mark.parametrize("command", ["bisect", "info breakpoints", "set args", "shell"])
+def test_help_is_an_option_of_each_command(mlir_opt: str, command: str) -> None:
+    assert typed([mlir_opt], f"{command} --help") == typed([mlir_opt], f"help {command}") != ""

@@ -44,6 +44,11 @@ def requested_operations(
     """
     operations: list[Operation] = []
     given = _given_fields(options)
+    if options.types and not given:
+        raise UsageError(
+            "--types needs the fields of a problem, such as --problem-m: the problems of sets, "
+            "files and programs have types of their own."
+        )
     if given:
         operations += _of_fields(given, options.types, kinds)
     for name in options.problem_set:
@@ -103,7 +108,7 @@ def _of_fields(given: dict[str, str], types: str, kinds: Sequence[str]) -> list[
         UsageError: no kind has them.
     """
     classes = [find_kind(name) for name in kinds]
-    if len(classes) > 1:  # those that have all of them, and need no others
+    if list(kinds) == kind_names():  # those that have all of them, and need no others
         classes = [each for each in classes if _takes(each, given)]
     if not classes:
         raise UsageError(

@@ -19,13 +19,15 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model.operation import Loop, Operation
+from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.batch_matmul import BatchMatmul
 from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.programs.model_operation import ModelOperation
 from actiondbg.kernels.providers.iree import programs
 from actiondbg.kernels.providers.iree.configurations import data_tiling
 from actiondbg.kernels.providers.iree.provider import IreeProvider
@@ -144,6 +146,29 @@ def test_f64_is_not_computed_as_f32(provider: IreeProvider, tmp_path: Path) -> N
     inputs = [np.full((8, 8), 1 + 2**-40), np.eye(8)]
 
     assert (load(kernel.verify).run(inputs) == 1 + 2**-40).all()
+
+
+def test_an_operand_of_rank_0(provider: IreeProvider, tmp_path: Path) -> None:
+    vector = Tensor("x", (8,), ElementType.F32)
+    operation = ModelOperation(
+        "scaled",
+        """%scaled = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x, %factor : tensor<8xf32>, tensor<f32>) outs(%destination : tensor<8xf32>) {
+        ^bb0(%a: f32, %b: f32, %old: f32):
+          %c = arith.mulf %a, %b : f32
+          linalg.yield %c : f32
+        } -> tensor<8xf32>
+        return %scaled : tensor<8xf32>""",  # noqa: E501
+        (vector, Tensor("factor", (), ElementType.F32)),
+        vector,
+        (Loop(8, "parallel"),),
+        "linalg.generic",
+        8,
+        ElementType.F32,
+    )
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    with KernelProcess(kernel.verify) as process:
+        found = process.run([np.arange(8, dtype=np.float32), np.array(3, np.float32)])
+    assert found.tolist() == [3.0 * each for each in range(8)]
 
 
 def test_split_sums(provider: IreeProvider, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def _find_device(name: str) -> Any:
 
 def _plain(array: np.ndarray) -> np.ndarray:
     """Return an array of which Python gives a buffer: of bf16, as integers of the same size."""
-    array = numpy.ascontiguousarray(array)
+    array = numpy.ascontiguousarray(array).reshape(array.shape)  # which it makes of rank 1 at least
     return array.view(numpy.uint16) if array.dtype.name == "bfloat16" else array
 
 

@@ -165,7 +165,8 @@ class _ShellLoader:
 
 def _run_shell(console: Console, loader: _ShellLoader) -> int:
     if not console.quitting:
+        shell = loader.get()  # first: Ctrl-C during the import ends without a word
         if console.session.state == "not-running":
             console.note("'help' lists the commands; 'start' stops before the first action.")
-        loader.get().run()
+        shell.run()
     return 0

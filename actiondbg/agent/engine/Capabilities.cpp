@@ -40,6 +40,7 @@ std::string whyNotRead(StringRef name) {
       {"lineage", Layout::Check::Regions},
       {"values", Layout::Check::Values},
       {"location", Layout::Check::Locations},
+      {"print", Layout::Check::Printing},
   };
   if (!Layout::isDecided())
     return "";

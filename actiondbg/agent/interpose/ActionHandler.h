@@ -4,6 +4,7 @@
 #define ACTIONDBG_ACTIONHANDLER_H
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace adbg {
 
@@ -24,8 +25,14 @@ void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
 /// Whether IR can be read: its layout is learned at the first action. Programs
 /// that build IR fold operations before.
 bool isIRKnown();
+/// Whether the patterns of a set can be read: proved by the first set that has
+/// some.
+bool arePatternsKnown(const mlir::RewritePatternSet &patterns);
 #else
 constexpr bool isIRKnown() { return true; }
+constexpr bool arePatternsKnown(const mlir::RewritePatternSet &) {
+  return true;
+}
 #endif
 
 } // namespace adbg

@@ -402,7 +402,7 @@ ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
     AgentHeap agentHeap;
     forgetNames();
     // For completion, in interactive use.
-    if (!engine.isObserving && engine.follows())
+    if (!engine.isObserving && engine.follows() && arePatternsKnown(patterns))
       for (const std::unique_ptr<RewritePattern> &pattern :
            patterns.getNativePatterns()) {
         engine.knownNames.addPattern(*pattern);

@@ -322,12 +322,14 @@ ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
                Region::iterator place, IRMapping &mapping) {
   ADBG_NEXT(ADBG_CLONE_INTO,
             void(Region *, Region *, Region::iterator, IRMapping &));
+  // The copies are what is new in front of the place: the mapping's layout need
+  // not be known.
+  Region::iterator before = std::prev(place);
   next(self, other, place, mapping);
-  for (Block &block : *self)
-    if (Block *clone = mapping.lookupOrNull(&block)) {
-      numberBlock(clone);
-      noteBlock(clone, ChangeKind::Inserted);
-    }
+  for (auto clone = std::next(before); clone != place; ++clone) {
+    numberBlock(&*clone);
+    noteBlock(&*clone, ChangeKind::Inserted);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,13 +8,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "portable/Layout.h"
+#include "portable/Proof.h"
+#include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
 
+#include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -27,7 +31,11 @@ using llvm::StringRef;
 namespace adbg {
 
 Offsets Layout::offsets;
-bool Layout::decided = false;
+std::atomic<bool> Layout::decided{false};
+/// Whether the IR that was seen told the layout.
+static bool isChosen = false;
+/// Whether this thread of a fork reads a location to prove it.
+static thread_local bool isTrying = false;
 std::string Layout::failures[checks];
 
 //===----------------------------------------------------------------------===//
@@ -318,20 +326,85 @@ uint32_t findClassName(Memory &memory, Operation *op) {
 
 /// Returns why the tool's functions disagree with the text of a location; empty
 /// if they do not.
-std::string checkLocation(Operation *root) {
-  std::string why;
-  unsigned left = 100;
-  root->walk([&](Operation *op) {
-    auto place = dyn_cast<FileLineColRange>(op->getLoc());
-    if (place && why.empty()) {
-      std::string text, expected;
-      llvm::raw_string_ostream os(text), wanted(expected);
-      op->getLoc().print(os);
-      wanted << ":" << place.getStartLine() << ":" << place.getStartColumn();
-      if (!StringRef(os.str()).contains(wanted.str()))
-        why = "the location " + text + " is read as " + expected;
-    }
-    return --left ? WalkResult::advance() : WalkResult::interrupt();
+std::string checkLocation(Location location) {
+  auto place = dyn_cast<FileLineColRange>(location);
+  std::string text, expected;
+  llvm::raw_string_ostream os(text), wanted(expected);
+  location.print(os);
+  wanted << ":" << place.getStartLine() << ":" << place.getStartColumn();
+  bool agrees = StringRef(os.str()).contains(wanted.str()) &&
+                StringRef(text).contains(place.getFilename().getValue());
+  return agrees ? "" : "the location " + text + " is read as " + expected;
+}
+
+/// Returns an operation that is quickly printed: `root`, or one in it.
+Operation *smallIn(Operation *root) {
+  constexpr int most = 200;
+  for (Operation *op = root;;) {
+    int count = 0;
+    op->walk([&](Operation *) {
+      return ++count < most ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (count < most)
+      return op;
+    Operation *inner = nullptr;
+    op->walk<WalkOrder::PreOrder>([&](Operation *one) {
+      if (one == op)
+        return WalkResult::advance();
+      inner = one;
+      return WalkResult::interrupt();
+    });
+    op = inner;
+  }
+}
+
+OpPrintingFlags plainFlags() {
+  // Printers of operations are code of dialects: what fails there says nothing
+  // about a layout.
+  return OpPrintingFlags()
+      .useLocalScope()
+      .assumeVerified()
+      .printGenericOpForm();
+}
+
+/// Returns why the tool does not print an operation, and the attributes and
+/// types in it; empty if it does.
+std::string checkPrinting(Operation *op) {
+  std::string text, parts;
+  llvm::raw_string_ostream os(text), more(parts);
+  op->print(os, plainFlags());
+  if (!Layout::failure(Layout::Check::Operations).empty())
+    return os.str().empty() ? "operations are printed as nothing" : "";
+  if (!StringRef(os.str()).contains(op->getName().getStringRef()))
+    return "the operation " + op->getName().getStringRef().str() +
+           " is printed as " + text;
+  op->walk([&](Operation *one) {
+    one->getAttrDictionary().print(more);
+    if (Attribute properties = one->getPropertiesAsAttribute())
+      properties.print(more);
+    for (Value result : one->getResults())
+      result.getType().print(more);
+  });
+  return "";
+}
+
+/// Returns why the lines of printed operations are not known; empty if they
+/// are.
+std::string checkLines(Operation *op) {
+  std::string text, why;
+  llvm::raw_string_ostream os(text);
+  AsmState::LocationMap lines;
+  AsmState state(op, plainFlags(), &lines);
+  op->print(os, state);
+  StringRef left = os.str();
+  unsigned count = left.count('\n') + 1, last = 1;
+  op->walk<WalkOrder::PreOrder>([&](Operation *one) {
+    auto found = lines.find(one);
+    if (found == lines.end() || found->second.first < last ||
+        found->second.first > count)
+      why = "a printed operation has no line";
+    else
+      last = found->second.first;
   });
   return why;
 }
@@ -353,28 +426,19 @@ Operation *outermost(Memory &memory, Operation *op) {
 } // namespace
 } // namespace layout
 
-void Layout::calibrate(Operation *op) {
+void Layout::fail(Check check, std::string why) {
+  failures[static_cast<unsigned>(check)] = std::move(why);
+}
+
+/// Chooses the offsets; none, and no failure, for IR that tells nothing.
+void Layout::choose(Operation *op) {
   using namespace layout;
-  if (decided)
-    return;
   Memory memory;
-  auto fail = [](Check check, std::string why) {
-    failures[static_cast<unsigned>(check)] = std::move(why);
-  };
-  if (!readName(memory, op)) {
-    for (Check check :
-         {Check::Operations, Check::Regions, Check::Values, Check::Locations})
-      fail(check, "the name of an operation was not found");
-    decided = true;
-    offsets.hasRegions = offsets.hasValues = false;
-    return;
-  }
+  if (!readName(memory, op))
+    return fail(Check::Operations, "the name of an operation was not found");
   Operation *root = outermost(memory, op);
-  uint32_t className = findClassName(memory, root);
-  offsets.className = className;
-  const Offsets *chosen = nullptr;
-  bool hasChecks = false;
-  std::string values;
+  // An empty module tells it, too.
+  offsets.className = findClassName(memory, root);
   for (const Offsets &one : layouts) {
     Confirmation confirmation(memory, one);
     if (!confirmation.walk(root))
@@ -382,29 +446,80 @@ void Layout::calibrate(Operation *op) {
     // An empty module confirms any layout.
     if (!confirmation.hasBlock)
       return;
-    chosen = &one;
-    values = confirmation.values;
-    hasChecks = confirmation.hasChecks;
-    break;
-  }
-  decided = true;
-  if (chosen) {
-    offsets = *chosen;
+    uint32_t className = offsets.className;
+    offsets = one;
+    offsets.hasChecks = confirmation.hasChecks;
+    offsets.hasValues = confirmation.values.empty();
     offsets.className = className;
-    offsets.hasChecks = hasChecks;
-    offsets.hasValues = values.empty();
-    fail(Check::Values, values);
-  } else {
-    fail(Check::Regions, "regions and blocks do not have a known layout");
-    fail(Check::Values, failure(Check::Regions));
-    offsets.hasRegions = offsets.hasValues = false;
+    fail(Check::Values, confirmation.values);
+    isChosen = true;
+    return;
   }
-  if (!className)
+  isChosen = true;
+  fail(Check::Regions, "regions and blocks do not have a known layout");
+  fail(Check::Values, failure(Check::Regions));
+  offsets.hasRegions = offsets.hasValues = false;
+}
+
+void Layout::calibrate(Operation *op) {
+  using namespace layout;
+  static std::mutex &mutex = *new std::mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (isDecided())
+    return;
+  auto chosen = [&]() -> std::string {
+    choose(op);
+    return failure(Check::Operations);
+  };
+  std::string why = proveInForks({chosen}).front();
+  if (why.empty()) {
+    choose(op);
+  } else {
+    for (Check check :
+         {Check::Operations, Check::Regions, Check::Values, Check::Locations})
+      fail(check, why);
+    offsets.hasRegions = offsets.hasValues = false;
+    isChosen = true;
+  }
+  if (!isChosen)
+    return;
+  if (!offsets.className && why.empty())
     fail(Check::Locations, "the names of classes of attributes were not found");
   else if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
     fail(Check::Locations, "the tool has no functions that read a location");
-  else
-    fail(Check::Locations, checkLocation(root));
+  auto print = [&]() -> std::string { return checkPrinting(smallIn(op)); };
+  auto line = [&]() -> std::string { return checkLines(smallIn(op)); };
+  std::vector<std::string> proofs = proveInForks({print, line});
+  fail(Check::Printing, proofs[0]);
+  fail(Check::Lines, proofs[0].empty() ? proofs[1] : proofs[0]);
+  offsets.canPrint = proofs[0].empty();
+  offsets.hasLines = failure(Check::Lines).empty();
+  decided.store(true, std::memory_order_release);
+}
+
+bool Layout::provesLocations(const AttributeStorage *location) {
+  static std::mutex &mutex = *new std::mutex;
+  static std::atomic<int> state{0};
+  constexpr int unknown = 0, trying = 1, proved = 2, refuted = 3;
+  if (int now = state.load(); now == proved || now == refuted)
+    return now == proved;
+  if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
+    return false;
+  // In the fork.
+  if (state.load() == trying && isTrying)
+    return true;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (state.load() != unknown)
+    return state.load() == proved;
+  auto check = [&] {
+    isTrying = true;
+    return layout::checkLocation(Location::getFromOpaquePointer(location));
+  };
+  state = trying;
+  std::string why = proveInForks({check}).front();
+  fail(Check::Locations, why);
+  state = why.empty() ? proved : refuted;
+  return why.empty();
 }
 
 } // namespace adbg

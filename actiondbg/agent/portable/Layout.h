@@ -9,6 +9,7 @@
 #ifndef ACTIONDBG_PORTABLE_LAYOUT_H
 #define ACTIONDBG_PORTABLE_LAYOUT_H
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,6 +19,8 @@ class Operation;
 } // namespace mlir
 
 namespace adbg {
+
+struct AttributeStorage;
 
 /// Offsets in bytes. The defaults are those of LLVM 19 to 23.
 struct Offsets {
@@ -33,6 +36,10 @@ struct Offsets {
   /// Cleared when a check fails: then an operation seems to have no regions, no
   /// neighbours and no region around it; or no operands and no results.
   bool hasRegions = true, hasValues = true;
+  /// Likewise: then nothing is printed; or a printed operation has no line.
+  bool canPrint = true, hasLines = true;
+  /// Likewise: then a pattern seems to have no name, no labels and no root.
+  bool hasPatterns = true;
 };
 
 /// The layouts of the tool's MLIR.
@@ -49,18 +56,26 @@ public:
     /// Results, operands, block arguments and uses.
     Values,
     /// Classes of attributes and the files, lines and columns of locations.
-    Locations
+    Locations,
+    /// The tool's printer, and its streams.
+    Printing,
+    /// The lines of operations that the printer notes.
+    Lines
   };
-  static constexpr unsigned checks = 4;
+  static constexpr unsigned checks = 6;
 
-  /// Chooses the offsets that the IR around `op` confirms. Reads no address
-  /// that may be invalid. Does nothing once it is decided; an empty module
-  /// decides nothing.
+  /// Chooses the offsets that the IR around `op` confirms, and proves in forks
+  /// that the tool's functions can be used with it. Reads no address that may
+  /// be invalid. Does nothing once it is decided; an empty module decides
+  /// nothing.
   static void calibrate(mlir::Operation *op);
-  static bool isDecided() { return decided; }
+  static bool isDecided() { return decided.load(std::memory_order_acquire); }
+  /// Proves in a fork that locations are read as the tool prints them, by the
+  /// first one that has a file. Returns whether they are.
+  static bool provesLocations(const AttributeStorage *location);
   /// Whether a check passed.
   static bool passed(Check check) {
-    return decided && failures[static_cast<unsigned>(check)].empty();
+    return isDecided() && failures[static_cast<unsigned>(check)].empty();
   }
   /// Returns why a check failed: the end of a sentence; empty if it passed.
   static const std::string &failure(Check check) {
@@ -68,7 +83,10 @@ public:
   }
 
 private:
-  static bool decided;
+  static void choose(mlir::Operation *op);
+  static void fail(Check check, std::string why);
+
+  static std::atomic<bool> decided;
   static std::string failures[checks];
 };
 

@@ -164,6 +164,15 @@ extern const char voidID ADBG_TOOL("_ZN4mlir6detail14TypeIDResolverIvvE2idE");
 bool isThreaded(mlir::MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext23isMultithreadingEnabledEv");
 
+/// Functions of the class of listeners of rewriters, which few listeners
+/// override.
+void notifyPatternBegin(void *self) ADBG_TOOL(
+    "_ZN4mlir12RewriterBase8Listener18notifyPatternBeginERKNS_7Pattern"
+    "EPNS_9OperationE");
+void notifyMatchFailure(void *self)
+    ADBG_TOOL("_ZN4mlir12RewriterBase8Listener18notifyMatchFailureENS_8Location"
+              "EN4llvm12function_refIFvRNS_10DiagnosticEEEE");
+
 //===----------------------------------------------------------------------===//
 // Locations, each passed by its address
 //===----------------------------------------------------------------------===//

@@ -26,13 +26,8 @@ public:
   };
   static_assert(sizeof(Entry) == 16);
 
-  const Entry *find(const Key *key) const { return findAt(this, 0, key); }
-
-  /// Looks a key up in one of the maps that stand behind each other.
-  static const Entry *findAt(const void *maps, size_t index, const Key *key) {
-    size_t hasChecks = Layout::offsets.hasChecks;
-    const uint64_t *map = static_cast<const uint64_t *>(maps) +
-                          (3 + hasChecks) * index + hasChecks;
+  const Entry *find(const Key *key) const {
+    const uint64_t *map = words + Layout::offsets.hasChecks;
     auto *entries = reinterpret_cast<const Entry *>(map[0]);
     auto *bits = reinterpret_cast<const uint32_t *>(map[1]);
     auto count = uint32_t(map[2]), newCount = uint32_t(map[2] >> 32);

@@ -1,8 +1,13 @@
 //===- ReasonListener.cpp - Reasons of failed matches ---------------------===//
 
 #include "portable/interpose/ReasonListener.h"
+#include "portable/Layout.h"
+#include "portable/Storage.h"
+#include "portable/ToolFunctions.h"
 #include "portable/interpose/Contexts.h"
+#include "support/Memo.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <sys/uio.h>
@@ -17,8 +22,8 @@ namespace {
 using Notify = void(void *, Location, llvm::function_ref<void(Diagnostic &)>);
 
 /// The order of the virtual functions of RewriterBase::Listener is the same in
-/// LLVM 19 to 24.
-constexpr unsigned before = 2, matchFailure = 11, most = 64;
+/// LLVM 19 to 24; a table that has one of the functions elsewhere refutes it.
+constexpr unsigned before = 2, patternBegin = 9, matchFailure = 11, most = 64;
 
 /// A copy of a virtual table; the words before it are the offset of the object
 /// and its type information.
@@ -44,7 +49,38 @@ struct Listener {
 
 static std::atomic<bool> isUnknown{false};
 
+/// Whether a table has a function of the tool's class in another place than
+/// expected. One that a listener overrides is in none.
+static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
+                        unsigned place) {
+  auto *begin = copy.words + before;
+  auto *found = std::find(begin, begin + matchFailure + 10,
+                          reinterpret_cast<const void *>(function));
+  return function && found != begin + matchFailure + 10 &&
+         found != begin + place;
+}
+
 bool ReasonListener::isKnown() { return !isUnknown; }
+
+/// Whether a location is one: told by the name of its class, which is read once
+/// for each class.
+static bool isLocation(Location location) {
+  static thread_local KeyMemo<bool> known;
+  auto *storage =
+      static_cast<const AttributeStorage *>(location.getAsOpaquePointer());
+  if (!storage || reinterpret_cast<uintptr_t>(storage) % sizeof(void *))
+    return false;
+  uint32_t offset = Layout::offsets.className;
+  return !offset || known.get(storage->abstract, [&] {
+    char text[200];
+    StringRef name;
+    auto *place = reinterpret_cast<const char *>(storage->abstract) + offset;
+    return readMemory(place, &name, sizeof(name)) &&
+           name.size() < sizeof(text) &&
+           readMemory(name.data(), text, name.size()) &&
+           (name.ends_with("_loc") || name.ends_with("_range"));
+  });
+}
 
 static void notify(void *self, Location location,
                    llvm::function_ref<void(Diagnostic &)> reasonOf) {
@@ -52,7 +88,10 @@ static void notify(void *self, Location location,
   auto *copy = reinterpret_cast<const CopiedTable *>(
       static_cast<const void *const *>(table) - before);
   copy->original(self, location, reasonOf);
-  noteReason(location, reasonOf);
+  if (LLVM_LIKELY(isLocation(location)))
+    noteReason(location, reasonOf);
+  else
+    isUnknown = true;
 }
 
 /// Reads the table as far as there is memory: its size is unknown.
@@ -67,6 +106,9 @@ static CopiedTable *copied(const void *table) {
     // The call may be forbidden in a container; what is needed is there.
     memcpy(static_cast<void *>(copy->words), from, least);
   }
+  if (isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
+      isElsewhere(*copy, &tool::notifyMatchFailure, matchFailure))
+    isUnknown = true;
   copy->original = reinterpret_cast<Notify *>(
       reinterpret_cast<uintptr_t>(copy->words[before + matchFailure]));
   copy->words[before + matchFailure] = reinterpret_cast<const void *>(&notify);
@@ -93,7 +135,7 @@ static const CopiedTable *copyOf(const void *table) {
 
 ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
-  if (LLVM_UNLIKELY(!isContext(layout.context))) {
+  if (LLVM_UNLIKELY(isUnknown || !isContext(layout.context))) {
     isUnknown = true;
     return;
   }
@@ -104,9 +146,12 @@ ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   // A conversion applies patterns inside of patterns with one listener.
   if (first[matchFailure] == reinterpret_cast<const void *>(&notify))
     return;
+  const CopiedTable *copy = copyOf(one->table);
+  if (LLVM_UNLIKELY(isUnknown))
+    return;
   listener = one;
   table = one->table;
-  one->table = copyOf(table)->table();
+  one->table = copy->table();
 }
 
 ReasonListener::~ReasonListener() {

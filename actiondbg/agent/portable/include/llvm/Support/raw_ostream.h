@@ -3,7 +3,7 @@
 // The tool's printer writes to streams of the agent: through the pointers to
 // the buffer, inlined, and through its own raw_ostream::write, which calls the
 // virtual functions. So the order of the members and of the virtual functions
-// is that of the tool. It has been the same since 19 at least.
+// is that of the tool: the same since 19, but for the last members.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +33,17 @@ private:
   char *bufferStart = nullptr, *bufferEnd = nullptr, *bufferNext = nullptr;
   bool hasColors = false;
   BufferKind bufferKind;
+  /// Until early in LLVM 19 there was a stream to flush before this one, and
+  /// the kind of the buffer was behind it.
+  raw_ostream *tied = nullptr;
+  BufferKind olderBufferKind;
 
 public:
   explicit raw_ostream(bool isUnbuffered = false,
                        OStreamKind kind = OStreamKind::OK_OStream)
       : kind(kind), bufferKind(isUnbuffered ? BufferKind::Unbuffered
-                                            : BufferKind::InternalBuffer) {}
+                                            : BufferKind::InternalBuffer),
+        olderBufferKind(bufferKind) {}
   raw_ostream(const raw_ostream &) = delete;
   raw_ostream &operator=(const raw_ostream &) = delete;
 

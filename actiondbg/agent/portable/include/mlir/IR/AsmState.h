@@ -17,7 +17,9 @@ public:
     using Map = adbg::ToolMap<Operation, std::pair<unsigned, unsigned>>;
     using iterator = const Map::Entry *;
 
-    iterator find(Operation *op) const { return map.find(op); }
+    iterator find(Operation *op) const {
+      return adbg::Layout::offsets.hasLines ? map.find(op) : nullptr;
+    }
     iterator end() const { return nullptr; }
 
     void *asTool() { return &map; }
@@ -41,13 +43,16 @@ public:
                          const OpPrintingFlags &flags = OpPrintingFlags(),
                          LocationMap *lines = nullptr)
       : isGeneric(flags.shouldPrintGenericOpForm()) {
-    adbg::tool::makeState(memory, op, flags.asTool(),
-                          lines ? lines->asTool() : nullptr, nullptr);
+    if (adbg::tool::makeState && adbg::Layout::offsets.canPrint)
+      adbg::tool::makeState(memory, op, flags.asTool(),
+                            lines ? lines->asTool() : nullptr, nullptr);
+    else
+      isEmpty = true;
   }
   ADBG_STAND_IN AsmState(MLIRContext *context,
                          const OpPrintingFlags &flags = OpPrintingFlags())
       : isGeneric(flags.shouldPrintGenericOpForm()) {
-    if (adbg::tool::makeContextState)
+    if (adbg::tool::makeContextState && adbg::Layout::offsets.canPrint)
       adbg::tool::makeContextState(memory, context, flags.asTool(), nullptr,
                                    nullptr);
     else
@@ -76,18 +81,19 @@ private:
 };
 
 inline void Operation::print(raw_ostream &os, AsmState &state) {
-  adbg::tool::printOperationIn(this, os, state.asTool());
+  if (state.asTool() && adbg::tool::printOperationIn)
+    adbg::tool::printOperationIn(this, os, state.asTool());
 }
 inline void Block::print(raw_ostream &os, AsmState &state) {
-  if (adbg::tool::printBlockIn)
+  if (state.asTool() && adbg::tool::printBlockIn)
     adbg::tool::printBlockIn(this, os, state.asTool());
-  else if (adbg::tool::printBlock)
+  else if (adbg::tool::printBlock && adbg::Layout::offsets.canPrint)
     adbg::tool::printBlock(this, os);
 }
 inline void Value::printAsOperand(raw_ostream &os, AsmState &state) const {
-  if (adbg::tool::printOperand)
+  if (state.asTool() && adbg::tool::printOperand)
     adbg::tool::printOperand(this, os, state.asTool());
-  else if (adbg::tool::printOperandWith)
+  else if (adbg::tool::printOperandWith && adbg::Layout::offsets.canPrint)
     // Numbers the values anew each time.
     adbg::tool::printOperandWith(
         this, os, OpPrintingFlags().useLocalScope().assumeVerified().asTool());

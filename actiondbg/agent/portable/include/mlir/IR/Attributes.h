@@ -4,6 +4,7 @@
 #define ACTIONDBG_MLIR_ATTRIBUTES_H
 
 #include "mlir/Support/LLVM.h"
+#include "portable/Layout.h"
 #include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
 #include "llvm/ADT/DenseMapInfo.h"
@@ -33,7 +34,7 @@ public:
   ImplType *getImpl() const { return impl; }
 
   ADBG_STAND_IN void print(raw_ostream &os, bool elideType = false) const {
-    if (impl && adbg::tool::printAttribute)
+    if (impl && adbg::tool::printAttribute && adbg::Layout::offsets.canPrint)
       adbg::tool::printAttribute(this, os, elideType);
     else
       os << "<<NULL ATTRIBUTE>>";

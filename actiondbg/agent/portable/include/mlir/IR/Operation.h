@@ -184,7 +184,8 @@ public:
 
   ADBG_STAND_IN void print(raw_ostream &os,
                            const OpPrintingFlags &flags = OpPrintingFlags()) {
-    adbg::tool::printOperation(this, os, flags.asTool());
+    if (adbg::tool::printOperation && adbg::Layout::offsets.canPrint)
+      adbg::tool::printOperation(this, os, flags.asTool());
   }
   ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state);
 
@@ -468,7 +469,7 @@ inline Region *Value::getParentRegion() const {
   return block ? block->getParent() : nullptr;
 }
 inline void Value::print(raw_ostream &os, const OpPrintingFlags &flags) const {
-  if (adbg::tool::printValue)
+  if (adbg::tool::printValue && adbg::Layout::offsets.canPrint)
     adbg::tool::printValue(this, os, flags.asTool());
 }
 inline unsigned OpOperand::getOperandNumber() {

@@ -32,13 +32,17 @@ private:
 class Pattern {
 public:
   std::optional<OperationName> getRootKind() const {
-    if (rootKind != ofOperation)
+    if (rootKind != ofOperation || !adbg::Layout::offsets.hasPatterns)
       return std::nullopt;
     return OperationName::getFromOpaquePointer(rootValue);
   }
   PatternBenefit getBenefit() const { return benefit; }
-  StringRef getDebugName() const { return debugName; }
+  StringRef getDebugName() const {
+    return LLVM_LIKELY(adbg::Layout::offsets.hasPatterns) ? debugName : "";
+  }
   ArrayRef<StringRef> getDebugLabels() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasPatterns))
+      return {};
     return {debugLabels.data(), debugLabels.size()};
   }
   ArrayRef<OperationName> getGeneratedOps() const {

@@ -4,6 +4,7 @@
 #define ACTIONDBG_MLIR_TYPES_H
 
 #include "mlir/Support/LLVM.h"
+#include "portable/Layout.h"
 #include "portable/ToolFunctions.h"
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,7 +30,7 @@ public:
   const void *getAsOpaquePointer() const { return impl; }
 
   ADBG_STAND_IN void print(raw_ostream &os) const {
-    if (impl && adbg::tool::printType)
+    if (impl && adbg::tool::printType && adbg::Layout::offsets.canPrint)
       adbg::tool::printType(this, os);
     else
       os << "<<NULL TYPE>>";

@@ -55,9 +55,12 @@ static_assert(sizeof(Pass) == 48);
 /// The action that runs a pass.
 class PassExecutionAction : public tracing::Action {
 public:
-  static bool classof(const Action *action) {
+  static tracing::ActionClass &known() {
     static tracing::ActionClass known("pass-execution");
-    return known.contains(*action);
+    return known;
+  }
+  static bool classof(const Action *action) {
+    return known().contains(*action);
   }
   const Pass &getPass() const { return pass; }
 

@@ -20,9 +20,12 @@ public:
 /// The action that applies a pattern.
 class ApplyPatternAction : public tracing::Action {
 public:
-  static bool classof(const Action *action) {
+  static tracing::ActionClass &known() {
     static tracing::ActionClass known("apply-pattern");
-    return known.contains(*action);
+    return known;
+  }
+  static bool classof(const Action *action) {
+    return known().contains(*action);
   }
 
   const Pattern &pattern;

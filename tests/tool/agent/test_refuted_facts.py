@@ -1,0 +1,99 @@
+"""What the portable agent knows of MLIR's builds is proved before it is used.
+
+An agent that knows something false is compiled here: it has to notice that in a fork, and the tool
+has to live.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.tool import Tool, compiler
+from actiondbg.tool.agent_cache import AGENT_SOURCE, OnCompile, build_agent
+from tests.conftest import PYPI
+
+# A file below portable/, what is in it, what replaces it, and what is missing then.
+FACTS: dict[str, tuple[str, str, str, set[str]]] = {
+    "stream": (
+        "include/llvm/Support/raw_ostream.h",
+        "  virtual ~raw_ostream();\n",
+        "  virtual void other() {}\n  virtual ~raw_ostream();\n",
+        {"print"},
+    ),
+    "printer": (
+        "ToolFunctions.h",
+        "_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15",
+        "_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15",
+        {"print"},
+    ),
+    "map": ("ToolMap.h", "  uint64_t words[4] = {};", "  uint64_t words[4] = {64, 64, 64};", set()),
+    "location": (
+        "ToolFunctions.h",
+        "_ZNK4mlir14FileLineColLoc7getLineEv",
+        "_ZNK4mlir14FileLineColLoc9getColumnEv",
+        {"location"},
+    ),
+    "values": ("Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 16, 32, 40}", {"values"}),
+    "regions": ("Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 8, 32, 48}", {"cursor"}),
+    "pass": (
+        "include/mlir/Pass/Pass.h",
+        "  virtual StringRef getArgument() const = 0;\n",
+        "  virtual void other() = 0;\n  virtual StringRef getArgument() const = 0;\n",
+        set(),
+    ),
+    "pattern": (
+        "include/mlir/IR/PatternMatch.h",
+        "  SmallVector<OperationName, 2> generatedOps;\n  StringRef debugName;\n",
+        "  StringRef debugName;\n  SmallVector<OperationName, 2> generatedOps;\n",
+        set(),
+    ),
+    "listener": (
+        "interpose/ReasonListener.cpp",
+        "patternBegin = 9, matchFailure = 11",
+        "patternBegin = 8, matchFailure = 10",
+        # Told by a function of the tool that is not exported everywhere.
+        set(),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fact", FACTS)
+def test_what_is_false_is_not_used(
+    fact: str, folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, true, false, missing = FACTS[fact]
+    source = tmp_path / "agent"
+    shutil.copytree(AGENT_SOURCE, source)
+    changed = source / "portable" / name
+    text = changed.read_text()
+    assert text.count(true) == 1
+    changed.write_text(text.replace(true, false))
+
+    def build_false(tool: Tool, on_start: OnCompile | None) -> Path:
+        return build_agent(tool, on_start, source)
+
+    monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, "-O0"))
+    monkeypatch.setattr("actiondbg.tool.program.build_agent", build_false)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+    argv = [str(PYPI / "mlir-opt"), folds, "--canonicalize", "--cse"]
+    alone = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    with actiondbg.launch(argv) as session:
+        session.breakpoints.add("pattern:*")
+        session.breakpoints.add("pass:cse")
+        stop = session.run()
+        lost: set[str] = set()
+        while stop.status is None:
+            hello = session.target.hello
+            assert hello is not None
+            lost = set(hello.missing)
+            stop = session.continue_()
+        assert stop.status == 0
+        assert session.target.output() == alone
+    assert missing <= lost

@@ -35,7 +35,8 @@ def make_library_folder(folder: Path) -> None:
 def is_private(file: Path) -> bool:
     """Return whether a file is there that only this user, or root, can have written."""
     try:
-        status = file.lstat()
+        # A link in a folder of ours is ours, too.
+        status = file.stat()
     except OSError:
         return False
     regular = stat.S_ISREG(status.st_mode)

@@ -11,6 +11,7 @@ import pytest
 import actiondbg
 from actiondbg.bisection import Result, plain_runs
 from actiondbg.bisection.plain_runs import PlainRuns
+from tests.conftest import PYPI
 from tests.fakes.branches import PASS, last_printed, write_branches
 from tests.paths import COMMAND
 
@@ -121,9 +122,13 @@ def test_nothing_is_bad(mlir_opt: str, branches: str) -> None:
 
 
 def test_a_reproducer_is_repeated_where_fixed_addresses_do_not_show_the_bug(
-    mlir_opt: str, branches: str, monkeypatch: pytest.MonkeyPatch
+    branches: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Few plain runs may all be bad by chance, and tell nothing then."""
+    """Few plain runs may all be bad by chance, and tell nothing then.
+
+    With the other tools, what is printed with fixed addresses is what the session has, too.
+    """
+    mlir_opt = str(PYPI / "mlir-opt")
 
     def no_runs(_: PlainRuns) -> list[str]:
         return []

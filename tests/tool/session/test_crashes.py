@@ -163,7 +163,8 @@ def test_a_batch_reports_the_crash(argv: list[str]) -> None:
     code, out, err = batch("run", argv=argv)
     assert code == 0
     assert out.splitlines()[:2] == [
-        "Crash, stopped inside #16 apply-pattern (StoreOpLowering) in @store at crash.mlir:4:3",
+        "Crash, stopped inside #16 apply-pattern (StoreOpLowering) in finalize-memref-to-llvm "
+        "in @store at crash.mlir:4:3",
         "  SIGABRT: Assertion `integralElementType.getWidth() >= 8' failed",
     ]
     assert "A reproducer was written to actiondbg-reproducers/finalize-memref-to-llvm.mlir." in out
@@ -217,5 +218,6 @@ def test_a_recording_has_the_message_of_the_crash(argv: list[str]) -> None:
     assert done.stdout.splitlines()[:2] == [
         "The tool died of SIGABRT in #16 apply-pattern StoreOpLowering on memref.store: "
         "Assertion `integralElementType.getWidth() >= 8' failed.",
-        "Stopped before #16 apply-pattern (StoreOpLowering) in @store at crash.mlir:4:3",
+        "Stopped before #16 apply-pattern (StoreOpLowering) in finalize-memref-to-llvm "
+        "in @store at crash.mlir:4:3",
     ]

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -42,6 +42,23 @@ def wait_for_end(pids: Iterable[int]) -> None:
     while left := [pid for pid in pids if is_alive(pid)]:
         assert time.monotonic() < deadline, f"processes are left: {left}"
         time.sleep(0.01)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, a minute at most: a test that waits forever has no name."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "The condition never held."
+        time.sleep(0.01)
+
+
+def open_files(pid: int) -> list[str]:
+    """Return the paths of the files that a process has open; a file without a name is "deleted"."""
+    found: list[str] = []
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(link))
+    return found
 
 
 def kill_family(pid: int) -> None:

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import pytest
 
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive, wait_for_end
+from tests.processes import descendants, is_alive, wait_for_end, wait_until
 
 COUNT = 40
 # Bad where the addition in @f24 was folded.
@@ -196,13 +194,6 @@ def test_a_stage_of_a_chain(mlir_opt: str, source: str) -> None:
 # --- an end in the middle ------------------------------------------------------------------
 
 
-def _wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def _begin(mlir_opt: str, source: str, *words: str) -> subprocess.Popen[str]:
     """Begin a bisection whose test waits from its fifth trial on until a file is there."""
     here = Path.cwd()
@@ -229,7 +220,7 @@ def _is_waiting() -> bool:
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
 def test_ctrl_c_keeps_the_verdicts(mlir_opt: str, source: str, jobs: str) -> None:
     process = _begin(mlir_opt, source, jobs, "--json")
-    _wait_until(_is_waiting)
+    wait_until(_is_waiting)
     family = descendants(process.pid)
     assert len(family) >= 3
     process.send_signal(signal.SIGINT)
@@ -255,7 +246,7 @@ def test_ctrl_c_keeps_the_verdicts(mlir_opt: str, source: str, jobs: str) -> Non
 
 def test_another_bisection_is_not_resumed(mlir_opt: str, source: str) -> None:
     process = _begin(mlir_opt, source)
-    _wait_until(_is_waiting)
+    wait_until(_is_waiting)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     Path("go").touch()
@@ -277,7 +268,7 @@ def test_killed_bisection_leaves_no_process(
     mlir_opt: str, source: str, number: signal.Signals, jobs: str
 ) -> None:
     process = _begin(mlir_opt, source, jobs)
-    _wait_until(_is_waiting)
+    wait_until(_is_waiting)
     family = descendants(process.pid)
     assert len([pid for pid in family if is_alive(pid)]) >= 5  # the tool, its forks, the test
     process.send_signal(number)

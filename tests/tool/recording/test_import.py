@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from actiondbg.recording.recording import Recording
 from actiondbg.recording.session import open_session
 from actiondbg.tool import find_tool
 from tests.paths import COMMAND
+from tests.processes import open_files, wait_until
 
 MLIR_OPT = str(find_tool("mlir-opt").path)
 SOURCE = """\
@@ -185,8 +185,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert program.stdin is not None
     program.stdin.write(header * 100_000)
     program.stdin.flush()
-    while not list(tmp_path.iterdir()):
-        time.sleep(0.01)
+    wait_until(lambda: any(str(tmp_path) in file for file in open_files(program.pid)))
     program.send_signal(signal.SIGINT)
     assert program.wait() == 128 + signal.SIGINT
     assert program.stderr is not None

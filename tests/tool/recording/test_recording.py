@@ -6,9 +6,7 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from actiondbg.recording.recording import Recording
 from tests.fakes.stock_tool import ANONYMOUS
 from tests.fakes.stops import all_stops
 from tests.paths import COMMAND
-from tests.processes import children, wait_for_end
+from tests.processes import children, wait_for_end, wait_until
 
 FUNCTION = """\
 func.func @f{n}(%x: i32, %y: i32) -> i32 {{
@@ -260,13 +258,6 @@ def test_ir_of_changed_operations(mlir_opt: str, folds: str) -> None:
 
 
 # --- ends that are no ends --------------------------------------------------------------------
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("threads", [[], ["--mlir-disable-threading"]])

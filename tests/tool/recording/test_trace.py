@@ -6,9 +6,7 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from tests.fakes.recording.traces import (
     read_perfetto,
 )
 from tests.paths import COMMAND
-from tests.processes import children
+from tests.processes import children, wait_until
 
 FUNCTION = """\
 func.func @f{number}(%a: i32) -> i32 {{
@@ -161,7 +159,7 @@ def test_a_tool_that_is_killed_leaves_a_trace(
     with subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as ours:
-        _wait_until(lambda: _grown(tmp_path))
+        wait_until(lambda: _grown(tmp_path))
         # Ctrl-C ends the tool, and not what traces it.
         os.kill(ours.pid if by == signal.SIGINT else children(ours.pid)[0], by)
         _, said = ours.communicate()
@@ -192,13 +190,6 @@ def test_a_trace_that_cannot_be_written_does_not_stop_the_tool(
 def _grown(directory: Path) -> bool:
     """Whether the recording has its first chunk, which takes less than half of this."""
     return any(each.stat().st_size > 1_000_000 for each in directory.glob("*/run.adbrec"))
-
-
-def _wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_the_status_of_the_tool_is_passed_on(mlir_opt: str, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.recording import open_recording
 from actiondbg.tool.identification.mlir_object import llvm_version
 from tests.paths import COMMAND
-from tests.processes import descendants, is_alive, wait_for_end
+from tests.processes import descendants, is_alive, wait_for_end, wait_until
 
 INPUT = """\
 func.func @f(%a: i32) -> i32 {
@@ -267,8 +267,7 @@ def test_an_interrupt_between_two_tools(script: Path, tmp_path: Path) -> None:
     script.write_text(f"{first}\n{between}\n{second}\n{end}\n")
 
     def interrupt() -> None:
-        while not (tmp_path / "waits").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "waits").exists)
         time.sleep(0.2)  # the front end takes the end of the tool, and waits
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -323,8 +322,7 @@ def test_an_interrupt_before_the_first_tool(script: Path, tmp_path: Path) -> Non
     script.write_text(f"{before}\n{script.read_text()}")
 
     def interrupt() -> None:
-        while not (tmp_path / "waits").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "waits").exists)
         time.sleep(0.2)  # the front end waits
         os.kill(os.getpid(), signal.SIGINT)
 

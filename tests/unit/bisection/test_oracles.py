@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ from actiondbg.bisection.oracles.oracle import (
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError, UsageError
 from actiondbg.process.stop import Stop
-from tests.processes import is_alive, wait_for_end
+from tests.processes import is_alive, wait_for_end, wait_until
 
 ENDED = Stop(when="exit", reason="exited", status=0, message="The tool ended with status 0.")
 FAILED = Stop(when="exit", reason="exited", status=1, message="The tool ended with status 1.")
@@ -256,14 +255,6 @@ def test_oracle_is_shown_as_its_option() -> None:
 # --- running commands --------------------------------------------------------------------------
 
 
-def _wait_until(condition: object) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_leftover_processes_of_a_command_are_ended(tmp_path: Path) -> None:
     done = CommandRunner(tmp_path).run("sleep 600 & echo $!")
     assert done.status == 0
@@ -307,7 +298,7 @@ def test_commands_end_with_their_runner(tmp_path: Path) -> None:
         [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], cwd=tmp_path
     )
     files = [tmp_path / "pid", tmp_path / "pid2"]
-    _wait_until(lambda: all(file.is_file() and file.read_text().strip() for file in files))
+    wait_until(lambda: all(file.is_file() and file.read_text().strip() for file in files))
     pids = [int(file.read_text()) for file in files]
     assert all(map(is_alive, pids))
     os.kill(process.pid, signal.SIGKILL)

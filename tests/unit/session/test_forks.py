@@ -20,6 +20,7 @@ from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.tool_process import Listener
 from actiondbg.support.interrupts import HeldInterrupts
+from tests.processes import wait_until
 
 if TYPE_CHECKING:
     from actiondbg.session.session import Session
@@ -203,8 +204,7 @@ def test_closing_a_fork_that_another_thread_waits_for(
     for _ in range(5):
         trial = origin.fork("trial")
         join = in_thread(lambda trial=trial: wait(trial))
-        while not trial._process._users:
-            time.sleep(0.001)
+        wait_until(lambda trial=trial: trial._process._users)
         trial.close()
         error = join()
         assert isinstance(error, ToolGone) and "was closed" in str(error)

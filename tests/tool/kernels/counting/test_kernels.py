@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from errno import EPERM
 from pathlib import Path
@@ -25,7 +24,7 @@ from actiondbg.statistics.events import KNOWN
 from actiondbg.tool.compiler import find_c_compiler
 from tests.fakes.privileges import filtered, unprivileged
 from tests.paths import COMMAND
-from tests.processes import children
+from tests.processes import children, wait_until
 
 SOURCE = Path(__file__).parent / "kernels.c"
 COUNT = [COMMAND, "kernels", "count"]
@@ -512,8 +511,7 @@ def test_an_interrupt_ends_the_program_and_keeps_the_calls(kernels: Path, tmp_pa
     ) as process:
         assert process.stdout and process.stderr
         assert process.stdout.readline() == "ready\n"
-        while not children(process.pid):
-            time.sleep(0.01)
+        wait_until(lambda: children(process.pid))
         os.killpg(process.pid, signal.SIGINT)
         errors = process.stderr.read()
     assert process.returncode != 0

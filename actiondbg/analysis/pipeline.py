@@ -10,6 +10,7 @@ import msgspec
 
 from actiondbg.analysis.actions import ActionState, ListedAction
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import times
 from actiondbg.support.globs import glob_matches
 
 PASS_TAG = "pass-execution"
@@ -181,10 +182,10 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
     if 1 <= number <= len(found):
         return found[number - 1]
     if found:
-        times = "once" if len(found) == 1 else f"{len(found)} times"
-        raise UsageError(
-            f"The pass {name} runs {times}: name a run from {name}#1 to {name}#{len(found)}."
-        )
+        way_out = f"name a run from {name}#1 to {name}#{len(found)}"
+        if len(found) == 1:
+            way_out = f"leave out #{number}"
+        raise UsageError(f"The pass {name} runs {times(len(found))}: {way_out}.")
     known = ", ".join(dict.fromkeys(run.name for run in runs)) or "none"
     raise UsageError(f"No pass {name!r} runs: the passes of this run are {known}.")
 

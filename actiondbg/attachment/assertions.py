@@ -12,6 +12,7 @@ from pathlib import Path
 from actiondbg.attachment.observed_actions import Attempts, ObservedActions
 from actiondbg.breakpoints.suggestions import NamesOfKind, similar_name
 from actiondbg.errors import LaunchError
+from actiondbg.support.counts import counted, times
 from actiondbg.support.scratch_directory import scratch_directory
 
 _MOST = 10  # lines in a message
@@ -51,7 +52,7 @@ def check_not_applied(actions: ObservedActions, name: str, at: str | None = None
         if (near := _similar(actions, name)) is not None and not actions.count(named)[0]:
             warnings.warn(f"{name} was never tried; did you mean {near}?", stacklevel=3)
         return
-    lines = [f"{_subject(name, at)} applied {_times(count)}, on {_counted(operations)}:"]
+    lines = [f"{_subject(name, at)} applied {times(count)}, on {counted(operations, 'operation')}:"]
     lines += [f"  #{each.ordinal} on {each.place}" for each in actions.select(wanted, _MOST)]
     raise AssertionError("\n".join([*lines, *_rest(count - _MOST)]))
 
@@ -110,10 +111,13 @@ def _why_not(actions: ObservedActions, name: str, at: str | None, wanted: str) -
     attempts = actions.attempts(wanted)
     firsts = ", ".join(str(each.first) for each in attempts[:_MOST])
     places = {each.ordinal: each.place for each in actions.select(f"ordinal IN ({firsts})")}
-    lines = [f"{subject} did not apply. It was tried {_times(tried)}, on {_counted(operations)}:"]
+    lines = [
+        f"{subject} did not apply. It was tried {times(tried)}, on "
+        f"{counted(operations, 'operation')}:"
+    ]
     for each in attempts[:_MOST]:
         where = f"first: #{each.first} on {places[each.first]}"
-        lines.append(f"  {_times(each.times)}: {_ending(each)} ({where})")
+        lines.append(f"  {times(each.times)}: {_ending(each)} ({where})")
     return "\n".join([*lines, *_rest(len(attempts) - _MOST)])
 
 
@@ -122,7 +126,7 @@ def _elsewhere(actions: ObservedActions, name: str, at: str | None, subject: str
     if at is None or not (anywhere := actions.count(_condition(name, None))[0]):
         return None
     applied = actions.select(f"{_condition(name, None)} AND {_APPLIED}", _MOST)
-    lines = [f"{subject} did not apply: it was tried {_times(anywhere)}, but not there."]
+    lines = [f"{subject} did not apply: it was tried {times(anywhere)}, but not there."]
     lines += [f"  It applied as #{each.ordinal} on {each.place}" for each in applied]
     return "\n".join(lines)
 
@@ -136,8 +140,8 @@ def _never_tried(actions: ObservedActions, name: str, subject: str) -> str:
         )
     patterns, passes = (len(actions.names(tag)) for tag in _TAGS.values())
     text = (
-        f"{subject} did not apply: it was never tried. {_plural(total, 'action')} ran, of "
-        f"{_plural(patterns, 'pattern')} and {_plural(passes, 'pass')}."
+        f"{subject} did not apply: it was never tried. {counted(total, 'action')} ran, of "
+        f"{counted(patterns, 'pattern')} and {counted(passes, 'pass')}."
     )
     near = _similar(actions, name)
     return f"{text}\n  Did you mean {near}?" if near else text
@@ -158,19 +162,6 @@ def _ending(attempts: Attempts) -> str:
 
 def _subject(name: str, at: str | None) -> str:
     return name if at is None else f"{name} at {at}"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
-
-
-def _counted(operations: int) -> str:
-    return _plural(operations, "operation")
-
-
-def _plural(count: int, noun: str) -> str:
-    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
-    return f"{count:,} {noun}{ending}"
 
 
 def _rest(left: int) -> list[str]:

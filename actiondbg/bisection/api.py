@@ -30,6 +30,7 @@ from actiondbg.bisection.trials.cluster import make_dask_pool
 from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import inspect_command_line
 
@@ -168,7 +169,7 @@ class _Run:
         file = self.folder / STATE_FILE if self.folder else None
         verdicts = VerdictStore(file, self.task.identity(), resume)
         if verdicts.resumed:
-            self.progress.add_note(f"Resumed with {verdicts.resumed} verdicts.")
+            self.progress.add_note(f"Resumed with {counted(verdicts.resumed, 'verdict')}.")
         return verdicts
 
     def _write(self, bisection: Bisection, result: Result, verdicts: VerdictStore) -> Result:
@@ -241,7 +242,7 @@ class _Run:
         ended = {"interrupt": ", and was interrupted", "time": ", and took too long"}
         progress.add_note(
             f"The input was reduced from {reduced.before} to {reduced.after} {reduced.unit}, in "
-            f"{reduced.trials} attempt{'s'[: reduced.trials != 1]}{ended.get(reduced.ended, '')}."
+            f"{counted(reduced.trials, 'attempt')}{ended.get(reduced.ended, '')}."
         )
         return _with_source(task, reduced.path)
 

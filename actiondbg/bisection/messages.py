@@ -7,6 +7,7 @@ from pathlib import Path
 from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Found, Judgement, Verdict
+from actiondbg.support.counts import counted
 
 CANNOT_FORK = "The tool cannot be forked: each trial runs from the start."
 
@@ -50,7 +51,7 @@ def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
 
 def good_in_all_layouts(message: str, layouts: int) -> str:
     """The whole run is good in random address layouts too."""
-    return f"{message} It was not bad in {layouts} runs with random addresses either."
+    return f"{message} It was not bad in {counted(layouts, 'run')} with random addresses either."
 
 
 def bad_in_layout(layout: int, difference: str | None) -> str:
@@ -203,14 +204,15 @@ def smallest_skips(culprit: Entry, count: int) -> str:
     if count == 1:
         return f"{culprit.describe()}: the output is good when it is skipped."
     return (
-        f"The output is good when {count} candidates are skipped, and no single one can be left "
+        f"The output is good when {counted(count, 'candidate')} "
+        f"{'is' if count == 1 else 'are'} skipped, and no single one can be left "
         "out."
     )
 
 
 def smallest_applied(count: int) -> str:
     """Report the smallest set of applied candidates whose output is bad."""
-    candidates = f"{count} candidate{'s are' if count > 1 else ' is'}"
+    candidates = f"{counted(count, 'candidate')} {'is' if count == 1 else 'are'}"
     return f"The output is bad when only {candidates} applied, and no single one can be left out."
 
 

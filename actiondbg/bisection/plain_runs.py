@@ -14,6 +14,7 @@ from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.runner import content_digest
 from actiondbg.process.stop import exit_of
+from actiondbg.support.counts import counted
 from actiondbg.tool.address_layout import address_layout
 
 _RUNS = 4
@@ -56,7 +57,8 @@ class PlainVerdicts(NamedTuple):
     def describe(self) -> str:
         """Return the numbers in a sentence."""
         return (
-            f"The plain tool is bad in {self.bad} of {self.runs} runs with random addresses, so "
+            f"The plain tool is bad in {self.bad} of {counted(self.runs, 'run')} with "
+            "random addresses, so "
             "the bug depends on addresses."
         )
 

@@ -13,6 +13,7 @@ from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocab
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.breakpoints.watch import catch_spec
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import no_such
 
 
 @dataclass
@@ -172,8 +173,7 @@ class BreakpointTable:
         found = self._all.get(number)
         if found is not None:
             return found
-        known = ", ".join(map(str, self._all)) or "none yet"
-        raise UsageError(f"There is no breakpoint {number}: there are {known}.")
+        raise UsageError(no_such("breakpoint", number, self._all))
 
     def get_all(self, numbers: Iterable[int]) -> list[Breakpoint]:
         """Return several breakpoints; raises UsageError if an id is unknown."""

@@ -20,6 +20,7 @@ from actiondbg.breakpoints.suggestions import (
     similar_name,
 )
 from actiondbg.protocol import ActionRef, Term
+from actiondbg.support.counts import counted
 from actiondbg.support.globs import compiled_glob, is_literal
 
 Kind = Literal["pattern", "pass", "op", "func", "tag"]
@@ -294,7 +295,7 @@ def _unknown_place(path: str, line: int | None, names: Vocabulary) -> str | None
         count = names.line_count(named[0])
         if line is None or count is None or line <= count:
             return None
-        return f"{named[0]} has {count} line{'' if count == 1 else 's'}"
+        return f"{named[0]} has {counted(count, 'line')}"
     basenames = {os.path.basename(file): file for file in inputs}
     near = similar_file(os.path.basename(path), list(basenames))
     if near is not None and near != path:

@@ -109,7 +109,7 @@ def _of_name(stage: Stage, text: str) -> list[Operation]:
 
 
 def _unknown(stage: Stage, text: str, index: LocationIndex) -> str:
-    start = f"No operation of {stage.name}"
+    start = f"No operation of {stage.title}"
     if text.startswith("%"):
         return f"{start} defines {text}."
     if text.startswith("@"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,13 @@ from typing import TypeVar
 from actiondbg.lineage.locations.location import Location
 
 Key = TypeVar("Key")
+
+
+def stage_title(name: str) -> str:
+    """Return a stage as a noun of a sentence: the output, the IR after a pass, or a file."""
+    if re.match(r"(input|output|end)( of |$)", name):
+        return f"the {name}"
+    return f"the IR {name}" if name.startswith("after ") else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class Operation:
         return self.text
 
     def __repr__(self) -> str:
-        return f"<{self.name} {self.result} line {self.line} of {self.stage.name}>"
+        return f"<{self.name} {self.result} line {self.line} of {self.stage.title}>"
 
 
 @dataclass(eq=False)
@@ -109,6 +117,11 @@ class Stage:
     locations: Sequence[Location]
     is_listing: bool = False
     actions: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The name as a noun of a sentence; see ``stage_title``."""
+        return stage_title(self.name)
 
     def __len__(self) -> int:
         return len(self.names)

@@ -17,6 +17,7 @@ from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener
+from actiondbg.support.counts import no_such
 
 _MAX_AUTOMATIC = 64
 _BACKLOG = 4096  # connections that are not accepted yet
@@ -142,8 +143,7 @@ class Checkpoints:
         found = self._manual.get(number)
         if found is not None:
             return found
-        known = ", ".join(map(str, self._manual)) or "none"
-        raise UsageError(f"There is no checkpoint {number}: there are {known}.")
+        raise UsageError(no_such("checkpoint", number, self._manual))
 
     def delete(self, number: int) -> None:
         """End a checkpoint of the user's; raises UsageError for an unknown number."""

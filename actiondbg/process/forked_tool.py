@@ -15,6 +15,7 @@ from actiondbg.process.fork_process import ForkProcess
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
 
 R = TypeVar("R", bound=protocol.Message)
@@ -336,7 +337,7 @@ class ForkedTool(Closeable):
             how = f"crashed in #{self.crashed.ordinal}"
         elif self.exited is not None:
             count = self.exited.actions
-            how = f"ended after {count} action{'' if count == 1 else 's'}"
+            how = f"ended after {counted(count, 'action')}"
         text = f"Replay diverged: the fork of the tool {how}, before it reached the same event."
         if self.difference is not None:
             text += f" {replay_differs(self.difference)}"

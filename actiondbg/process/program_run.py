@@ -20,6 +20,7 @@ from actiondbg.process.process_status import Work, shared_outputs, work_of
 from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
 from actiondbg.protocol.client import Client, encode_request
+from actiondbg.support.counts import plural
 
 _SHOWN = 60  # characters of a command line in a message
 _IDLE_SAMPLES = 4  # without work, before other processes need not wait any longer
@@ -115,10 +116,10 @@ class ProgramRun:
             names.append(f"{pid} ({command})")
         if not names:
             return None
-        which = "Process" if len(names) == 1 else "Processes"
+        which = plural("Process", len(names))
         return (
-            f"{which} {', '.join(names)} may run on unobserved: {self.processes[-1].name} did "
-            "nothing meanwhile, and may have waited for that."
+            f"{which} {', '.join(names)} may run on unobserved: {self.processes[-1].name} ran "
+            "no action meanwhile, and may have waited for this."
         )
 
     def note_end(self, status: int, actions: int | None) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.process.crash import SIGNALS, crash_cause, parse_crash
+from actiondbg.support.counts import counted
 
 Side = Literal["before", "after"]  # of an action
 
@@ -202,4 +203,4 @@ def _extent(attached: bool, actions: int | None) -> str:
         return " before it made an MLIR context"
     if actions is None:
         return ""
-    return f" after {actions:,} action{'' if actions == 1 else 's'}"
+    return f" after {counted(actions, 'action')}"

@@ -36,7 +36,10 @@ class WaitingProcess:
 
     def give_way(self, client: Client | None) -> bool:
         """Refuse it: a program that outlives the front end is not replaced."""
-        raise NoAnswer("A program that waited goes on by itself: no fork takes its place.")
+        raise NoAnswer(
+            "A program that waited in actiondbg.attach() runs on as the same process: no "
+            "fork replaces it."
+        )
 
 
 class WaitingProgram(Program):

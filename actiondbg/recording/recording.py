@@ -21,6 +21,7 @@ from actiondbg.recording.tables.operations import OperationTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
 from actiondbg.recording.tables.stages import LinkTable, RecordedStage, StageTable
+from actiondbg.support.counts import counted
 
 
 class Recording:
@@ -84,12 +85,12 @@ class Recording:
         """Why the recording may be incomplete, in sentences; None if it is complete."""
         sentences = [self._file.cut] if self._file.cut else []
         if self._rows.lost:
-            lost = f"{self._rows.lost:,} actions"
-            sentences.append(f"{lost} in the middle of the recording are missing.")
+            lost = counted(self._rows.lost, "action")
+            sentences.append(f"The recording lacks {lost} in its middle.")
         if not sentences and self.ending.ended == "killed":
             sentences.append(
                 "The recording has no end, because the tool was killed or still runs: "
-                f"it holds the {self.count:,} actions up to then."
+                f"it holds the {counted(self.count, 'action')} up to then."
             )
         return " ".join(sentences) or None
 

@@ -26,6 +26,7 @@ from actiondbg.session.skip_file import (
     write_skips,
 )
 from actiondbg.session.skip_rules import SkipRules
+from actiondbg.support.counts import counted
 from actiondbg.support.globs import escape_glob
 from actiondbg.tool.program import Program
 
@@ -384,7 +385,7 @@ def _other_action(entry: SkipEntry, stop: Stop) -> str:
 
 
 def _missing_action(entry: SkipEntry, actions: int | None) -> str:
-    ended = "ends earlier" if actions is None else f"has only {actions} actions"
+    ended = "ends earlier" if actions is None else f"has only {counted(actions, 'action')}"
     return f"{_entry_text(entry)} does not match: the run {ended}. {_no_other(entry)}"
 
 

@@ -15,6 +15,7 @@ from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import RuleSpan
 from actiondbg.session.executions import Executions
+from actiondbg.support.counts import no_such
 
 _UNKNOWN = ("hits", "outcome")  # fields of a condition without a value before an action, or a count
 
@@ -111,8 +112,7 @@ class SkipRules:
         self._executions.check_idle("skip rules")
         for number in ids:
             if number not in self._all:
-                existing = ", ".join(map(str, self._all)) or "none"
-                raise UsageError(f"There is no skip rule {number}; existing: {existing}.")
+                raise UsageError(no_such("skip rule", number, self._all))
         for number in dict.fromkeys(ids):
             del self._all[number]
         self._apply()

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from actiondbg.errors import UsageError
 from actiondbg.statistics.cpu_events import cpu_events, cpus_with, has_counters
+from actiondbg.support.counts import plural
 
 Kind = Literal["hardware", "software", "cache", "cpu", "raw"]
 NONE = "none"
@@ -74,7 +75,7 @@ def _cache_events() -> dict[str, int]:
             if operation and name not in written:
                 continue
             code = cache | operation << 8
-            found[f"{name}-{verb}{'es' if verb.endswith('h') else 's'}"] = code
+            found[f"{name}-{plural(verb)}"] = code
             found[f"{name}-{verb}-misses"] = code | 1 << 16
     return found
 

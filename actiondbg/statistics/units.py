@@ -5,6 +5,7 @@ from __future__ import annotations
 from actiondbg.statistics.buckets import Buckets
 from actiondbg.statistics.events import is_clock
 from actiondbg.statistics.quantities import DURATION, Quantity
+from actiondbg.support.counts import counted
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 
@@ -30,7 +31,7 @@ def range_text(name: str, buckets: Buckets, bucket: int) -> str:
 def constant_words(quantity: Quantity) -> str:
     """Describe a constant quantity."""
     value = value_text(quantity.name, quantity.mean)
-    return f"{quantity.name} is {value} in all {len(quantity.values):,} calls"
+    return f"{quantity.name} is {value} in all {counted(len(quantity.values), 'call')}"
 
 
 def correlation_text(correlation: float | None) -> str:

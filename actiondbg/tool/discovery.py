@@ -88,7 +88,7 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
         return _tool(path, libmlir, libllvm, Way.NATIVE, mlir_include, wanted)
     found = find_mlir_object([path, *libraries.paths()])
     if found is None:
-        return _program(path, "no MLIR tool itself", wanted)
+        return _program(path, "not an MLIR tool itself", wanted)
     holder, symbols = found
     if symbols is Symbols.STRIPPED:
         raise LaunchError(
@@ -168,7 +168,10 @@ def _program(path: Path, kind: str, wanted: Way | None) -> Tool:
             f"{str(path)!r} is {kind}, so that {_WAY}={wanted} is impossible: give the path of the "
             f"compiled tool that it starts, or unset {_WAY}."
         )
-    limit = f"{str(path)!r} is {kind}: no headers belong to the MLIR that it uses later."
+    limit = (
+        f"{str(path)!r} is {kind}: its MLIR is known only when it runs, and the agent is "
+        "compiled without headers."
+    )
     return Tool(path, None, (), UNKNOWN_LLVM, build_id_of(path), None, Way.PORTABLE, limit)
 
 

@@ -139,7 +139,7 @@ def _given(given: Path, holder: Path) -> Headers:
     for part in named:
         if not part.is_dir():
             raise AgentBuildError(
-                f"{str(part)!r} is no directory: give --mlir-include include directories of the "
+                f"{str(part)!r} is not a directory: give --mlir-include include directories of the "
                 "MLIR that the tool was built from."
             )
     directories = [_include_in(part.absolute()) for part in named]

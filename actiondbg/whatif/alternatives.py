@@ -29,7 +29,7 @@ _FORMS = {
     "benefit": "'benefit P N'",
 }
 _HELP = (
-    "write one such as 'drop cse#2', 'pattern:P off' or 'swap cse canonicalize': 'help whatif' "
+    "write one such as 'drop cse#2', 'pattern:P off' or 'swap cse canonicalize'; 'help whatif' "
     "lists the forms"
 )
 Side = Literal["before", "after"]
@@ -296,10 +296,10 @@ def _unknown(words: list[str]) -> UsageError:
     text = repr(" ".join(words))
     if words[0].startswith("#"):
         return UsageError(
-            f"{text} is no alternative: to leave out one action, 'goto {words[0]}' and 'skip'."
+            f"{text} is not an alternative: to leave out one action, 'goto {words[0]}' and 'skip'."
         )
     form = next((form for verb, form in _FORMS.items() if _is_verb(verb, words[0])), None)
-    return UsageError(f"{text} is no alternative: {f'write {form}' if form else _HELP}.")
+    return UsageError(f"{text} is not an alternative: {f'write {form}' if form else _HELP}.")
 
 
 def _is_verb(verb: str, word: str) -> bool:
@@ -324,7 +324,7 @@ def _reference(text: str) -> PassReference:
     match = _REFERENCE.fullmatch(text.removeprefix(_PASS))
     if match is None or match["number"] == "0":
         raise UsageError(
-            f"{text!r} is no pass: write its argument, or a glob, or with the number of a run "
+            f"{text!r} is not a pass: write its argument, or a glob, or with the number of a run "
             "from 1, such as canonicalize#2."
         )
     number = match["number"]
@@ -340,7 +340,7 @@ def _glob(text: str) -> str:
 
 def _benefit(text: str) -> int:
     if not text.isdecimal() or int(text) > HIGHEST:
-        raise UsageError(f"{text!r} is no benefit: give an integer from 0 to {HIGHEST:,}.")
+        raise UsageError(f"{text!r} is not a benefit: give an integer from 0 to {HIGHEST:,}.")
     return int(text)
 
 

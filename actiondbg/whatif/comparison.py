@@ -130,7 +130,7 @@ class Comparison(Closeable):
             number: of the alternative, from 1.
 
         Raises:
-            UsageError: there is no such alternative, a run has no final IR, or it is no text.
+            UsageError: there is no such alternative, a run has no final IR, or it is not text.
         """
         if not 0 < number < len(self.rows):
             most = len(self.rows) - 1

@@ -10,6 +10,7 @@ from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.interpreter.options import Option, Options, Positional
 from actiondbg.errors import FileNotWritten
 from actiondbg.recording.dependencies import need_packages
+from actiondbg.support.counts import counted
 
 _EPILOG = """\
 examples:
@@ -68,7 +69,7 @@ def run(argv: list[str]) -> int:
                 f"{recording.path!r} cannot be exported to {str(options.parquet)!r} "
                 f"({error.strerror or error}): name another folder."
             ) from error
-        count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
+        count = counted(recording.count, "action")
         print(f"{folder}: {count}, {_megabytes(folder)}")
     return 0
 

@@ -17,6 +17,7 @@ from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.recording.overwrite import is_same
 from actiondbg.support.atomic_write import open_whole
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.imported.importer import Import
@@ -143,11 +144,11 @@ def _report(found: Import, output: Path, replaces: bool, rest: Path | None) -> s
     size = output.stat().st_size / 1000
     shown = f"{size:,.1f} kB" if size < 1000 else f"{size / 1000:,.1f} MB"
     replaced = ", replacing the previous recording" if replaces else ""
-    passes = f"{found.passes:,} pass{'es'[: 2 * (found.passes != 1)]}"
+    passes = counted(found.passes, "pass")
     others = ""
     if found.rest:
         are = "is" if found.rest == 1 else "are"
         where = f"in {rest}" if rest is not None else "left out (--rest FILE keeps them)"
-        lines = f"{found.rest:,} line{'s'[: found.rest != 1]}"
+        lines = counted(found.rest, "line")
         others = f" {lines} outside of the dumps {are} {where}."
     return f"{passes} ({shown}) in {output}{replaced}.{others}"

@@ -150,7 +150,7 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
             return
         is_filtered = any("--filter" in one.option_strings for one in self._actions)
         advice = f": select actions with --filter {shlex.quote(rest[0])}" if is_filtered else ""
-        self.error(f"{rest[0]!r} after the recording is no option{advice}")
+        self.error(f"{rest[0]!r} after the recording is not an option{advice}")
 
     def _valued(self) -> set[str]:
         """Return the options with a value."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
 _NO_OUTPUT = (
-    "The run has no output: the end is what was there when it ended, or when its recording does."
+    "The run has no output: the last stage is the IR at the end of the run, or of its recording."
 )
 
 Dumps = Annotated[
@@ -52,7 +52,7 @@ def source_words(recording: str | None, tool: Sequence[str]) -> list[str]:
         return list(tool)
     if not names_recording([recording]):
         raise UsageError(
-            f"{recording!r} is no recording: name one, a tool after '--', or dumps with "
+            f"{recording!r} is not a recording: name one, a tool after '--', or dumps with "
             "--input A.mlir --then B.mlir."
         )
     if tool:
@@ -224,7 +224,7 @@ def _of_chain(tools: Sequence[list[str]], mlir_include: str | None) -> Generator
             written = str(directory / f"{number}.mlir")
             run = stack.enter_context(_recorded(tool, False, mlir_include, written, given))
             if not isinstance(run, RecordedLineage) or names_recording(tool):
-                raise ActiondbgError(f"{tool[0]!r} is no tool: a chain runs each of its tools.")
+                raise ActiondbgError(f"{tool[0]!r} is not a tool: a chain runs each of its tools.")
             runs.append(run)
             names.append(f"{Path(tool[0]).name} {number}")
             given = written

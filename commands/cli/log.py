@@ -35,6 +35,7 @@ from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
+from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.support.scratch_directory import scratch_directory
 
@@ -341,7 +342,7 @@ def _report(done: RecordedRun, recording: Path, count: int) -> None:
 
     tally = Tally(recording)
     tally.update()
-    detail = f"the log has the {count:,} action{'s'[: count != 1]} up to then"
+    detail = f"the log has the {counted(count, 'action')} up to then"
     print_ending(done, tally.ended, detail)
     print_others(done)
     if done.path is None and done.status >= 0:

@@ -34,6 +34,7 @@ from actiondbg.recording.capture.recorder import (
 )
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.atomic_write import create_free
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally
@@ -224,4 +225,4 @@ def _amount(tally: Tally) -> str:
     if size >= 1000:
         size, unit = size / 1000, "MB"
     each = f", {tally.size / tally.actions:.1f} bytes each" if tally.actions else ""
-    return f"{tally.actions:,} action{'s'[: tally.actions != 1]} ({size:.1f} {unit}{each})"
+    return f"{counted(tally.actions, 'action')} ({size:.1f} {unit}{each})"

@@ -24,6 +24,7 @@ from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,7 +188,7 @@ def _report(source: Source, options: ReportOptions) -> int:
         size = f"{len(content) / 1e6:.1f} MB"
         count = f"{page.actions:,} of " if options.filter else ""
         every = source.recording.count
-        print_notice(f"{count}{every:,} action{'s'[: every != 1]} in {options.output} ({size}).")
+        print_notice(f"{count}{counted(every, 'action')} in {options.output} ({size}).")
     return source.status or 0
 
 

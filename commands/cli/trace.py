@@ -42,6 +42,7 @@ from actiondbg.recording.trace.options import (
     check_output,
     format_of,
 )
+from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
@@ -213,13 +214,9 @@ def _report(written: Written, options: TraceOptions, kind: Format) -> None:
     if not options.quiet:
         threads = f", {written.threads} threads" if written.threads > 1 else ""
         print_notice(
-            f"{options.output}: {_many(written.slices, 'slice')} of "
-            f"{_many(written.actions, 'action')}{threads}; {_OPEN_WITH[kind]}."
+            f"{options.output}: {counted(written.slices, 'slice')} of "
+            f"{counted(written.actions, 'action')}{threads}; {_OPEN_WITH[kind]}."
         )
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s'[: count != 1]}"
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from actiondbg.lineage.dumps import index_functions
 from actiondbg.lineage.dumps.index_functions import Tracked
 from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
 from actiondbg.lineage.dumps.source_ranges import SourceRanges
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.lineage.dumps.dump_lineage import DumpLineage
@@ -37,7 +38,9 @@ def run_shell(lineage: DumpLineage) -> int:
 
 
 def _banner(lineage: DumpLineage) -> str:
-    stages = ", ".join(f"{stage.name} ({len(stage)} operations)" for stage in lineage.stages)
+    stages = ", ".join(
+        f"{stage.name} ({counted(len(stage), 'operation')})" for stage in lineage.stages
+    )
     return f"{stages}\nA Python shell: info lists its functions; exit() or Ctrl-D leaves it."
 
 
@@ -177,7 +180,7 @@ def _run_all(source: str, names: dict[str, Any]) -> int:
     try:
         statements = ast.parse(source, "<stdin>").body
     except SyntaxError as error:
-        print(f"actiondbg: line {error.lineno} is no Python: {error.msg}.", file=sys.stderr)
+        print(f"actiondbg: line {error.lineno} is not Python: {error.msg}.", file=sys.stderr)
         return FAILED
     for statement in statements:
         compiled = compile(ast.Interactive([statement]), "<stdin>", "single")

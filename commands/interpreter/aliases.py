@@ -8,6 +8,7 @@ from typing import Protocol
 from actiondbg.commands.interpreter.words import split_words
 from actiondbg.commands.render.info import Alias, AliasKind
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import counted
 
 _NAME = re.compile(r"[^\W\d][\w.+-]*")
 _PLACE = re.compile(r"(?<!\{)\{(\d+)\}(?!\})")
@@ -127,7 +128,7 @@ def _filled(alias: Alias, text: str) -> str:
     starts = [word.start for word in split_words(text)]
     if len(starts) < needed:
         raise UsageError(
-            f"The macro {alias.name!r} takes {needed} argument{'s'[: needed > 1]}, got "
+            f"The macro {alias.name!r} takes {counted(needed, 'argument')}, got "
             f"{len(starts)}: {alias.line}"
         )
     ends = [*starts[1:], len(text)]

@@ -333,7 +333,7 @@ class CommandTable:
             raise UsageError(f"{word!r} is ambiguous: it could be {', '.join(sorted(matches))}.")
         if word in SUBCOMMANDS:
             raise UsageError(
-                f"{word!r} is no command of the shell, but one of the command line: type "
+                f"{word!r} is not a command of the shell, but a subcommand of actiondbg: type "
                 f"'actiondbg {word} ...' in another terminal."
             )
         close = difflib.get_close_matches(word, self._commands, n=1)

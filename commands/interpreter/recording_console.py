@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from actiondbg.commands.render.info import Fact
 from actiondbg.recording.errors import needs_tool
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.session.session import RecordedSession
@@ -50,10 +51,10 @@ class RecordingConsole:
     def greeting(self) -> str:
         """Return the message at the start of an interactive session."""
         recording = self._session.recording
-        count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
+        count = counted(recording.count, "action")
         origin = f"of {shlex.join(self._session.target.argv)}"
         if recording.header.imported:
-            count = f"{recording.count:,} pass{'es'[: 2 * (recording.count != 1)]}"
+            count = counted(recording.count, "pass")
             origin = f"imported from {recording.header.imported}"
         lines = [f"{recording.path}: {count} {origin}"]
         if recording.cut:

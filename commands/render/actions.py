@@ -6,9 +6,9 @@ import msgspec
 
 from actiondbg.analysis.actions import ActionList, ListedAction
 from actiondbg.analysis.pipeline import PipelinePass
-from actiondbg.commands.render.past import plural
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
+from actiondbg.support.counts import counted
 
 _HEAD = f"{'first':>10} {'runs':>9} {'changes':>9} {'time':>12}  pass"
 
@@ -75,7 +75,7 @@ def _result(action: ListedAction) -> str:
     if action.outcome is None:
         return "running" if action.state == "running" else "not ended"
     result = action.outcome.result
-    changes = f", {plural(action.change_count, 'change')}" if action.change_count else ""
+    changes = f", {counted(action.change_count, 'change')}" if action.change_count else ""
     return result + changes
 
 

@@ -17,6 +17,7 @@ from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.units import describe
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.bisection.progress import Progress
@@ -60,15 +61,15 @@ def bisection_text(
     if result.mode == "skip" and result.skips:
         after += ["Skipped, all others applied:", *_entries(result.skips)]
     after += [f"Note: {note}" for note in result.notes]
-    counts = [_plural(result.trials, "trial"), _plural(result.candidates, "candidate")]
+    counts = [counted(result.trials, "trial"), counted(result.candidates, "candidate")]
     if result.oracle_runs:
-        counts.insert(1, f"{_plural(result.oracle_runs, 'run')} of the oracle")
+        counts.insert(1, f"{counted(result.oracle_runs, 'run')} of the oracle")
     after += [f"{', '.join(counts)}, {result.seconds:.1f} s.", *_reproducer_lines(result)]
     diff = _diff_lines(result.culprit) if result.culprit else []
     shown = _fitting(diff, [*lines, *after], screen)
     lines += [paint(line) for line in diff[:shown]]
     if shown < len(diff):
-        more = _plural(len(diff) - shown, "more line")
+        more = counted(len(diff) - shown, "more line")
         where = f" in {shlex.quote(result.reproducer)}/report.md" if result.reproducer else ""
         lines.append(f"... and {more}{where}")
     return "\n".join([*lines, *after])
@@ -88,10 +89,6 @@ def _fitting(diff: list[str], others: list[str], screen: os.terminal_size | None
     if ends and ends[-1] <= room + 1:
         return len(diff)
     return max(bisect.bisect_right(ends, room), min(len(diff), _LEAST_LINES))
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s'[: count != 1]}"
 
 
 def _culprit_lines(culprit: Culprit) -> list[str]:
@@ -204,7 +201,7 @@ def _bar(err: TextIO) -> Generator[Report]:
 
 
 def _words(progress: Progress) -> str:
-    words = [f"{progress.phase}: {progress.trials} trial{'s'[: progress.trials != 1]}"]
+    words = [f"{progress.phase}: {counted(progress.trials, 'trial')}"]
     if progress.to_go:
         words.append(f"about {progress.to_go} to go")
     if progress.range is not None:

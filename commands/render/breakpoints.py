@@ -7,6 +7,7 @@ import msgspec
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import wrapped
+from actiondbg.support.counts import counted
 
 # The fixed JSON interface, independent of further fields of the API.
 _BREAKPOINT_KEYS = (
@@ -32,7 +33,7 @@ def ignored_text(_: RenderContext, ignored: Ignored) -> str:
     id, count = ignored.breakpoint.id, ignored.breakpoint.ignore
     if not count:
         return f"Will stop next time breakpoint {id} is reached."
-    crossings = "crossing" if count == 1 else f"{count} crossings"
+    crossings = "crossing" if count == 1 else counted(count, "crossing")
     return f"Will ignore next {crossings} of breakpoint {id}."
 
 
@@ -61,7 +62,7 @@ def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
     lines = ["id   enabled  hits    what"]
     for each in listed.breakpoints:
         temporary = ", once" if each.temporary else ""
-        ignore = f", ignored {each.ignore} more time{'s'[: each.ignore > 1]}" if each.ignore else ""
+        ignore = f", ignored {counted(each.ignore, 'more time')}" if each.ignore else ""
         enabled = "yes" if each.enabled else "no"
         pending = ", pending" if each.pending else ""
         what = f"{_words(each)}{temporary}{ignore}{pending}"

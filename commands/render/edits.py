@@ -8,6 +8,7 @@ from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.process.timeline import Edited
 from actiondbg.session.edits.edits import Edition
+from actiondbg.support.counts import counted
 
 _CONTEXT = 3  # unchanged lines around a change
 
@@ -42,7 +43,7 @@ def _edit(edited: Edited) -> str:
 def _size(patch: list[str]) -> str:
     added = sum(line.startswith("+") for line in patch)
     removed = sum(line.startswith("-") for line in patch)
-    return f"{added} line{'s'[: added != 1]} added, {removed} removed"
+    return f"{counted(added, 'line')} added, {removed} removed"
 
 
 def edited_object(edited: Edited) -> dict[str, object]:

@@ -8,6 +8,7 @@ import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import rows
+from actiondbg.support.counts import plural
 
 Fact = str | int | bool | list[str] | None
 
@@ -97,8 +98,7 @@ def alias_text(_: RenderContext, __: Alias) -> str:
 
 def aliases_text(_: RenderContext, shown: Aliases) -> str:
     if not shown.aliases:
-        plural = "aliases" if shown.kind == "alias" else "macros"
-        return f"There are no {plural}."
+        return f"There are no {plural(shown.kind)}."
     return "\n".join(f"{each.kind} create {each.name} {each.line}" for each in shown.aliases)
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.render.past import diff_object, plural, unified_lines
+from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import change_line, outcome_lines, result_words
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol import Changes, Outcome, Statistic
+from actiondbg.support.counts import counted, times
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
@@ -77,7 +78,7 @@ def outcome_text(_: RenderContext, shown: OutcomeShown) -> str:
     head = f"#{shown.ordinal} {shown.tag} ({shown.name or 'nameless'}): "
     lines = [head + result_words(outcome, shown.changes)]
     lines += [f"  {line}" for line in outcome_lines(outcome, shown.tag)]
-    changes = f"{shown.changes} change{'' if shown.changes == 1 else 's'}"
+    changes = counted(shown.changes, "change")
     return "\n".join([*lines, f"  {changes}{': info changes' if shown.changes else ''}"])
 
 
@@ -87,9 +88,12 @@ def changes_text(_: RenderContext, shown: ChangesShown) -> str:
     if not found.total:
         return f"#{shown.ordinal} has changed nothing so far."
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if count)
-    lines = [f"#{shown.ordinal} made {found.total} change{'s'[: found.total > 1]}: {counts}"]
+    lines = [f"#{shown.ordinal} made {counted(found.total, 'change')}: {counts}"]
     if found.forgotten:
-        lines.append(f"  ... the first {found.forgotten} are no longer available")
+        lines.append(
+            f"  ... the first {counted(found.forgotten, 'change')} "
+            f"{'is' if found.forgotten == 1 else 'are'} no longer available"
+        )
     for change in found.changes:
         place = f"  at {change.location}" if change.location else ""
         lines.append(f"  {change_line(change, shown.ordinal)}{place}")
@@ -112,11 +116,10 @@ def statistics_text(_: RenderContext, shown: StatisticsShown) -> str:
         return f"No {shown.kind}{named} has ended so far."
     total = shown.total
     columns = [each for each in _COLUMNS if getattr(total, each) or each not in _RARE]
-    noun = "name" if len(shown.rows) == 1 else "names"
     cells = [
         [*columns, "time", "name"],
         *(_statistic_cells(row, columns, row.name or "(nameless)") for row in shown.rows),
-        _statistic_cells(total, columns, f"total of {len(shown.rows)} {noun}"),
+        _statistic_cells(total, columns, f"total of {counted(len(shown.rows), 'name')}"),
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
@@ -147,9 +150,9 @@ def cycle_text(context: RenderContext, shown: CycleShown) -> str:
     cycle = shown.cycle
     if cycle is None:
         return "No cycle was found: the latest actions do not repeat."
-    length = plural(len(cycle.round), "action")
-    times = f"{'more than ' if cycle.more else ''}{cycle.times:,} times"
-    lines = [f"A cycle of {length} was repeated {times} so far; one round:"]
+    length = counted(len(cycle.round), "action")
+    repeats = f"{'more than ' if cycle.more else ''}{times(cycle.times)}"
+    lines = [f"A cycle of {length} was repeated {repeats} so far; one round:"]
     lines += [f"  {_applied_words(each)}" for each in cycle.round]
     for each in cycle.diffs:
         if not each.is_empty:

@@ -16,6 +16,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.units import operation, wrapped
 from actiondbg.protocol import ref_fields
+from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
@@ -62,11 +63,6 @@ class DiffShown(msgspec.Struct):
     context: int
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a count and its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 # --- attempts --------------------------------------------------------------------
 
 
@@ -86,7 +82,7 @@ def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
         "skipped": "skipped",
     }
     parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts[key]]
-    head = f"{plural(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
+    head = f"{counted(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
     if shown.each:
         each = (_attempt_line(one) for one in found.attempts)
         return "\n".join([head, *each, *_return_lines(shown.returned)])
@@ -128,7 +124,7 @@ def _group_words(group: Group) -> str:
 
 
 def _contrast_lines(contrast: Contrast) -> list[str]:
-    failures = f"{plural(contrast.failures, 'failure')} without a reason"
+    failures = f"{counted(contrast.failures, 'failure')} without a reason"
     if contrast.nearest is None:
         return [
             f"There is nothing to compare {failures} with: no attempt of {contrast.name} has "
@@ -136,15 +132,15 @@ def _contrast_lines(contrast: Contrast) -> list[str]:
         ]
     lines = [
         f"{_place(contrast.failure)}, compared with "
-        f"{_counted(contrast.successes, 'success')} and {failures}:"
+        f"{counted(contrast.successes, 'success')} and {failures}:"
     ]
     for finding in contrast.findings:
         here = "" if finding.here is None else f"; here: {finding.here}"
         lines.append(
             f"  {finding.statement}: in {_share(finding.successes, contrast.successes)} "
-            f"{'success' if contrast.successes == 1 else 'successes'} and "
+            f"{plural('success', contrast.successes)} and "
             f"{_share(finding.failures, contrast.failures)} "
-            f"{'failure' if contrast.failures == 1 else 'failures'}{here}"
+            f"{plural('failure', contrast.failures)}{here}"
         )
         lines += [f"    or {each}" for each in finding.equivalent]
         if finding.more:
@@ -168,10 +164,6 @@ def _return_lines(found: FailureReturn | None) -> list[str]:
     after = f", after a call of {found.call}" if found.call else ""
     where = f"; its last branch is at {found.branches[0]}" if found.branches else ""
     return [f"{head}{where}{after}"]
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 'es'}"
 
 
 def _share(part: int, whole: int) -> str:

@@ -13,6 +13,7 @@ from actiondbg.statistics.units import (
     range_text,
     value_text,
 )
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.statistics.arrays import Floats
@@ -76,7 +77,7 @@ def _fewer_lines(quantities: Sequence[Quantity]) -> list[str]:
 def _why_fewer(quantity: Quantity) -> str:
     calls = len(quantity.values)
     if calls < quantity.buckets.wanted:
-        return f"there are {calls} calls."
+        return f"there {'is' if calls == 1 else 'are'} {counted(calls, 'call')}."
     return "equal values share a bucket."
 
 

@@ -10,6 +10,7 @@ from actiondbg.commands.render.quantities import quantity_lines
 from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION
 from actiondbg.statistics.units import value_text
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured
@@ -26,16 +27,16 @@ def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
         tables: include the tables of probabilities.
     """
     nested = ", without nested actions" if measured.own else ""
-    measured_of = (
-        f"{measured.samples.size:,} of {measured.count:,} action{'s'[: measured.count != 1]}"
-    )
+    measured_of = f"{measured.samples.size:,} of {counted(measured.count, 'action')}"
     lines = [f"{measured_of}{nested}: {shlex.join(measured.argv)}"]
     lines += [f"Note: {note}" for note in measured.notes]
     if measured.statistics is None:
         lines += ["", *_total_lines(measured.tags, "tag")]
     lines += ["", *_total_lines(measured.names[: most or None], "tag (name)")]
     if most and len(measured.names) > most:
-        lines.append(f"... and {len(measured.names) - most:,} more names; --limit 0 lists all")
+        lines.append(
+            f"... and {counted(len(measured.names) - most, 'more name')}; --limit 0 lists all"
+        )
     if measured.statistics is not None:
         lines += ["", *_statistic_lines(measured.statistics, tables)]
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
+from actiondbg.support.counts import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,7 +145,7 @@ def _never_hit_lines(context: RenderContext, stop: Stop) -> list[str]:
         return []
     more = len(never) - _MOST_NEVER_HIT
     listed = [*never[:_MOST_NEVER_HIT], *([f"{more} more"] if more > 0 else [])]
-    return [f"Never hit: {_plural('breakpoint', listed)}."]
+    return [f"Never hit: {_numbered('breakpoint', listed)}."]
 
 
 def _reason(context: RenderContext, stop: Stop) -> str:
@@ -160,13 +161,12 @@ def _reason(context: RenderContext, stop: Stop) -> str:
     hit: dict[str, list[str]] = {}
     for number in stop.breakpoints:  # a temporary one has been deleted
         hit.setdefault(kinds.get(number, "breakpoint"), []).append(str(number))
-    words = (_plural(kind, numbers) for kind, numbers in hit.items())
+    words = (_numbered(kind, numbers) for kind, numbers in hit.items())
     return f"{', '.join(words).capitalize()}, stopped"
 
 
-def _plural(kind: str, numbers: list[str]) -> str:
-    ending = ("es" if kind.endswith("ch") else "s") if len(numbers) > 1 else ""
-    return f"{kind}{ending} {', '.join(numbers)}"
+def _numbered(kind: str, numbers: list[str]) -> str:
+    return f"{plural(kind, len(numbers))} {', '.join(numbers)}"
 
 
 def _message_lines(stop: Stop) -> list[str]:

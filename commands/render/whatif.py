@@ -12,6 +12,7 @@ from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned
 from actiondbg.process.stop import signal_name
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
@@ -127,7 +128,7 @@ def _differences(row: Row, base: Row, names: list[str], every: bool) -> str:
     shown = found if every else found[:_MOST_OPERATIONS]
     text = ", ".join(f"{name} {changes[name]:+,}" for name in shown)
     more = len(found) - len(shown)
-    return f"{text}, and {more} more names: --all lists them" if more else text
+    return f"{text}, and {counted(more, 'more name')}: --all lists them" if more else text
 
 
 def _number(count: int | None) -> str:
@@ -191,7 +192,7 @@ def _applicable_text(_: RenderContext, shown: ApplicableShown) -> str:
     parts = [f"{counts[key]:,} {text}" for key, text in words.items() if counts[key]]
     rest = len(shown.tried) - len(changing)
     more = "; --all lists the others" if rest and not shown.all else ""
-    lines.append(f"Of {len(shown.tried):,} passes, {', '.join(parts)}{more}.")
+    lines.append(f"Of {counted(len(shown.tried), 'pass')}, {', '.join(parts)}{more}.")
     if shown.all:
         lines += [_other_line(one) for one in shown.tried if one.result != "changed"]
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import UsageError
 from actiondbg.protocol import CatchKind
+from actiondbg.support.counts import counted, no_such, plural
 
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
@@ -54,8 +55,7 @@ def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> l
                 f"{word!r} is not a {what} number: give numbers, ranges such as 2-4, or all."
             )
         if not dash and int(first) not in existing:
-            known = ", ".join(map(str, existing)) or "none"
-            raise UsageError(f"There is no {what} {first}; existing: {known}.")
+            raise UsageError(no_such(what, int(first), existing))
         numbers += [n for n in existing if int(first) <= n <= int(last or first)]
     return list(dict.fromkeys(numbers))
 
@@ -199,7 +199,7 @@ def commands(console: Console, options: CommandsOptions) -> None:
         raise UsageError("There is no breakpoint: set one with 'break'.")
     ids = parse_ids(console, options.ids) if options.ids else [existing[-1].id]
     if console.interpreter.typed and not console.json:
-        kind = "breakpoint" if len(ids) == 1 else "breakpoints"
+        kind = plural("breakpoint", len(ids))
         console.out.write(
             f"Type commands for {kind} {', '.join(map(str, ids))}, one per line; end with a line "
             "'end'.\n"
@@ -294,7 +294,7 @@ def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
     """Write the breakpoints to a script for 'source'."""
     console.session.breakpoints.save(options.file)
     count = len(console.session.breakpoints.all())
-    return Text(f"Saved {count} breakpoint{'s'[: count != 1]} to {options.file}.")
+    return Text(f"Saved {counted(count, 'breakpoint')} to {options.file}.")
 
 
 class WatchOptions(Options):

@@ -159,7 +159,11 @@ class SkipOptions(Options):
 
     count: Annotated[
         int,
-        Positional("N", help="the number of breakpoint hits to do so at", parse=values.positive),
+        Positional(
+            "N",
+            help="the number of hits, this stop included, at which to do so",
+            parse=values.positive,
+        ),
     ] = 1
     step: Annotated[
         bool, Flag("--step", help="stop at the next event instead: the end of the skipped action")
@@ -177,7 +181,11 @@ class ApplyOptions(Options):
 
     count: Annotated[
         int,
-        Positional("N", help="the number of breakpoint hits to do so at", parse=values.positive),
+        Positional(
+            "N",
+            help="the number of hits, this stop included, at which to do so",
+            parse=values.positive,
+        ),
     ] = 1
 
 

@@ -127,7 +127,8 @@ class LinkOptions(Options):
     """The options of ``cursor-defs`` and ``cursor-users``."""
 
     index: Annotated[
-        int | None, Positional("N", help="the number of the one to move to", parse=values.index)
+        int | None,
+        Positional("N", help="the number of the operation to move to", parse=values.index),
     ] = None
 
 

@@ -20,6 +20,7 @@ from actiondbg.commands.render.edits import EditsShown
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.shell.editor import edit_text
 from actiondbg.errors import EditRefused, UsageError
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -76,7 +77,7 @@ def _read(file: str) -> str:
     try:
         return Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(f"{file!r} cannot be read ({why}): name another file.") from error
 
 
@@ -149,11 +150,11 @@ class EditFileOptions(Options):
 def save_edits(console: Console, options: EditFileOptions) -> Text:
     """Write the edits of this timeline to a file, as patches, for 'load edits' and --edits."""
     count = console.live_session().edits.save(options.file)
-    return Text(f"Saved {count} edit{'s'[: count != 1]} to {options.file}.")
+    return Text(f"Saved {counted(count, 'edit')} to {options.file}.")
 
 
 @EDITS.subcommand("load", "edits", example="load edits my.edits", needs_tool=_EDITS)
 def load_edits(console: Console, options: EditFileOptions) -> Text:
     """Apply the edits of a file written by 'save edits', in this run and in later ones."""
     count = console.live_session().edits.load(options.file)
-    return Text(f"Loaded {count} edit{'s'[: count != 1]} from {options.file}.")
+    return Text(f"Loaded {counted(count, 'edit')} from {options.file}.")

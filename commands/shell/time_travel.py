@@ -16,6 +16,7 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.render.time_travel import CheckpointsShown
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -189,7 +190,7 @@ class LoadSkipsOptions(Options):
 def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
     """Skip the actions of a file written by 'save skips', in this run and in later ones."""
     count = console.live_session().skips.load(options.file)
-    return Text(f"Loaded {count} skip{'s'[: count != 1]} from {options.file}.")
+    return Text(f"Loaded {counted(count, 'skip')} from {options.file}.")
 
 
 class SaveSkipsOptions(Options):
@@ -202,4 +203,4 @@ class SaveSkipsOptions(Options):
 def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
     """Write the skips of this branch to a file for 'load skips'."""
     count = console.live_session().skips.save(options.file)
-    return Text(f"Saved {count} skip{'s'[: count != 1]} to {options.file}.")
+    return Text(f"Saved {counted(count, 'skip')} to {options.file}.")

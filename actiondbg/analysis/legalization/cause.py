@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
 from actiondbg.protocol.legalizations import CastUnresolved, Neighbour
+from actiondbg.support.counts import counted
 
 CauseKind = Literal[
     "no pattern",
@@ -180,7 +181,10 @@ def _missing(
         return "recursion", f"pattern {name} is being applied already, and may not be applied twice"
     if len(here.tried) > 1:
         silent = sum(1 for each in here.tried if each.result == "failed")
-        return "no reason", f"none of {silent} patterns for {here.op} matched, and none said why"
+        return (
+            "no reason",
+            f"none of {counted(silent, 'pattern')} for {here.op} matched, and none gave a reason",
+        )
     return "no reason", f"pattern {name} did not match, and gave no reason"
 
 

@@ -18,6 +18,7 @@ from typing import Protocol
 from actiondbg.bisection.reduction.operations import read_operations
 from actiondbg.bisection.reduction.text import Chunks, Lines
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.support.counts import counted
 
 IsInteresting = Callable[[Path], bool]
 
@@ -204,7 +205,7 @@ class _Search:
         if self._progress is not None:
             self._progress(
                 f"{self._after} of {self._before} {self._unit} are left, "
-                f"{len(self._verdicts)} input{'s'[: len(self._verdicts) != 1]} tried"
+                f"{counted(len(self._verdicts), 'input')} tried"
             )
 
     def _accepts(self, text: str) -> bool:

@@ -13,6 +13,7 @@ from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.process.crash import crash_cause, function_name
 from actiondbg.process.stop import signal_name
+from actiondbg.support.counts import counted
 from actiondbg.version import VERSION
 
 # The message of a tool that aborts, of the C library or of LLVM.
@@ -200,8 +201,8 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
 def summary(report: Report) -> str:
     """Return a summary of the search."""
     result = report.result
-    candidates = f"{result.candidates:,} candidate{'s'[: result.candidates != 1]}"
-    trials = f"{result.trials:,} trial{'s'[: result.trials != 1]}"
+    candidates = counted(result.candidates, "candidate")
+    trials = counted(result.trials, "trial")
     return (
         f"It is {_MODES[result.mode]}; it was found among {candidates} by {trials}. "
         f"Good is: {report.good}."

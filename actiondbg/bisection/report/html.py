@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report, Text
 from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors
+from actiondbg.support.counts import counted
 from actiondbg.support.html_page import html_page
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _reproduce(report: Report) -> str:
 
 
 def _text(text: Text) -> str:
-    size = f"{text.text.count(chr(10)):,} lines"
+    size = counted(text.text.count(chr(10)), "line")
     form = ", in generic form, as it is not valid IR" if text.generic else ""
     cut = "<p>The rest is in the file.</p>" if text.is_cut else ""
     return (
@@ -131,7 +132,7 @@ def _diff(diff: Diff | None) -> str:
     if diff.is_empty:
         return "<p>It made no difference to the printed IR.</p>"
     rows = diff.side_by_side(_WIDE)
-    cut = f"<p>{len(rows) - _MOST_ROWS:,} more rows are left out.</p>"
+    cut = f"<p>Left out: {counted(len(rows) - _MOST_ROWS, 'more row')}.</p>"
     rows, cut = rows[:_MOST_ROWS], cut if len(rows) > _MOST_ROWS else ""
     # Radio buttons switch between the two tables without a script.
     return f"""\

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report
+from actiondbg.support.counts import counted
 
 _MOST_LINES = 300  # of the diff
 _MOST_CHARACTERS = 50_000  # of the diff; an issue has at most 65,536
@@ -140,7 +141,9 @@ def _diff(report: Report) -> list[str]:
     found = [block("\n".join(taken), "diff")]
     if len(taken) < len(lines):
         found.append(
-            f"{len(lines) - len(taken):,} more lines are left out here: see `report.html`, or "
+            f"{counted(len(lines) - len(taken), 'more line')} "
+            f"{'is' if len(lines) - len(taken) == 1 else 'are'} left out here: see `report.html`, "
+            "or "
             "compare `before.mlir` with `after.mlir`."
         )
     return found

@@ -50,6 +50,7 @@ from actiondbg.bisection.reproducer.strategies import (
 from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.session.skip_file import Head, write_skips
+from actiondbg.support.counts import times
 from actiondbg.tool import Tool
 
 _TITLES = {
@@ -278,14 +279,14 @@ class ReproducerWriter:
             tried = self._reproducer_run.try_steps(as_it_is, judge)
             if not all(each.confirmed for each in tried):
                 self._failures = [
-                    f"Tried {self._reproducer_run.tries} times with random addresses, "
+                    f"Tried {times(self._reproducer_run.tries)} with random addresses, "
                     "and not bad: the command as it is."
                 ]
                 continue
             chosen, self._failures = self._confirmed_strategy(facts, judge, knows=False)
             if chosen is not None:
                 self._notes.append(
-                    f"repro.sh repeats each run up to {self._reproducer_run.tries} times with "
+                    f"repro.sh repeats each run up to {times(self._reproducer_run.tries)} with "
                     "random addresses, as the plain tool does not show the bug with fixed ones."
                 )
                 return judge, chosen

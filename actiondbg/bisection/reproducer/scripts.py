@@ -13,6 +13,7 @@ from actiondbg.bisection.reproducer.portable_command import OUT
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.session.skip_file import RuleEntry
+from actiondbg.support.counts import counted
 from actiondbg.support.globs import escape_glob
 
 Expected = Literal["good", "bad"]
@@ -92,7 +93,9 @@ def make_script(
         "Exit status: 0 when each verdict is as expected, 1 when one is not.",
     ]
     if judge.lines is None:
-        about[-1] = "No command of the shell's can judge the outputs: keep them, and judge them."
+        about[-1] = (
+            "No shell command can judge the outputs: keep them with KEEP, and judge them yourself."
+        )
     parts = [
         "#!/bin/sh",
         *(f"# {' '.join(line.split())}".rstrip() for line in about),
@@ -258,7 +261,10 @@ def session_script(result: Result, command: str) -> str:
     one = len(entries) == 1
     lines = ["# Stops before the culprit, displays it, applies it, and displays its changes:"]
     if not one:
-        lines = [f"# Stops before and after each of {len(entries)} actions, and displays them:"]
+        lines = [
+            f"# Stops before and after each of {counted(len(entries), 'action')}, and "
+            "displays them:"
+        ]
     lines += [f"#   {' '.join(command.split())}", ""]
     if one:
         for entry in entries:

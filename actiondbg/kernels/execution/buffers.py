@@ -13,6 +13,7 @@ import numpy
 
 from actiondbg.kernels.execution.faults import report_faults
 from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.support.counts import counted
 
 _ALIGNMENT = 64
 _PATTERN = 0xC3
@@ -69,10 +70,14 @@ class GuardedBuffer:
         after = numpy.flatnonzero(self._bytes[self._end :] != _PATTERN)
         if before.size:
             first = self._start - int(before[0])
-            return f"The kernel wrote {first} bytes before the start of {self.tensor.name}."
+            return (
+                f"The kernel wrote {counted(int(first), 'byte')} before the start of "
+                f"{self.tensor.name}."
+            )
         if after.size:
             return (
-                f"The kernel wrote {int(after[-1]) + 1} bytes past the end of {self.tensor.name}."
+                f"The kernel wrote {counted(int(after[-1]) + 1, 'byte')} past the end of "
+                f"{self.tensor.name}."
             )
         return ""
 
@@ -81,11 +86,11 @@ class GuardedBuffer:
         page = mmap.PAGESIZE
         if self._address - page <= address < self._address:
             distance = self._address + self._start - address
-            return f"{distance} bytes before the start of {self.tensor.name}"
+            return f"{counted(distance, 'byte')} before the start of {self.tensor.name}"
         past = address - self._address - self._bytes.size
         if 0 <= past < page:
             distance = address - self._address - self._end + 1
-            return f"{distance} bytes past the end of {self.tensor.name}"
+            return f"{counted(distance, 'byte')} past the end of {self.tensor.name}"
         return ""
 
 

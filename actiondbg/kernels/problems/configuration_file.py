@@ -30,7 +30,7 @@ def read_configurations(path: Path) -> list[Configuration]:
     """Return the configurations of a file.
 
     Raises:
-        UsageError: the file is no list of configurations; names the entry.
+        UsageError: the file is not a list of configurations; names the entry.
         ActiondbgError: PyYAML is not installed.
         OSError: the file cannot be read.
     """
@@ -41,7 +41,7 @@ def read_configurations(path: Path) -> list[Configuration]:
         entries = msgspec.yaml.decode(path.read_bytes(), type=list[_Entry])
     except (msgspec.DecodeError, YAMLError) as error:
         raise UsageError(
-            f"{path} is no list of configurations ({error}): each has provider, parameters and "
+            f"{path} is not a list of configurations ({error}): each has provider, parameters and "
             "perhaps a name."
         ) from error
     if not entries:

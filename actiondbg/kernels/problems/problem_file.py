@@ -26,7 +26,7 @@ def read_problems(path: Path) -> list[Operation]:
     """Return the operations of a file.
 
     Raises:
-        UsageError: the file is no list of problems; names the problem.
+        UsageError: the file is not a list of problems; names the problem.
         ActiondbgError: PyYAML is not installed, or the file cannot be read.
     """
     need_packages("--problems", ("yaml",), "kernels")
@@ -53,6 +53,6 @@ def _entries(path: Path) -> list[object]:
         raise UsageError(f"{path} is neither YAML nor JSON: {reason}.") from error
     if not isinstance(value, list) or not value:
         raise UsageError(
-            f"{path} is no list of problems: write '- {{kind: matmul, m: 64, n: 64, k: 64}}'."
+            f"{path} is not a list of problems: write '- {{kind: matmul, m: 64, n: 64, k: 64}}'."
         )
     return cast("list[object]", value)

@@ -22,7 +22,7 @@ def parse_range(text: str) -> list[int]:
         bounds = part.strip().split(":")
         if len(bounds) > 3 or not all(map(_SIZE.match, bounds)):
             raise UsageError(
-                f"'{part}' is no size: write a number, numbers with commas, or start:end:step."
+                f"'{part}' is not a size: write a number, numbers with commas, or start:end:step."
             )
         numbers = [int(each) for each in bounds]
         if len(numbers) == 1:

@@ -288,7 +288,7 @@ def _tensor(name: str, kind: Type) -> Tensor:
     from mlir.ir import RankedTensorType  # pyright: ignore[reportMissingTypeStubs]
 
     if not isinstance(kind, RankedTensorType):
-        raise NoReference(f"An operand has the type {kind}, which is no tensor.")
+        raise NoReference(f"An operand has the type {kind}, which is not a tensor.")
     element = _TYPES.get(element_name(kind))
     if element is None:
         raise NoReference(

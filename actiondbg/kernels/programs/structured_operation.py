@@ -125,7 +125,7 @@ def structured(operation: Operation) -> StructuredOperation:
     types = _iterator_types(operation, maps[-1])
     sizes = _sizes(maps, shapes)
     if None in sizes:
-        raise NoReference(f"The size of a loop of {operation.name} is no size of an operand.")
+        raise NoReference(f"The size of a loop of {operation.name} is not a size of an operand.")
     loops = tuple(Loop(size or 0, each) for size, each in zip(sizes, types, strict=True))
     return StructuredOperation(operation, maps, loops)
 

@@ -202,7 +202,9 @@ class _Cells:
         try:
             return tuple(float(word) for word in self._cells[name].split())
         except ValueError:
-            raise ActiondbgError(f"column {name!r}: {self._cells[name]!r} is no number") from None
+            raise ActiondbgError(
+                f"column {name!r}: {self._cells[name]!r} is not a number"
+            ) from None
 
     def number(self, name: str) -> float | None:
         return next(iter(self.numbers(name)), None)
@@ -211,7 +213,9 @@ class _Cells:
         try:
             return int(self._cells[name] or 0)
         except ValueError:
-            raise ActiondbgError(f"column {name!r}: {self._cells[name]!r} is no integer") from None
+            raise ActiondbgError(
+                f"column {name!r}: {self._cells[name]!r} is not an integer"
+            ) from None
 
 
 def _checked(entry: Entry, value: float) -> float | None:

@@ -17,6 +17,7 @@ from actiondbg.kernels.results.columns import (
     values_of,
 )
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.support.counts import counted
 
 _LARGEST_CELL = 1 << 24  # of a map of wrong elements
 
@@ -65,7 +66,10 @@ def read_csv(path: Path) -> list[Entry]:
 def _entry(path: Path, line: int, cells: list[str], groups: Groups, columns: int) -> Entry:
     place = f"{str(path)!r}, line {line}"
     if len(cells) != columns:
-        raise ActiondbgError(f"{place}: {len(cells)} cells, but the header has {columns} columns.")
+        raise ActiondbgError(
+            f"{place}: {counted(len(cells), 'cell')}, but the header has "
+            f"{counted(columns, 'column')}."
+        )
     try:
         return entry_from(cells, groups)
     except ActiondbgError as error:

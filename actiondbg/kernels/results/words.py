@@ -7,6 +7,7 @@ from math import floor, isfinite, log10
 
 from actiondbg.kernels.results.comparison import Difference
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.support.counts import counted
 
 NOT_PROFILED = "Not profiled"
 _RATES = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
@@ -94,11 +95,11 @@ def _range(entry: Entry) -> str:
         return ""
     count = len(entry.seconds)
     text = f"{milliseconds(entry.least)} to {milliseconds(max(entry.seconds))}"
-    text += f", median {milliseconds(entry.middle)}, in {count} repetition{'s' * (count != 1)}"
+    text += f", median {milliseconds(entry.middle)}, in {counted(count, 'repetition')}"
     if entry.confirmed is not None:
         text += f"; measured again: {milliseconds(entry.confirmed)}"
     if entry.switches:
-        text += f"; {entry.switches} context switch{'es' * (entry.switches != 1)}"
+        text += f"; {counted(entry.switches, 'context switch')}"
     return text
 
 
@@ -133,9 +134,8 @@ class Summary:
     @property
     def text(self) -> str:
         """The numbers in one line."""
-        noun = "dispatch" if self.dispatches == 1 else "dispatches"
         counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in self.verdicts.items()]
-        return f"{self.dispatches:,} {noun}{': ' if counts else ''}{', '.join(counts)}"
+        return f"{counted(self.dispatches, 'dispatch')}{': ' if counts else ''}{', '.join(counts)}"
 
 
 def _in_line(verdict: str) -> str:

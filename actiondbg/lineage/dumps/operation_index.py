@@ -9,6 +9,7 @@ from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.dumps.printed_names import printed_names
 from actiondbg.lineage.dumps.source_ranges import SourceRanges
 from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.support.counts import counted
 
 
 class IndexedOperation:
@@ -97,7 +98,7 @@ class OperationIndex:
         return zip(self.unique_ids, self._all(range(len(self.stage))), strict=True)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} operations of {self.stage.name}>"
+        return f"<{counted(len(self), 'operation')} of {self.stage.title}>"
 
     @cached_property
     def ssa_names(self) -> Sequence[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
 from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
+from actiondbg.support.counts import counted
 
 MOST_BOXES = 50
 
@@ -92,7 +93,8 @@ def picture(
     if len(boxes) > most:
         boxes = _summarised(scene)
         note = (
-            f"{len(scene.nodes):,} operations are drawn as {len(boxes)} boxes: those of one kind "
+            f"{counted(len(scene.nodes), 'operation')} are drawn as "
+            f"{counted(len(boxes), 'box')}: those of one kind "
             "in a column are one."
         )
     boxes.sort(key=lambda box: box.column)

@@ -8,6 +8,7 @@ from actiondbg.lineage.pictures.page import asset, facts, page, table
 from actiondbg.lineage.questions.matrix import Matrix, Orphan, reason_counts
 from actiondbg.lineage.questions.reasons import reason_text
 from actiondbg.lineage.stage import Stage
+from actiondbg.support.counts import counted
 
 _LONGEST = 160  # characters of a location
 _MOST_REASONS = 40
@@ -27,9 +28,11 @@ def matrix_page(matrix: Matrix, unexplained: Sequence[Orphan]) -> str:
     body = [
         facts(
             {
-                matrix.source.name: f"{len(matrix.source):,} operations, {traced:,} traced",
-                matrix.target.name: f"{len(matrix.target):,} operations, {founded:,} with an "
-                f"origin, in {len(matrix.units):,} units ({level})",
+                matrix.source.name: (
+                    f"{counted(len(matrix.source), 'operation')}, {traced:,} traced"
+                ),
+                matrix.target.name: f"{counted(len(matrix.target), 'operation')}, "
+                f"{founded:,} with an origin, in {counted(len(matrix.units), 'unit')} ({level})",
                 "unexplained orphans": f"{len(unexplained):,}",
             }
         ),

@@ -228,7 +228,7 @@ def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool)
     if not lineage.is_recorded:
         if not between:
             raise UsageError(
-                f"There is no stage between {first.name} and {last.name} for {after[0]!r}: give "
+                f"There is no stage between {first.title} and {last.title} for {after[0]!r}: give "
                 "one more dump."
             )
         chosen = [first, *(chosen_stage(between, word) for word in after), last]

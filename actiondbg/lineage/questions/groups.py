@@ -65,7 +65,7 @@ def operations_of_kind(stage: Stage, glob: str) -> list[Operation]:
     found = [operation for operation in stage if name_matches(operation.name, glob)]
     if not found:
         raise UsageError(
-            f"No operation of {stage.name} matches {glob!r}: its most frequent are "
+            f"No operation of {stage.title} matches {glob!r}: its most frequent are "
             f"{frequent_kinds(stage)}."
         )
     return found

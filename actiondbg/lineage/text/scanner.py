@@ -17,6 +17,7 @@ from actiondbg.lineage.locations.location_table import OwnLines
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text import grammar
 from actiondbg.lineage.text.columns import Columns
+from actiondbg.support.counts import counted
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
@@ -49,7 +50,7 @@ class ScannedText(NamedTuple):
         if not self.unread:
             return ""
         first, count = self.unread[0], len(self.unread)
-        places = "1 place" if count == 1 else f"{count} places"
+        places = counted(count, "place")
         return (
             f"{places} of {self.stage.name} could not be read,"
             f"{' the first' if count > 1 else ''} on line {first.line}: {first.why}."

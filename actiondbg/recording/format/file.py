@@ -15,6 +15,7 @@ from actiondbg.recording.format.header import Header, parse_header
 from actiondbg.recording.format.magic import MAGIC
 from actiondbg.recording.format.scan import Chunk, Scan, Section, scan_chunks
 from actiondbg.recording.format.structs import FILE_HEADER, VERSION, Kind
+from actiondbg.support.counts import counted
 
 
 @dataclass(frozen=True)
@@ -138,15 +139,15 @@ def _header(name: str, scan: Scan, mapped: mmap.mmap) -> Header:
 
 def _cut(scan: Scan) -> str | None:
     """Explain why the recording may be incomplete, apart from a missing end."""
-    count = f"{count_actions(scan.chunks):,}"
+    count = counted(count_actions(scan.chunks), "action")
     if scan.damage is not None:
         return (
             f"The recording is damaged at byte {scan.damage.offset:,} ({scan.damage.why}): "
-            f"it is read up to there ({count} actions)."
+            f"it is read up to there ({count})."
         )
     if scan.cut:
         return (
-            f"The recording is cut off in the middle of a block: the {count} actions before that "
-            "are read."
+            "The recording is cut off in the middle of a block: it is read up to the block "
+            f"before ({count})."
         )
     return None

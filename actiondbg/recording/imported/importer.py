@@ -18,6 +18,7 @@ from actiondbg.recording.imported.nesting import Nesting
 from actiondbg.recording.imported.passes import PassReader
 from actiondbg.recording.imported.writer import RecordingWriter
 from actiondbg.support.atomic_write import open_whole
+from actiondbg.support.counts import counted
 
 STDIN = "-"
 _GZIP = b"\x1f\x8b"
@@ -165,12 +166,12 @@ def _check_found(source: str, log: LogReader, dumps: int, unread: int) -> None:
             f"{log.cut.line:,}): make the whole log again."
         )
     if unread:
-        count = _count(unread, "dump")
+        count = counted(unread, "dump")
         raise RecordingError(
             f"{name} has {count} without an operation: give the log as the compiler printed it, "
             "without prefixes of its lines."
         )
-    lines = _count(log.lines, "line")
+    lines = counted(log.lines, "line")
     raise RecordingError(
         f"{name} has no dump of a pass in its {lines}: run the compiler with {_FLAGS} 2> LOG "
         "(Triton: MLIR_ENABLE_DUMP=1)."
@@ -185,14 +186,10 @@ def _notes(log: LogReader, reader: PassReader, overlap: bool) -> list[str]:
             f"{log.cut.line:,}), which is left out."
         )
     if reader.unread:
-        notes.append(f"{_count(reader.unread, 'dump')} without an operation left out.")
+        notes.append(f"{counted(reader.unread, 'dump')} without an operation left out.")
     if overlap or reader.alternates:
         notes.append(
             "The log mixes the passes of several threads; they are in the order of their first "
             "dumps. With --mlir-disable-threading it has the order of one thread."
         )
     return notes
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s'[: number != 1]}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from actiondbg.support.counts import counted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -83,11 +85,14 @@ def held_actions(held: Held) -> str:
     """Return the sentence on single actions."""
     count = held.source.actions
     if held.actions >= count:
-        return f"All {count:,} actions are in the page."
+        return f"The page holds all {counted(count, 'action')}."
     if held.source.recording.header.imported:
-        return f"The page holds {held.actions:,} of {count:,} passes, and all their parents."
+        return (
+            f"The page holds {held.actions:,} of {counted(count, 'pass')}, and all their parents."
+        )
     return (
-        f"The page holds {held.actions:,} of {count:,} actions: those with the longest durations "
+        f"The page holds {held.actions:,} of {counted(count, 'action')}: those with the "
+        "longest durations "
         "and self times, those with changes shown, and all their parents. The tables, and the bars "
         "above the lanes of the timeline, count every action."
     )
@@ -101,21 +106,23 @@ def searched(held: Held) -> str:
         for shown, total in (held.rows[name],)
     ]
     count = held.source.actions
-    actions = f"all {count:,} actions"
+    actions = f"all {counted(count, 'action')}"
     if held.actions < count:
-        actions = f"{held.actions:,} of {count:,} actions (the others are not in the page)"
-    return f"Searched {', '.join(parts)}, {held.diffs:,} diffs, and {actions}."
+        actions = f"{held.actions:,} of {counted(count, 'action')} (the others are not in the page)"
+    return f"Searched {', '.join(parts)}, {counted(held.diffs, 'diff')}, and {actions}."
 
 
 def _changes(held: Held) -> str:
     most = held.limits.changes
     if held.listed >= held.changed:
         return (
-            f"The changes of all {held.changed:,} actions that changed the IR: at most {most} of "
+            f"The changes of all {counted(held.changed, 'action')} that changed the "
+            f"IR: at most {most} of "
             "each."
         )
     return (
-        f"The changes of {held.listed:,} of {held.changed:,} actions that changed the IR: the "
+        f"The changes of {held.listed:,} of {counted(held.changed, 'action')} that "
+        "changed the IR: the "
         f"first of each name, then the second of each, and so on; at most {most} of each action."
     )
 
@@ -129,8 +136,9 @@ def _diffs(held: Held) -> str:
             "with --ir changed."
         )
     if held.diffs >= held.with_ir:
-        return f"The diffs of all {held.with_ir:,} actions whose IR was recorded."
+        return f"The diffs of all {counted(held.with_ir, 'action')} whose IR was recorded."
     return (
-        f"The diffs of {held.diffs:,} of {held.with_ir:,} actions whose IR was recorded, chosen "
+        f"The diffs of {held.diffs:,} of {counted(held.with_ir, 'action')} whose IR was "
+        "recorded, chosen "
         "like those with changes."
     )

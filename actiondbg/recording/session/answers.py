@@ -82,7 +82,9 @@ class RecordedAnswers:
     def _select(self, message: protocol.SelectFrame) -> protocol.Frame:
         frames = self._describe.frames(self._position.event)
         if message.index >= len(frames):
-            raise NoSuchUnit(f"There is no frame {message.index}: there are {len(frames)}, from 0.")
+            raise NoSuchUnit(
+                f"There is no frame {message.index}: the outermost frame is {len(frames) - 1}."
+            )
         self._selected, self._moved = message.index, None
         return frames[message.index]
 

@@ -18,6 +18,7 @@ from actiondbg.recording.session.event_line import (
     is_line,
     order_of,
 )
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -153,7 +154,9 @@ class ActionColumns(TableColumns):
         """Raise UsageError if no action with an ordinal is recorded."""
         last = self.numbering.last
         if ordinal > last:
-            raise UsageError(f"The tool ends after {last:,} actions: there is no #{ordinal}.")
+            raise UsageError(
+                f"The tool ends after {counted(last, 'action')}: there is no #{ordinal}."
+            )
         if not self.numbering.holds(ordinal):
             raise UsageError(f"The recording has lost #{ordinal}: go to another action.")
 

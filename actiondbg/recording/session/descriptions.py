@@ -19,6 +19,7 @@ from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableC
 from actiondbg.recording.session.imported_ir import ImportedIR
 from actiondbg.recording.session.operations import OperationColumns, OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -271,7 +272,7 @@ class ActionDescriptions:
         rolled_back = self.actions.numbers("rolled_back")[inside] & patterns
         words = ((legalized, "legalized", "operation"), (rolled_back, "rolled back", "pattern"))
         return ", ".join(
-            f"{verb} {count} {noun}{'s'[: count != 1]}"
+            f"{verb} {counted(count, noun)}"
             for count, verb, noun in ((int(which.sum()), verb, noun) for which, verb, noun in words)
         )
 
@@ -286,7 +287,7 @@ def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDe
     """
     ending, last = recording.ending, actions.line.last
     if ending.ended == "unknown":
-        message = f"The log ends after {actions.count:,} pass{'es'[: 2 * (actions.count != 1)]}."
+        message = f"The log ends after {counted(actions.count, 'pass')}."
         return Stop(
             when="exit", reason="exited", event=last, actions=actions.count, message=message
         )

@@ -357,8 +357,8 @@ class RecordedPast:
         if ordinal is None:
             if self._position.stop.when != "after":
                 raise UsageError(
-                    "This place is not after an action: go to its end with next, or name an "
-                    "action that is over by its ordinal, such as #17."
+                    "The recording is not at the end of an action: go to one with next, or name "
+                    "an earlier action by its ordinal, such as #17."
                 )
             ordinal = self._position.stop.ordinal
         self._check_over(ordinal)
@@ -371,9 +371,11 @@ class RecordedPast:
         self._actions.check_recorded(ordinal)
         place = self._actions.place(ordinal)
         if self._line.begins[place] > self._position.event:
-            raise UsageError(f"The action #{ordinal} has not begun here: go on to it first.")
+            raise UsageError(
+                f"The action #{ordinal} has not begun here: continue to its end first."
+            )
         if not self._line.is_over(place, self._position.event):
-            raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
+            raise UsageError(f"The action #{ordinal} has not ended: continue to its end first.")
 
     def cycles(self) -> Cycle | None:
         """Find the actions that repeat at the end of the past; see ``Past.cycles``.

@@ -62,8 +62,9 @@ class RecordedIR:
         found = self._recording.snapshots(ordinal)
         if not found and not self.is_of_functions:
             raise NotRecorded(
-                f"{self._recording.path} holds what #{ordinal} changed by its nested actions with "
-                "these only: next-change goes to them."
+                f"{self._recording.path} holds the changes of #{ordinal} with the nested "
+                "actions that "
+                "made them: 'next-change' goes to these actions."
             )
         if module and any(
             self._operations.name(one.operation) != "builtin.module" for one in found
@@ -171,7 +172,7 @@ class RecordedIR:
         if len(before) and len(after) and self._of(before[0]) == self._of(after[0]):
             return self._of(before[0])
         places = [f"{self._when(row)} #{self._ordinal(row)}" for row in (*before, *after)]
-        held = f"it holds it {' and '.join(places)}" if places else "no action changed it"
+        held = f"it holds this IR {' and '.join(places)}" if places else "no action changed it"
         raise NotRecorded(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
 
     def _unchanged(self, inside: Bools, first: int, last: int) -> bool:

@@ -13,6 +13,7 @@ from actiondbg.recording.session.breakpoints import RecordedBreakpoints
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.event_line import Side
 from actiondbg.recording.session.position import BEGINNING, Position
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -159,7 +160,11 @@ class RecordedTimeline:
             if left == 0:
                 return self._position.jump(bound)
         number = count - left + len(found)
-        hits = f"only {number} hits were" if number else "nothing was hit"
+        hits = (
+            f"only {counted(number, 'hit')} {'was' if number == 1 else 'were'} found"
+            if number
+            else "nothing was hit"
+        )
         return self._position.jump_back(0, f"{hits} before: {BEGINNING}", has_moved)
 
 

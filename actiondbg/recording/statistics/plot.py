@@ -16,6 +16,7 @@ from actiondbg.statistics.units import (
     is_time,
     range_text,
 )
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.statistics.arrays import Floats
@@ -45,7 +46,7 @@ def write_plot(statistics: Statistics, path: Path) -> None:
     rows = max(len(statistics.events), 1)
     figure: Any = Figure(figsize=(3 * _WIDTH, rows * _HEIGHT + 0.8), layout="constrained")
     axes = figure.subplots(rows, 3, squeeze=False)
-    title = f"{statistics.calls:,} actions whose name matches {statistics.glob}"
+    title = f"{counted(statistics.calls, 'action')} with a name like {statistics.glob}"
     figure.suptitle(title, parse_math=False)
     for row, event in zip(axes, statistics.events.values(), strict=False):
         _draw_row(figure, row, statistics.duration, event, statistics.relations[event.name])

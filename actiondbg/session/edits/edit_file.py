@@ -91,7 +91,7 @@ def read_edits(path: str | os.PathLike[str]) -> list[tuple[SavedEdit, list[str]]
     try:
         lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(
             f"The edits cannot be read from {name!r} ({why}): name another file."
         ) from error

@@ -36,7 +36,7 @@ def check_place(stop: Stop | None, frames: Sequence[protocol.Frame], target: int
         raise _refusal(running[-1], "holds operations of this IR")
     around = [one for one in frames[1:] if _operation(one) == target]
     if target is not None and around:
-        raise _refusal(around[0], "is iterating over the operations in this one")
+        raise _refusal(around[0], "is iterating over the operations inside this operation")
 
 
 def _operation(frame: protocol.Frame) -> int | None:
@@ -56,6 +56,7 @@ def _refusal(frame: protocol.Frame, why: str) -> EditRefused:
             f"The IR cannot be edited here: {what} {why}; stop before or after a pass."
         )
     return EditRefused(
-        f"The IR cannot be edited here: {what} {why}; edit it before that ('goto {number}') or "
+        f"The IR cannot be edited here: {what} {why}; edit it before this action ('goto "
+        f"{number}') or "
         f"after it ('goto {number} --after')."
     )

@@ -160,7 +160,7 @@ class Cursor:
         if unit.kind != "operation":
             what = "a block argument" if operation.startswith("%") else f"on a {unit.kind}"
             raise UsageError(
-                f"{operation} is {what}, and no operation: name the operation that holds it by "
+                f"{operation} is {what}, not an operation: name the operation that holds it by "
                 f"its id, @{unit.id}."
             )
         if unit.id is None or unit.state == "erased":

@@ -170,11 +170,11 @@ class StoppedIR:
 
         Raises:
             IRNotParsed: the bindings are missing, the IR is not valid at this stop, or its
-                outermost operation is no builtin.module.
+                outermost operation is not a builtin.module.
         """
         parsed = self._read()[1]
         if not hasattr(parsed, "body"):
-            raise IRNotParsed("The outermost operation is no builtin.module: use cursor_op.")
+            raise IRNotParsed("The outermost operation is not a builtin.module: use cursor_op.")
         return cast("Module", parsed)
 
     def cursor_op(self) -> OpView:

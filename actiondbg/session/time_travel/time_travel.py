@@ -24,6 +24,7 @@ from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.time_travel.checkpoints import CheckpointList
 from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.support.counts import counted
 
 _BEGINNING = "this is the beginning of the run"
 
@@ -324,7 +325,11 @@ class TimeTravel:
             if left == 0:
                 return stop
         number = count - left + len(found)
-        hits = f"only {number} hits were" if number else "nothing was hit"
+        hits = (
+            f"only {counted(number, 'hit')} {'was' if number == 1 else 'were'} found"
+            if number
+            else "nothing was hit"
+        )
         return self._at_beginning(f"{hits} before: {_BEGINNING}", has_moved)
 
     # --- helpers ---
@@ -433,4 +438,6 @@ def _end_text(fork: ForkedTool) -> str:
     if fork.crashed is not None:
         return f"The tool crashes in #{fork.crashed.ordinal}"
     actions = fork.exited.actions if fork.exited else None
-    return "The tool ends" if actions is None else f"The tool ends after {actions:,} actions"
+    return (
+        "The tool ends" if actions is None else f"The tool ends after {counted(actions, 'action')}"
+    )

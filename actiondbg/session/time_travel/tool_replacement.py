@@ -15,7 +15,7 @@ from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
 
-_SEEN = "the program that started it knows how it ended, and goes on with that"
+_SEEN = "the program that started the tool has read its exit status, and continues"
 _AGAIN = "the tool cannot be forked: it was started again and replayed from its start"
 
 

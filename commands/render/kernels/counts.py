@@ -11,6 +11,7 @@ from actiondbg.commands.render.quantities import GAMMA, quantity_lines
 from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION
 from actiondbg.statistics.units import value_text
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.kernels.counting.calls import Thread
@@ -38,23 +39,19 @@ def counts_text(
     """
     functions, threads = len(cost.functions), len(cost.threads)
     lines = [
-        f"{_number(cost.calls.size, 'call')} of {_number(functions, 'function')} in "
-        f"{_number(threads, 'thread')}: {shlex.join(argv)}"
+        f"{counted(cost.calls.size, 'call')} of {counted(functions, 'function')} in "
+        f"{counted(threads, 'thread')}: {shlex.join(argv)}"
     ]
     lines += [f"Note: {note}" for note in cost.calls.notes]
     lines += ["", *_function_lines(cost.functions[: most or None])]
     if most and functions > most:
-        lines.append(f"... and {functions - most:,} more functions; --limit 0 lists all")
+        lines.append(f"... and {counted(functions - most, 'more function')}; --limit 0 lists all")
     lines += ["", *_thread_lines(cost.threads)]
     if not cost.statistics:
         lines += ["", _MORE]
     for statistics in cost.statistics:
         lines += ["", *_statistic_lines(statistics, tables, gamma)]
     return "\n".join(lines)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s'[: count != 1]}"
 
 
 def _function_lines(totals: Sequence[FunctionTotal]) -> list[str]:
@@ -100,7 +97,7 @@ def _statistic_lines(statistics: CallStatistics, tables: bool, gamma: float) -> 
     if statistics.thread is not None:
         title = [
             f"Thread {_thread_text(statistics.thread)} of process {statistics.thread.process}, "
-            f"{_number(statistics.calls, 'call')}:",
+            f"{counted(statistics.calls, 'call')}:",
             "",
         ]
     return title + quantity_lines(statistics.quantities, statistics.relations, tables, gamma)

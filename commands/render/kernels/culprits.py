@@ -8,6 +8,7 @@ from pathlib import Path
 
 from actiondbg.kernels.bisection.triage import BisectedKernel, CulpritGroup
 from actiondbg.kernels.results.row import Row
+from actiondbg.support.counts import counted
 
 _MOST_NAMES = 4  # of kernels in a group
 
@@ -33,7 +34,7 @@ def culprit_lines(kernel: BisectedKernel) -> list[str]:
     lines = [f"  Culprit: {culprit.sentence}"]
     if culprit.pipeline:
         lines.append(f"  Pass: {culprit.pipeline}")
-    lines.append(f"  {culprit.trials} trials, {culprit.seconds:.1f} s.")
+    lines.append(f"  {counted(culprit.trials, 'trial')}, {culprit.seconds:.1f} s.")
     if culprit.folder is not None:
         lines.append(f"  Report: {_relative(culprit.folder)}/report.md")
     return lines
@@ -50,9 +51,9 @@ def triage_text(rows: Sequence[Row], groups: Sequence[CulpritGroup]) -> str:
     bisected = sum(len(group.kernels) for group in groups)
     found = [group for group in groups if group.is_found]
     decided = sum(len(group.kernels) for group in found)
-    head = f"{_count(len(rows), 'kernel')}: {wrong} wrong"
+    head = f"{counted(len(rows), 'kernel')}: {wrong} wrong"
     if bisected:
-        head += f", {decided} of {bisected} bisected to {_count(len(found), 'culprit')}"
+        head += f", {decided} of {bisected} bisected to {counted(len(found), 'culprit')}"
     lines = [f"{head}."]
     shown = groups if bisected > 1 else ()  # one alone was just printed
     for number, group in enumerate(shown, 1):
@@ -96,7 +97,7 @@ def _group_object(group: CulpritGroup) -> dict[str, object]:
 
 def _group_lines(number: int, group: CulpritGroup) -> list[str]:
     example = group.example
-    lines = [f"{number}. {group.title}, {_count(len(group.kernels), 'kernel')}"]
+    lines = [f"{number}. {group.title}, {counted(len(group.kernels), 'kernel')}"]
     lines.append(f"   smallest: {example.dispatch.name}")
     pipeline = example.dispatch.configuration.parameters.get("pipeline")
     if pipeline:
@@ -120,7 +121,3 @@ def _relative(folder: Path) -> str:
     """Return a path as seen from here, if it is below."""
     path = os.path.relpath(folder)
     return str(folder) if path.startswith("..") else path
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s'[: number != 1]}"

@@ -11,6 +11,7 @@ from typing import TextIO
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.support.counts import counted
 
 _MOST_WRONG = 5  # that are listed
 _ENDS = {
@@ -67,7 +68,7 @@ def progress_line(progress: SearchProgress, flops: int) -> str:
 def search_text(result: SearchResult) -> str:
     """Return the result as text."""
     operation, tried, wrong = result.operation, len(result.trials), result.wrong
-    head = f"{operation.name}: {tried} configuration{'s'[: tried != 1]} tried"
+    head = f"{operation.name}: {counted(tried, 'configuration')} tried"
     head += f", {len(wrong)} wrong" if wrong else ""
     lines = [f"{head}; {_ENDS[result.ended]}.", *_table(result), _conclusion(result)]
     lines += _wrong_lines(wrong)
@@ -117,7 +118,7 @@ def _conclusion(result: SearchResult) -> str:
     if best is None:
         return "No kernel is right, so there is no best configuration."
     count = len(best.profile.seconds)
-    confirmed = f"confirmed by {count} repetition{'s'[: count != 1]}, in turn with the others"
+    confirmed = f"confirmed by {counted(count, 'repetition')}, in turn with the others"
     if default is None:
         return f"Best: {best.configuration.name}, {confirmed}. The default is not right."
     if best.origin == "default":

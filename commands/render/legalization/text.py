@@ -9,10 +9,10 @@ import msgspec
 
 from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, short_name
 from actiondbg.analysis.legalization.explanation import Explanation
-from actiondbg.commands.render.past import plural
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import operation, wrapped
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import LeftGroup
@@ -197,7 +197,7 @@ class _Text:
 
     def _hints(self, found: Explanation) -> Iterator[str]:
         if self._hidden:
-            yield self._styled(f"{plural(self._hidden, 'other pattern')}: --all shows them", DIM)
+            yield self._styled(f"{counted(self._hidden, 'other pattern')}: --all shows them", DIM)
         if found.target is None and found.cause is not None and found.cause.kind == "no reason":
             yield self._styled(
                 "At a stop, why-not compares with attempts that matched; --native finds the last "
@@ -206,7 +206,7 @@ class _Text:
             )
         if any(each.full is None for each in found.conversions):
             yield self._styled(
-                "A recording does not tell of types and of what the target says: explain a run.",
+                "A recording holds neither types nor what the target accepts: explain a run.",
                 DIM,
             )
 

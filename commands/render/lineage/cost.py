@@ -10,7 +10,8 @@ from typing import NamedTuple
 from actiondbg.ir.html import pieces, token_colors
 from actiondbg.lineage.performance.cost import Cost
 from actiondbg.lineage.performance.source_lines import SourceLines, source_lines
-from actiondbg.lineage.stage import Operation
+from actiondbg.lineage.stage import Operation, stage_title
+from actiondbg.support.counts import counted
 from actiondbg.support.html_page import html_page
 
 _SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
@@ -77,7 +78,7 @@ def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
     yield headline(cost, source)
     yield ""
     for name, count, time in cost.kinds()[:_KINDS]:
-        words = f"{count:,} operation{'s'[: count != 1]}"
+        words = counted(count, "operation")
         yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {name}, {words}"
     yield ""
     hottest = cost.hottest()
@@ -86,7 +87,7 @@ def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
         yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {described(operation)}"
     if len(hottest) > top:
         rest = sum(time for _, time in hottest[top:])
-        words = f"{len(hottest) - top:,} more operations"
+        words = counted(len(hottest) - top, "more operation")
         yield f"{_time(cost, rest):>10}  {_part(cost, rest):>6}  {words}"
     yield from _left_lines(cost)
     yield ""
@@ -109,12 +110,12 @@ def headline(cost: Cost, source: SourceLines) -> str:
     """Return the sentence about the whole."""
     profile = cost.profile
     measured = sum(entry.occurrences for entry in profile.entries)
-    samples = f" in {measured:,} samples" if profile.format == "perf script" else ""
+    samples = f" in {counted(measured, 'sample')}" if profile.format == "perf script" else ""
     count = len(cost.own)
     return (
         f"{profile.format}: {_time(cost, profile.time)}{samples}, of which "
-        f"{_part(cost, cost.attributed)} belong to {count:,} operation{'s'[: count != 1]} of "
-        f"{source.name}."
+        f"{_part(cost, cost.attributed)} belong to {counted(count, 'operation')} of "
+        f"{stage_title(source.name)}."
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from actiondbg.support.counts import counted
+
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage, Node, Step
     from actiondbg.lineage.questions.groups import Fate, Groups
@@ -233,9 +235,10 @@ def matrix_lines(
     """Yield a summary of a matrix, and the unexplained orphans."""
     source, target = matrix.source, matrix.target
     yield (
-        f"{len(source) - len(matrix.lost):,} of {len(source):,} operations of {source.name} are "
-        f"in {target.name}; {len(target) - len(matrix.unfounded):,} of its {len(target):,} have "
-        "an origin."
+        f"Traced to {target.title}: {len(source) - len(matrix.lost):,} of "
+        f"{counted(len(source), 'operation')} of {source.title}. "
+        f"With an origin: {len(target) - len(matrix.unfounded):,} of "
+        f"{counted(len(target), 'operation')} of {target.title}."
     )
     yield from _reasons("Without a trace", matrix.lost, every)
     yield from _reasons("Without an origin", matrix.unfounded, every)
@@ -243,7 +246,7 @@ def matrix_lines(
         yield "There is no unexplained orphan."
         return
     count = len(unexplained)
-    yield f"{count:,} unexplained orphan{'s'[: count != 1]}:"
+    yield f"{counted(count, 'unexplained orphan')}:"
     shown = unexplained if every else unexplained[:MOST]
     for orphan in shown:
         operation = orphan.operation
@@ -264,7 +267,7 @@ def _reasons(title: str, orphans: Sequence[Orphan], every: bool) -> Iterator[str
     for (why, action), count in shown:
         yield f"  {count:,} {reason_text(why)}{f' by {action}' if action else ''}"
     if len(counts) > len(shown):
-        yield f"  and {len(counts) - len(shown):,} more reasons (--all lists them)"
+        yield f"  and {counted(len(counts) - len(shown), 'more reason')} (--all lists them)"
 
 
 def matrix_object(matrix: Matrix, unexplained: Sequence[Orphan]) -> Object:

@@ -15,6 +15,8 @@ from actiondbg.lineage.answer import (
     AnsweredTrace,
     TrackAnswer,
 )
+from actiondbg.lineage.stage import stage_title
+from actiondbg.support.counts import counted
 
 _VERBS = {"forward": "became", "back": "came from", "related": "shares its source with"}
 _WHY = {
@@ -62,11 +64,11 @@ def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool)
         yield _operation_line(one, found.recorded, width)
     verb, count = _VERBS[found.direction], len(found.operations)
     if not count:
-        yield f"  {verb} nothing in {found.stage}{_why(found.losses)}"
+        yield f"  {verb} nothing in {stage_title(found.stage)}{_why(found.losses)}"
         return
-    noun = "1 operation" if count == 1 else f"{count:,} operations"
+    noun = counted(count, "operation")
     by = "" if found.recorded else f", by {_evidence(found.operations)}"
-    yield f"  {verb} {noun} of {found.stage}{by}:"
+    yield f"  {verb} {noun} of {stage_title(found.stage)}{by}:"
     for trace in found.operations:
         yield f"  {_operation_line(trace.operation, found.recorded, width)}"
         for line in _ways(trace) if found.recorded else ():
@@ -76,7 +78,8 @@ def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool)
 
 def _operation_line(one: AnsweredOperation, has_id: bool, width: int | None) -> str:
     id = f"@{one.node} " if has_id else ""
-    head = f"{id}{one.stage}:{one.line}: "
+    is_moment = one.stage.startswith("after ")
+    head = f"{id}line {one.line} {one.stage}: " if is_moment else f"{id}{one.stage}:{one.line}: "
     return head + _cut(one.text, _MOST if width is None else width - len(head) - 2)
 
 
@@ -95,7 +98,9 @@ def _ways(trace: AnsweredTrace) -> list[str]:
         shown = steps[:_EVENTS] if steps[0].source == steps[0].target else steps
         lines += [_way(step) for step in shown]
         if len(shown) < len(steps):
-            lines.append(f"@{steps[0].target} changed by {len(steps) - len(shown):,} more actions")
+            lines.append(
+                f"@{steps[0].target} changed by {counted(len(steps) - len(shown), 'more action')}"
+            )
     return lines or ["the same operation"]
 
 
@@ -124,7 +129,7 @@ def _why(losses: Sequence[AnsweredLoss]) -> str:
 
 def picture_text(_: RenderContext, written: PictureWritten) -> str:
     """Return the text of ``lineage``."""
-    boxes = f"{written.boxes:,} box{'' if written.boxes == 1 else 'es'}"
+    boxes = counted(written.boxes, "box")
     note = f" {written.note}" if written.note else ""
     return f"Wrote {', '.join(written.files)}: {boxes}.{note}"
 

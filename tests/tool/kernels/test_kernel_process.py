@@ -113,7 +113,7 @@ def test_what_a_kernel_prints_disturbs_nothing(
         ("raise(9);", "The kernel was killed by SIGKILL"),
         (
             "result[96] = 1;",
-            "The kernel was killed by SIGSEGV: Invalid access: 1 bytes past the end of result.",
+            "The kernel was killed by SIGSEGV: Invalid access: 1 byte past the end of result.",
         ),
         (
             "volatile float x = lhs[128 + 2];",

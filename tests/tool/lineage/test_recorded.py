@@ -346,8 +346,10 @@ def test_a_crash_leaves_the_operations_that_were_there(mlir_opt: str) -> None:
         "The run has no output to annotate: name another stage with --at.\n"
     )
     asked = command_line.run("lineage", done.path, "--orphans")
-    assert asked.stderr.startswith("actiondbg: The run has no output: the end is what was there")
-    assert "operations of input are in end" in asked.stdout
+    assert asked.stderr.startswith(
+        "actiondbg: The run has no output: the last stage is the IR at the end"
+    )
+    assert "operations of the input" in asked.stdout
 
 
 def test_a_tool_that_fails_before_its_first_action_has_no_lineage(mlir_opt: str) -> None:

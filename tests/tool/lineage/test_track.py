@@ -203,7 +203,7 @@ def test_partial_uses_the_rest_of_a_dump(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
-        ("show(", "actiondbg: line 1 is no Python: '(' was never closed."),
+        ("show(", "actiondbg: line 1 is not Python: '(' was never closed."),
         ("1\n\n1/0", "actiondbg: line 3 of standard input: ZeroDivisionError: division by zero"),
         ("track(3)", "actiondbg: Expected operations of an index, got 3."),
         ("track([3])", "actiondbg: Expected operations of an index, got 3."),

@@ -506,7 +506,7 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 """,
         "no reason",
-        "none of 3 patterns for math.tanh matched, and none said why",
+        "none of 3 patterns for math.tanh matched, and none gave a reason",
     ),
     "math-fpowi": Failure(
         ["--convert-math-to-funcs"],

@@ -128,7 +128,7 @@ def test_going_back_from_an_end_that_the_script_knows(script: Path) -> None:
         stop = s.run()
         assert (stop.when, stop.status) == ("exit", 1)
         back = s.timeline.goto(1)
-        known = "the program that started it knows how it ended, and goes on with that"
+        known = "the program that started the tool has read its exit status, and continues"
         assert back.message == known
         assert s.continue_().status == 1
         stop = s.continue_()

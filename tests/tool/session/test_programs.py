@@ -234,7 +234,7 @@ def test_workers_of_a_pool_do_not_wait_for_each_other(method: str, tmp_path: Pat
     with actiondbg.launch([sys.executable, str(program)]) as s:
         assert set(passes_of(s)) == {"canonicalize"}
         assert (s.exit_status, s.target.output()) == (0, "False\n")
-        assert "may run on unobserved: p0 did nothing meanwhile" in str(s.stop)
+        assert "may run on unobserved: p0 ran no action meanwhile" in str(s.stop)
     recording = tmp_path / "run.adbrec"
     done = front_end(tmp_path, "record", "-o", str(recording), "--", sys.executable, str(program))
     assert (done.returncode, done.stdout) == (0, "False\n")

@@ -164,7 +164,7 @@ def test_mistakes(launch: Launch) -> None:
     rules = launch().skips.rules
     with pytest.raises(errors.UsageError, match="cannot depend on 'hits'"):
         rules.add("pattern:*", "line > 3 and hits == 2")
-    with pytest.raises(errors.UsageError, match="There is no skip rule 3; existing: none"):
+    with pytest.raises(errors.UsageError, match="There is no skip rule 3: there are none"):
         rules.remove([3])
     with pytest.raises(errors.UsageError, match="Nothing follows pattern"):
         rules.add("pattern:")

@@ -309,7 +309,7 @@ def test_an_endless_run_ends_at_the_limit(mlir_opt: str, tmp_path: Path) -> None
         ("drop canonicalise", r"No pass 'canonicalise' runs .*; did you mean pass:canonicalize\?"),
         ("pattern:Nonsense off", r"No pattern 'Nonsense' is tried from this stop on\."),
         ("benefit Nonsense 3", r"No pattern 'Nonsense' is tried from this stop on\."),
-        ("nonsense", "'nonsense' is no alternative"),
+        ("nonsense", "'nonsense' is not an alternative"),
     ],
 )
 def test_bad_input(launch: Launch, text: str, message: str) -> None:
@@ -404,7 +404,7 @@ def test_the_subcommand(mlir_opt: str, folds: str) -> None:
     ("words", "status", "message"),
     [
         ((), 2, "an alternative is missing"),
-        (("-a", "nonsense"), 1, "'nonsense' is no alternative"),
+        (("-a", "nonsense"), 1, "'nonsense' is not an alternative"),
         (("-a", "drop cse", "--at", "pass:nonsense"), 1, "no action matches 'pass:nonsense'"),
         (("-a", "drop cse", "--crash", "--verify"), 1, "--crash and --verify exclude each other"),
         (("-a", "drop cse", "--entry", "f"), 1, "--entry is an option of --compare"),

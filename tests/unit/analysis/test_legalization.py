@@ -104,7 +104,7 @@ def test_the_way_leads_through_what_was_rolled_back() -> None:
         (
             [pattern("A", "failed"), pattern("B", "failed")],
             "no reason",
-            "none of 2 patterns for x.a matched, and none said why",
+            "none of 2 patterns for x.a matched, and none gave a reason",
         ),
         (
             [pattern("A", "failed")],

@@ -132,7 +132,7 @@ def test_displays_are_run_at_each_stop(driver: Driver) -> None:
         driver.do("display") == driver.do("info displays") == "1: count arith.*\n2: info outcome\n"
     )
     assert driver.do("undisplay 1", "step").splitlines()[-2] == "2: info outcome"
-    assert "There is no display 1; existing: 2." in driver.do("undisplay 1")
+    assert "There is no display 1: the only one is 2." in driver.do("undisplay 1")
     assert driver.do("undisplay", "display") == "There are no displays.\n"
 
 

@@ -77,7 +77,7 @@ def test_unknown_command_suggests() -> None:
 
 
 def test_a_subcommand_of_the_command_line_is_no_slip() -> None:
-    with pytest.raises(UsageError, match=r"'stat' is no command of the shell.* 'actiondbg stat"):
+    with pytest.raises(UsageError, match=r"'stat' is not a command of the shell.* 'actiondbg stat"):
         COMMANDS.find("stat")
 
 

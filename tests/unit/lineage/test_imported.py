@@ -79,6 +79,6 @@ def test_the_command_line_reads_an_import(
     import_log(str(LOGS / "both.log"), run)
     assert main(["track", run, "--from", "in.mlir:5"]) == 0
     out = capsys.readouterr().out
-    assert "  became 2 operations of after symbol-dce #8, by location:\n" in out
+    assert "  became 2 operations of the IR after symbol-dce #8, by location:\n" in out
     assert main(["lineage", "--remap", "in.mlir=other.mlir", run, "--kinds", "arith.*"]) == 0
     assert "arith.addi" in capsys.readouterr().out

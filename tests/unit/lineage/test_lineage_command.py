@@ -108,7 +108,7 @@ def test_orphans() -> None:
     assert (
         lineage("--fail-on-orphan", status=1)
         == """\
-5 of 6 operations of a.mlir are in c.mlir; 5 of its 6 have an origin.
+Traced to c.mlir: 5 of 6 operations of a.mlir. With an origin: 5 of 6 operations of c.mlir.
 Without a trace: 1
   1 no location overlaps
 Without an origin: 1
@@ -205,7 +205,7 @@ def test_tables_are_listed() -> None:
         ((*DUMPS, "select 1", "select 2"), "'select 2' is one word too many"),
         ((*DUMPS, "select 1", "--orphans"), "SQL and another question are given"),
         ((*DUMPS, "select 1", "--json"), "use --format json with SQL"),
-        (("none",), "'none' is no recording"),
+        (("none",), "'none' is not a recording"),
         ((), "The source is missing: name a recording of record --lineage"),
         (("--remap",), "expected one argument"),
     ],

@@ -63,7 +63,7 @@ def test_ways_of_stages_part_at_a_stage() -> None:
 
 
 def test_an_unknown_kind_names_the_frequent_ones() -> None:
-    with pytest.raises(UsageError, match=r"of input matches 'tosa.conv'.*conv2d \(8\)"):
+    with pytest.raises(UsageError, match=r"of the input matches 'tosa.conv'.*conv2d \(8\)"):
         groups(convolutions(), "tosa.conv", "linalg.matmul")
 
 

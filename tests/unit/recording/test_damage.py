@@ -198,7 +198,7 @@ def test_lost_rows_omit_their_ordinals(tmp_path: Path) -> None:
     assert [row["ordinal"] for row in table] == [1, 2, 3, 7, 8, 9]
     # The pass was over before what stands behind the gap: what that is nested in is lost.
     assert [row["parent"] for row in table] == [None, 1, 1, None, None, 8]
-    assert recording.cut == "3 actions in the middle of the recording are missing."
+    assert recording.cut == "The recording lacks 3 actions in its middle."
 
 
 # --- how much there is, without reading it --------------------------------------------------

@@ -266,7 +266,7 @@ def test_truncated_recording_is_reported_and_read() -> None:
     path.write_bytes(path.read_bytes()[:-10])
     done = run("query", "long.adbrec", "select count(*) from actions")
     assert done.returncode == 0
-    told = "actiondbg: long: The recording is cut off in the middle of a block: the "
+    told = "actiondbg: long: The recording is cut off in the middle of a block: it is read up to "
     assert done.stderr.startswith(told)
 
 

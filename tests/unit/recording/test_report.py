@@ -129,7 +129,7 @@ def test_how_it_ended(tmp_path: Path, ending: dict[str, object], killed: bool, w
 def test_a_recording_without_actions(tmp_path: Path) -> None:
     page = page_of(write_recording(tmp_path / "empty.adbrec"))
     assert page.actions["ordinal"] == [] and page.run["end"] == 0
-    assert "All 0 actions are in the page." in page.text
+    assert "The page holds all 0 actions." in page.text
 
 
 # --- the tables ---------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_page_of_a_small_recording_has_all_actions(small: Path, page: Page) -> N
     for row in rows:
         here = inside[row["ordinal"], row["thread"]]
         assert (row["inside"], row["elsewhere"]) == (here, everywhere[row["ordinal"]] - here)
-    assert "All 3,000 actions are in the page." in page.text
+    assert "The page holds all 3,000 actions." in page.text
 
 
 @pytest.mark.slow

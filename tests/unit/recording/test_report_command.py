@@ -70,7 +70,7 @@ def test_other_files_are_not_overwritten(recording: str) -> None:
         (["run.adbrec", "-o", "none/a.html"], 2, "its directory does not exist"),
         (["run.adbrec", "-o", "."], 2, "is a directory"),
         (["run.adbrec", "--size", "0"], 2, "is not a number from 0.5 to 500"),
-        (["run.adbrec", "pass:cse"], 2, "no option: select actions with --filter pass:cse"),
+        (["run.adbrec", "pass:cse"], 2, "not an option: select actions with --filter pass:cse"),
         (["none.adbrec"], 1, "none.adbrec"),
         (["cut.adbrec"], 1, "--partial"),
     ],

@@ -102,7 +102,7 @@ def test_a_watch_of_a_value_leaves_the_cursor(fake: Launch, at: str) -> None:
     )
     with pytest.raises(NoSuchUnit, match="%none"):
         session.breakpoints.watch("%none")
-    with pytest.raises(UsageError, match=r"%arg0 is a block argument, and no operation.* @7"):
+    with pytest.raises(UsageError, match=r"%arg0 is a block argument, not an operation.* @7"):
         session.breakpoints.watch("%arg0")
     assert session.cursor.get() == before
     if at == "block":

@@ -166,7 +166,7 @@ def test_enable_disable_delete_condition_commands(fake: Launch) -> None:
         session.breakpoints.set_condition(2, "deep > 0")
     assert session.breakpoints.get(2).condition == "depth > 0"
     session.breakpoints.set_condition(2, None)
-    with pytest.raises(UsageError, match="There is no breakpoint 7: there are 1, 2"):
+    with pytest.raises(UsageError, match="There is no breakpoint 7: the breakpoints are 1 and 2"):
         session.breakpoints.delete([1, 7])
     session.breakpoints.delete([2])
     assert [(one.id, one.commands) for one in session.breakpoints.all()] == [(1, ["context"])]

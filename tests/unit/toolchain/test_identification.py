@@ -213,7 +213,7 @@ def test_a_script_of_a_static_interpreter(tmp_path: Path) -> None:
 
 def test_a_program_without_mlir(tmp_path: Path) -> None:
     compile_c(tmp_path / "plain", MAIN)
-    assert "no MLIR tool itself" in limit_of(tmp_path / "plain")
+    assert "not an MLIR tool itself" in limit_of(tmp_path / "plain")
 
 
 def test_another_architecture(static_tool: Path, tmp_path: Path) -> None:
@@ -263,7 +263,9 @@ def test_ways_that_the_user_wants(static_tool: Path, monkeypatch: pytest.MonkeyP
     shutil.rmtree(static_tool.parent.parent / "include")
     with pytest.raises(AgentBuildError, match="headers"):
         find_tool(str(static_tool))
-    with pytest.raises(LaunchError, match="is no MLIR tool itself, so that ACTIONDBG_WAY=detour"):
+    with pytest.raises(
+        LaunchError, match="is not an MLIR tool itself, so that ACTIONDBG_WAY=detour"
+    ):
         find_tool("true")
     monkeypatch.setenv("ACTIONDBG_WAY", "best")
     assert "set it to native, detour, portable" in refusal(static_tool)

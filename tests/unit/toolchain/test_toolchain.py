@@ -250,10 +250,10 @@ def test_several_given_directories(prefix: Prefix, tmp_path: Path) -> None:
 
 
 def test_given_headers_that_do_not_exist(prefix: Prefix, tmp_path: Path) -> None:
-    assert "nowhere' is no directory: give" in refusal(prefix.tool, tmp_path / "nowhere")
+    assert "nowhere' is not a directory: give" in refusal(prefix.tool, tmp_path / "nowhere")
     assert "holds no mlir/IR/MLIRContext.h" in refusal(prefix.tool, tmp_path)
     several = Path(f"{prefix.include}:{tmp_path / 'nowhere'}")
-    assert "nowhere' is no directory: give" in refusal(prefix.tool, several)
+    assert "nowhere' is not a directory: give" in refusal(prefix.tool, several)
 
 
 def test_headers_without_a_version(prefix: Prefix) -> None:

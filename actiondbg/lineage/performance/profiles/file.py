@@ -50,7 +50,7 @@ def _read(text: str, name: str) -> Profile:
     if is_table(text):
         return read_table(text, name)
     raise ActiondbgError(
-        f"{name!r} is no profile that is understood: give the output of 'perf script', Tracy's "
+        f"{name!r} has no known format of profiles: give the output of 'perf script', Tracy's "
         "CSV export, a CSV of dispatches, counted lines, or a JSON object of functions or "
         "FILE:LINE to times."
     )

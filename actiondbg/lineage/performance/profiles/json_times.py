@@ -44,7 +44,7 @@ def read_json(text: str, name: str) -> Profile:
         entries = _of_list(cast("list[object]", value), name)
     else:
         raise ActiondbgError(
-            f"{name!r} is no profile: give a JSON object of functions or FILE:LINE to times, or "
+            f"{name!r} is not a profile: give a JSON object of functions or FILE:LINE to times, or "
             "a list of objects with 'time', and 'function' or 'file' and 'line'."
         )
     return Profile("JSON", unit, summed(entries))

@@ -42,6 +42,7 @@ from actiondbg.commands.shell.prompt.full_screen.panes import (
     stack_rows,
 )
 from actiondbg.commands.shell.prompt.full_screen.transcript import Transcript, TranscriptStream
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -219,7 +220,7 @@ class FullScreen:
 
     def _output_title(self) -> str:
         below = self._transcript.rows_below
-        more = f"{below} rows below" if below else "PageUp, PageDown"
+        more = f"{counted(below, 'row')} below" if below else "PageUp, PageDown"
         return f" Output  {more} | IR  Ctrl-Up, Ctrl-Down | Ctrl-O terminal | tui disable"
 
     # --- keys ----------------------------------------------------------------

@@ -37,9 +37,9 @@ def test_a_buffer_ends_within_64_bytes_of_a_page(kind: ElementType, shape: tuple
 @pytest.mark.parametrize(
     ("offset", "words"),
     [
-        (-1, "The kernel wrote 1 bytes before the start of result."),
+        (-1, "The kernel wrote 1 byte before the start of result."),
         (-40, "The kernel wrote 40 bytes before the start of result."),
-        (36, "The kernel wrote 1 bytes past the end of result."),
+        (36, "The kernel wrote 1 byte past the end of result."),
         (60, "The kernel wrote 25 bytes past the end of result."),
     ],
 )
@@ -52,11 +52,11 @@ def test_a_write_around_the_array_is_damage(offset: int, words: str) -> None:
 def test_an_address_in_a_guarding_page_is_located() -> None:
     buffer = GuardedBuffer(_tensor((16,)))  # fills its last 64 bytes
     start = buffer.array.ctypes.data
-    assert buffer.locate(start + 64) == "1 bytes past the end of result"
+    assert buffer.locate(start + 64) == "1 byte past the end of result"
     first_page = start + 64 - mmap.PAGESIZE
     assert (
         buffer.locate(first_page - 1)
-        == f"{start - first_page + 1} bytes before the start of result"
+        == f"{start - first_page + 1:,} bytes before the start of result"
     )
     assert buffer.locate(start) == ""
     assert buffer.locate(start + 64 + mmap.PAGESIZE) == ""

@@ -28,7 +28,7 @@ def test_ranges(text: str, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "1,", "-4", "1:2:3:4", "8:1", "1:9:0", "1:9:", "4:4"])
 def test_what_is_no_range_is_reported(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is no size|no size in|The step of"):
+    with pytest.raises(UsageError, match=r"is not a size|no size in|The step of"):
         parse_range(text)
 
 

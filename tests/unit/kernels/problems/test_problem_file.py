@@ -60,8 +60,8 @@ def test_problems_in_json(tmp_path: Path) -> None:
     [
         ("{", "problems.yaml is neither YAML nor JSON: while parsing"),
         ("\xff\x00", "problems.yaml is neither YAML nor JSON"),
-        ("kind: matmul", "problems.yaml is no list of problems: write '- {kind: matmul"),
-        ("[]", "is no list of problems"),
+        ("kind: matmul", "problems.yaml is not a list of problems: write '- {kind: matmul"),
+        ("[]", "is not a list of problems"),
         ("- 3", "problems.yaml, problem 1: It has no kind; there are matmul, batch_matmul"),
         ("- {kind: conv}", "problem 1: Unknown kind of operation 'conv'; there are matmul"),
         (
@@ -74,7 +74,7 @@ def test_problems_in_json(tmp_path: Path) -> None:
         ),
         ("- {kind: matmul, m: 1, n: 1, k: 1.5}", "problem 1: The k must be a size, got 1.5."),
         ("- {kind: matmul, m: 1, n: 1, k: []}", "problem 1: The k is an empty list."),
-        ("- {kind: matmul, m: 1, n: 1, k: big}", "problem 1: 'big' is no size"),
+        ("- {kind: matmul, m: 1, n: 1, k: big}", "problem 1: 'big' is not a size"),
         ("- {kind: matmul, m: 0, n: 1, k: 1}", "problem 1: The m of a matmul must be at least 1"),
         (
             "- {kind: matmul, m: 1, n: 1, k: 1, lhs_type: f8}",

@@ -83,8 +83,8 @@ def test_a_binary_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("0.0041", "fast", "line 2, column 'repetitions_s': 'fast 0.004 0.0043' is no number"),
-        (",268435456,", ",many,", "line 2, column 'flops': 'many' is no integer"),
+        ("0.0041", "fast", "line 2, column 'repetitions_s': 'fast 0.004 0.0043' is not a number"),
+        (",268435456,", ",many,", "line 2, column 'flops': 'many' is not an integer"),
         (",SUCCESS", "", "line 2: 43 cells, but the header has 44 columns"),
     ],
 )

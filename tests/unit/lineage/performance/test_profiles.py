@@ -134,8 +134,8 @@ def test_counted_lines_are_samples(tmp_path: Path) -> None:
 
 
 def test_what_is_no_profile_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    assert "is no profile that is understood" in _refused(tmp_path, "hello\n")
-    assert "is no profile that is understood" in _refused(tmp_path, "f(a, b), c\n")
+    assert "has no known format of profiles" in _refused(tmp_path, "hello\n")
+    assert "has no known format of profiles" in _refused(tmp_path, "f(a, b), c\n")
     assert "has no time in it" in _refused(tmp_path, "{}")
     assert "is not valid JSON" in _refused(tmp_path, '{"f": 1')
     assert "is not valid JSON" in _refused(tmp_path, "[" * 100_000)
@@ -146,7 +146,7 @@ def test_what_is_no_profile_is_refused_with_the_way_out(tmp_path: Path) -> None:
     assert "has no column of a time (it has name, size)" in _refused(tmp_path, "name,size\nf,1\n")
     assert "Row 2 of" in _refused(tmp_path, "name,total_ns\nf,fast\n")
     assert "is not valid CSV" in _refused(tmp_path, f"name,total_ns\n{'f' * 200_000},1\n")
-    assert "is no profile that" in _refused(tmp_path, f"{'f' * 200_000},total_ns\n")
+    assert "has no known format" in _refused(tmp_path, f"{'f' * 200_000},total_ns\n")
     assert "entry 1 of" in _refused(tmp_path, '[{"place": "f", "time": 1}]')
     (tmp_path / "perf.data").write_bytes(b"PERFILE2....")
     with pytest.raises(ActiondbgError, match="perf script -i"):

@@ -67,7 +67,7 @@ def test_the_stack_and_its_frames(session: RecordedSession) -> None:
     ]
     assert session.stack.select(1).ordinal == 2
     assert (session.stack.selected, session.stack.action().ordinal) == (1, 2)
-    with pytest.raises(NoSuchUnit, match="no frame 3: there are 3"):
+    with pytest.raises(NoSuchUnit, match="no frame 3: the outermost frame is 2"):
         session.stack.select(3)
     session.step()
     assert session.stack.selected == 0
@@ -281,12 +281,12 @@ def test_the_diff_of_an_action(session: RecordedSession) -> None:
         "+  %0 = arith.muli %a, %b : i32",
     ]
     assert session.past.diff(4).is_empty
-    with pytest.raises(UsageError, match="not after an action"):
+    with pytest.raises(UsageError, match="not at the end of an action"):
         session.past.diff()
     with pytest.raises(NotRecorded, match="leave --module out"):
         session.past.diff(5, module=True)
     session.timeline.goto(5)
-    with pytest.raises(UsageError, match="#5 is not over"):
+    with pytest.raises(UsageError, match="#5 has not ended"):
         session.past.diff(5)
     with pytest.raises(UsageError, match="#7 has not begun"):
         session.past.diff(7)
@@ -324,7 +324,9 @@ def test_ir_that_an_outer_action_may_have_changed_is_not_guessed(tmp_path: Path)
         with session.ir.print("function") as printed:
             assert printed.text == AFTER
         session.timeline.goto(7)
-        with pytest.raises(NotRecorded, match="not hold the IR of @f here: it holds it after #5"):
+        with pytest.raises(
+            NotRecorded, match="not hold the IR of @f here: it holds this IR after #5"
+        ):
             session.ir.print("function")
 
 
@@ -362,7 +364,7 @@ def test_lines_of_operations(tmp_path: Path) -> None:
         ]
         with pytest.raises(NotRecorded, match="no functions: record it with --ir function"):
             session.ir.print("function")
-        with pytest.raises(NotRecorded, match="by its nested actions"):
+        with pytest.raises(NotRecorded, match="with the nested actions"):
             session.past.diff(3)
 
 

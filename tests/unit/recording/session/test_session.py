@@ -445,7 +445,7 @@ def test_reverse_continue_counts_only_accepted_hits(session: RecordedSession) ->
     assert (_place(stop), stop.reason) == (("before", 1), "start")
     session.timeline.goto(8)
     stop = session.timeline.reverse_continue(3)
-    assert stop.message == "only 2 hits were before: this is the beginning of the run"
+    assert stop.message == "only 2 hits were found before: this is the beginning of the run"
 
 
 def test_going_back_ends_at_a_refused_first_action(session: RecordedSession) -> None:

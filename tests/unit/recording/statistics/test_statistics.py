@@ -365,7 +365,7 @@ def test_names_are_limited(tmp_path: Path) -> None:
         (["--sort", "page-fault", "R"], "There is no sort key 'page-fault': did you mean"),
         (["--buckets", "1", "R"], "argument --buckets: '1' is not an integer from 2 to 64"),
         (["--skip-start", "-1", "R"], "argument --skip-start: '-1' is not a non-negative number"),
-        (["R", "S"], "'S' after the recording is no option: select actions with --filter S"),
+        (["R", "S"], "'S' after the recording is not an option: select actions with --filter S"),
         (["--limit", "x", "R"], "argument --limit: 'x' is not a non-negative integer"),
     ],
 )

@@ -1,0 +1,42 @@
+"""Counts with their nouns, and lists of words, as messages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_HISSING = ("s", "x", "z", "ch", "sh")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, such as ``1 action`` or ``12,345 passes``."""
+    return f"{count:,} {plural(noun, count)}"
+
+
+def plural(noun: str, count: int = 2) -> str:
+    """Return a noun in the number that a count demands; of several words the last changes."""
+    if count == 1:
+        return noun
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(_HISSING) else f"{noun}s"
+
+
+def times(count: int) -> str:
+    """Return how often something happened: ``once``, or ``3 times``."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def joined(words: Iterable[object], last: str = "and") -> str:
+    """Return a list of words in a sentence, such as ``1, 2 and 3``."""
+    *before, end = map(str, words)
+    return f"{', '.join(before)} {last} {end}" if before else end
+
+
+def no_such(noun: str, number: int, existing: Iterable[int]) -> str:
+    """Return the sentence that nothing has a number, with the numbers that exist."""
+    numbers = list(existing)
+    if not numbers:
+        return f"There is no {noun} {number}: there are none."
+    known = joined(numbers)
+    rest = f"the only one is {known}" if len(numbers) == 1 else f"the {plural(noun)} are {known}"
+    return f"There is no {noun} {number}: {rest}."

@@ -111,9 +111,10 @@ def _skip_collection() -> None:
 
 def _print_error(error: Exception, code: int) -> int:
     from actiondbg.commands.interpreter.error_text import message_of
+    from actiondbg.commands.render.terminal.output import print_notice
 
     _drop_output()
-    print(f"actiondbg: {message_of(error)}", file=sys.stderr)
+    print_notice(message_of(error))
     return code
 
 

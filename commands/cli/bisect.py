@@ -14,7 +14,7 @@ from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter.options import Flag
 from actiondbg.commands.render.bisection import bisection_text, progress_display
 from actiondbg.commands.render.past import colored_line
-from actiondbg.commands.render.terminal.output import color_allowed
+from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
     build_oracle,
@@ -84,7 +84,7 @@ def run(argv: list[str]) -> int:
                 progress=progress,
             )
     except KeyboardInterrupt:
-        print(f"actiondbg: {interruption_message(folder, '-o')}", file=sys.stderr)
+        print_notice(interruption_message(folder, "-o"))
         return 128 + signal.SIGINT
     if options.json:
         print(json.dumps(result.as_json(), ensure_ascii=False))

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.terminal.echo import stop_echo
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 
 _STDIN = 0  # which may be closed
 _COMPILING = "Compiling the agent (once, about 15 s) ..."
-
-
-def print_notice(sentence: str) -> None:
-    """Print a message of actiondbg on stderr."""
-    print(f"actiondbg: {sentence}", file=sys.stderr)
 
 
 def print_cut(path: str, cut: str | None) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import FileNotWritten
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.support.counts import counted
@@ -60,7 +60,7 @@ def run(argv: list[str]) -> int:
             f"{sources.exports[0]!r} is an export already: name recordings, or a folder of them."
         )
     for sentence in sources.sentences():
-        print(f"actiondbg: {sentence}", file=sys.stderr)
+        print_notice(sentence)
     for recording in sources.recordings.values():
         try:
             folder = export(recording, options.parquet)

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.child_process import print_notice
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, Quiet
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages

@@ -28,6 +28,7 @@ from actiondbg.commands.cli.lineage_source import (
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
@@ -374,7 +375,7 @@ class _Answers:
             tracking = rolled_up(tracking, options.level)
         drawn = picture(self._lineage, operations, tracking)
         if drawn.note:
-            print(f"actiondbg: {drawn.note}", file=sys.stderr)
+            print_notice(drawn.note)
         formats = (
             (options.svg, picture_svg),
             (options.html, picture_page),

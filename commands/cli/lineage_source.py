@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import names_recording
 from actiondbg.commands.interpreter.options import Option
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Line
         raise UsageError("A later dump is missing: give one with --then B.mlir.")
     found = open_lineage(dumps=dumps, remap=remap, partial=partial)
     for note in found.notes:
-        print(f"actiondbg: {note}", file=sys.stderr)
+        print_notice(note)
     return found.lineage
 
 
@@ -146,12 +146,12 @@ def _recorded(
         stdout=stdout,
     ) as source:
         if names_recording(words) and source.recording.cut is not None:
-            print(f"actiondbg: {source.recording.cut}", file=sys.stderr)
+            print_notice(source.recording.cut)
         if remap and not source.recording.header.imported:
             raise UsageError("--remap is for dumps: a recording knows its operations.")
         lineage = lineage_of(source.recording, remap)
         if lineage.stages[-1].is_listing:
-            print(f"actiondbg: {_NO_OUTPUT}", file=sys.stderr)
+            print_notice(_NO_OUTPUT)
         yield lineage
 
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal, get_args
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
@@ -91,7 +92,7 @@ def run(argv: list[str]) -> int:
             parser.error(str(error))
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
-        print(f"actiondbg: {sentence}", file=sys.stderr)
+        print_notice(sentence)
     with contextlib.closing(sources.connect()) as database:
         print_answer(database, sql, options.format, options.output)
     return 0
@@ -159,7 +160,7 @@ def _writer(format: str) -> Write:
 def _print_omission(omission: str | None) -> None:
     """Print the message about omitted rows, if there is one."""
     if omission is not None:
-        print(f"actiondbg: {omission}", file=sys.stderr)
+        print_notice(omission)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.child_process import (
     exit_code,
     print_ending,
-    print_notice,
     show_compiling,
     without_context,
 )
@@ -26,6 +25,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.capture.recorder import (
     IRDetail,
     RecordedRun,

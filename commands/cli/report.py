@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.child_process import print_cut, print_notice
+from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import (
     Follow,
     LineParser,
@@ -19,6 +19,7 @@ from actiondbg.commands.cli.line_parser import (
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages

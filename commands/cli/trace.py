@@ -15,7 +15,6 @@ from actiondbg.commands.cli.child_process import (
     forward_interrupts,
     print_cut,
     print_ending,
-    print_notice,
     print_others,
     show_compiling,
     without_context,
@@ -32,6 +31,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
@@ -13,6 +12,7 @@ from actiondbg.commands.cli.lineage_source import (
     split_tool,
 )
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
 
@@ -162,7 +162,7 @@ def _run_shell(dumps: list[str], options: TrackOptions) -> int:
 
     found = read_dumps(dumps, remap=options.remap, partial=options.partial)
     for note in found.notes:
-        print(f"actiondbg: {note}", file=sys.stderr)
+        print_notice(note)
     return run_shell(found.lineage)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import Flag, Option
 from actiondbg.commands.render.past import colored_line
-from actiondbg.commands.render.terminal.output import color_allowed
+from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.whatif import comparison_lines, comparison_object
 from actiondbg.commands.shell.bisection import optional_oracle
@@ -103,7 +104,7 @@ def run(argv: list[str]) -> int:
             _go(session, options.at)
             _compare(session, options)
     except KeyboardInterrupt:
-        print("actiondbg: Interrupted.", file=sys.stderr)
+        print_notice("Interrupted.")
         return 128 + signal.SIGINT
     return 0
 
@@ -143,4 +144,5 @@ def _compare(session: Session, options: WhatifCommandLine) -> None:
             print(json.dumps(comparison_object(shown), ensure_ascii=False))
             return
         colored = not options.no_color and color_allowed() and sys.stdout.isatty()
-        print("\n".join(comparison_lines(shown, colored_line if colored else str)))
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print("\n".join(comparison_lines(shown, colored_line if colored else str, width)))

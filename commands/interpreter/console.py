@@ -13,9 +13,9 @@ from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.interpreter.shown_lines import ShownLines
 from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.ir.stop_context import StopContext
+from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.render.units import wrapped
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
 if TYPE_CHECKING:

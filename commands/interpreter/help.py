@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.condition import INTEGER_FIELDS, RESULTS, TEXT_FIELDS
+from actiondbg.commands.render.tables import fitted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command, CommandTable
@@ -68,36 +69,58 @@ What to do, and the commands that do it; 'help COMMAND' describes each.
 
 TOPICS = {"spec": SPEC, "expr": EXPR, "tasks": TASKS}
 ALL = "all"
-_WIDTH = 79  # columns, so that no line wraps on a terminal of 80
+WIDTH = 79  # columns, so that no line wraps on a terminal of 80
 _NAMES = 31  # columns of the names of commands, with the indentation
+_NARROW = 70  # columns, below which those of names take less room
 _MORE = (
     "'help tasks' lists what to do and how; 'help COMMAND' describes a command,",
     "'help cursor' all of a heading, 'help all' all, 'help spec' what to break at.",
 )
 _TITLES = 23
+_CONTINUED = 15  # the least indentation of a line that continues another one in a topic
 
 
 def _supports_all(_: Command) -> None:
     """Support every command."""
 
 
-def overview(commands: CommandTable, refusal: Refusal = _supports_all) -> str:
+def topic(word: str, width: int = WIDTH) -> str:
+    """Return the text of a topic; on a narrow terminal its lines are broken anew."""
+    text = TOPICS[word]
+    if width >= WIDTH:
+        return text
+    lines: list[str] = []
+    for line in text.splitlines():
+        indentation = len(line) - len(line.lstrip())
+        if lines and indentation >= _CONTINUED:
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return fitted("\n".join(lines), width)
+
+
+def overview(commands: CommandTable, refusal: Refusal = _supports_all, width: int = WIDTH) -> str:
     """Return the names of all commands by category, on one screen.
 
     Args:
         commands: all commands.
         refusal: returns why a command is unsupported, or None; unsupported ones come last.
+        width: the columns of a line.
     """
     lines: list[str] = []
     for category, found in commands.categories().items():
         names = [each.name for each in _supported(found, refusal) if " " not in each.name]
-        lines += _hanging(category, ", ".join(names), _TITLES) if names else []
-    lines += ["", *_refused(commands, refusal), *_MORE]
+        lines += _hanging(category, ", ".join(names), _TITLES, width) if names else []
+    more = _MORE if width >= WIDTH else textwrap.wrap(" ".join(_MORE), width)
+    lines += ["", *_refused(commands, refusal, width), *more]
     return "\n".join(lines)
 
 
 def summaries(
-    commands: CommandTable, heading: str = ALL, refusal: Refusal = _supports_all
+    commands: CommandTable,
+    heading: str = ALL,
+    refusal: Refusal = _supports_all,
+    width: int = WIDTH,
 ) -> str | None:
     """Return the summaries and examples of the commands of a category, or of all.
 
@@ -105,11 +128,13 @@ def summaries(
         commands: all commands.
         heading: the first word of the category, in lower case, or ``all``.
         refusal: see ``overview``.
+        width: the columns of a line.
 
     Returns:
         The text; None if there is no such category.
     """
     lines: list[str] = []
+    indent = _NAMES if width >= _NARROW else _NAMES // 2
     for category, found in commands.categories().items():
         supported = _supported(found, refusal)
         if heading not in (ALL, heading_of(category)) or not supported:
@@ -117,14 +142,17 @@ def summaries(
         lines.append(f"{category}:")
         for each in supported:
             names = f"  {', '.join((each.name, *each.aliases))}"
-            lines += [*_hanging(names, each.summary, _NAMES), f"{'':<{_NAMES}}{each.example}"]
+            lines += [
+                *_hanging(names, each.summary, indent, width),
+                f"{'':<{indent}}{each.example}",
+            ]
         lines.append("")
     if not lines:
         return None
     if heading == ALL:
-        lines += _refused(commands, refusal)
+        lines += _refused(commands, refusal, width)
     lines.append("'help COMMAND' describes a command; 'help spec' and 'help expr', breakpoints.")
-    return "\n".join(lines)
+    return fitted("\n".join(lines), width)
 
 
 def heading_of(category: str) -> str:
@@ -136,21 +164,21 @@ def _supported(commands: Iterable[Command], refusal: Refusal) -> list[Command]:
     return [each for each in commands if refusal(each) is None]
 
 
-def _refused(commands: CommandTable, refusal: Refusal) -> list[str]:
+def _refused(commands: CommandTable, refusal: Refusal, width: int) -> list[str]:
     """Return lines that name the unsupported commands."""
     found = [each for group in commands.categories().values() for each in group]
     refused = [each.name for each in found if refusal(each) is not None]
     if not refused:
         return []
     text = f"Not available here: {', '.join(refused)}."
-    return [*textwrap.wrap(text, _WIDTH, break_on_hyphens=False), ""]
+    return [*textwrap.wrap(text, width, break_on_hyphens=False), ""]
 
 
-def _hanging(head: str, text: str, indent: int) -> list[str]:
+def _hanging(head: str, text: str, indent: int, width: int) -> list[str]:
     """Return a text broken at words, right of its head, which may take a line of its own."""
-    lines = textwrap.wrap(
-        text, _WIDTH - indent, break_long_words=False, break_on_hyphens=False
-    ) or [""]
+    lines = textwrap.wrap(text, width - indent, break_long_words=False, break_on_hyphens=False) or [
+        ""
+    ]
     if len(head) >= indent - 1:
         lines.insert(0, "")
     return [
@@ -159,19 +187,20 @@ def _hanging(head: str, text: str, indent: int) -> list[str]:
     ]
 
 
-def page(command: Command, refusal: Refusal = _supports_all) -> str:
+def page(command: Command, refusal: Refusal = _supports_all, width: int = WIDTH) -> str:
     """Return the help of a command; see ``overview``."""
     is_group = command.subcommands and not command.fields
     usage = f"{command.name} SUBCOMMAND" if is_group else command.usage()
-    lines = [*_hanging("", usage, 4), "", *_hanging("", command.summary, 2)]
+    lines = [*_hanging("", usage, 4, width), "", *_hanging("", command.summary, 2, width)]
     lines[0] = lines[0].lstrip()
     if why := refusal(command):
         lines.append(f"  Not available here. {why}")
     rows = [(name, each.summary) for name, each in command.subcommands.items()]
     rows += [(each.written, each.help) for each in command.fields]
-    width = max((len(name) for name, _ in rows), default=0)
+    longest = max((len(name) for name, _ in rows), default=0)
+    indent = longest + 4 if longest + 4 <= width // 2 else 8
     for name, text in rows:
-        lines += _hanging(f"  {name}", text, width + 4)
+        lines += _hanging(f"  {name}", text, indent, width)
     if command.aliases:
         lines.append(f"  Also: {', '.join(command.aliases)}")
     lines.append(f"  Example: {command.example}")

@@ -17,10 +17,12 @@ from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.help import (
     ALL,
     TOPICS,
+    WIDTH,
     heading_of,
     overview,
     page,
     summaries,
+    topic,
 )
 from actiondbg.commands.interpreter.options import Options, fields_of
 from actiondbg.commands.interpreter.stop_display import show_stop_details
@@ -278,13 +280,14 @@ class Interpreter:
         Raises:
             UsageError: the command does not exist.
         """
+        width = min(self.console.width or WIDTH, WIDTH)
         if not words:
-            return overview(self.commands, self.console.refusal)
+            return overview(self.commands, self.console.refusal, width)
         word, *following = words
         if word in TOPICS:
-            return TOPICS[word]
+            return topic(word, width)
         if word not in self.commands and not following:
-            listed = summaries(self.commands, word, self.console.refusal)
+            listed = summaries(self.commands, word, self.console.refusal, width)
             if listed is not None:
                 return listed
         alias = self.aliases.get(word)
@@ -294,7 +297,7 @@ class Interpreter:
         found = self.commands.find(word)
         found = found.resolve(following[0])[0] if following else found
         head = f"{alias.name}: {alias.kind} of {alias.line}\n\n" if alias else ""
-        return head + page(found, self.console.refusal)
+        return head + page(found, self.console.refusal, width)
 
     def complete_help(self, before: list[str], word: str) -> list[str]:
         """Return the completions of an argument of ``help``: commands, topics, subcommands."""

@@ -16,6 +16,7 @@ import msgspec
 from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
+from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.units import describe
 from actiondbg.support.counts import counted
 
@@ -65,6 +66,8 @@ def bisection_text(
     if result.oracle_runs:
         counts.insert(1, f"{counted(result.oracle_runs, 'run')} of the oracle")
     after += [f"{', '.join(counts)}, {result.seconds:.1f} s.", *_reproducer_lines(result)]
+    width = None if screen is None else max(screen.columns, 1)
+    lines, after = (fitted("\n".join(part), width).split("\n") for part in (lines, after))
     diff = _diff_lines(result.culprit) if result.culprit else []
     shown = _fitting(diff, [*lines, *after], screen)
     lines += [paint(line) for line in diff[:shown]]
@@ -134,7 +137,7 @@ def _bisected_object(shown: Bisected) -> object:
     return shown.result.as_json()
 
 
-RENDERERS = (renders(Bisected, bisected_text, _bisected_object),)
+RENDERERS = (renders(Bisected, bisected_text, _bisected_object, fits=True),)
 
 
 # --- progress ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import msgspec
 
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.units import wrapped
+from actiondbg.commands.render.tables import wrapped
 from actiondbg.support.counts import counted
 
 # The fixed JSON interface, independent of further fields of the API.

@@ -10,6 +10,7 @@ import msgspec
 from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import change_line, outcome_lines, result_words
+from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol import Changes, Outcome, Statistic
 from actiondbg.support.counts import counted, times
@@ -154,6 +155,7 @@ def cycle_text(context: RenderContext, shown: CycleShown) -> str:
     repeats = f"{'more than ' if cycle.more else ''}{times(cycle.times)}"
     lines = [f"A cycle of {length} was repeated {repeats} so far; one round:"]
     lines += [f"  {_applied_words(each)}" for each in cycle.round]
+    lines = fitted("\n".join(lines), context.width).split("\n")
     for each in cycle.diffs:
         if not each.is_empty:
             lines += ["", *unified_lines(context, each, 3)]
@@ -181,5 +183,5 @@ RENDERERS = (
     renders(OutcomeShown, outcome_text),
     renders(ChangesShown, changes_text, _changes_object),
     renders(StatisticsShown, statistics_text, _statistics_object),
-    renders(CycleShown, cycle_text, _cycle_object),
+    renders(CycleShown, cycle_text, _cycle_object, fits=True),
 )

@@ -14,7 +14,8 @@ import msgspec
 from actiondbg.commands.render.ir.changed_words import Words, compare_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
-from actiondbg.commands.render.units import operation, wrapped
+from actiondbg.commands.render.tables import wrapped
+from actiondbg.commands.render.units import operation
 from actiondbg.protocol import ref_fields
 from actiondbg.support.counts import counted, plural
 
@@ -368,5 +369,5 @@ def diff_object(diff: Diff, context: int) -> object:
 RENDERERS = (
     renders(AttemptsShown, attempts_text, _attempts_object),
     renders(HistoryShown, history_text, _history_object),
-    renders(DiffShown, diff_text, _diff_shown_object),
+    renders(DiffShown, diff_text, _diff_shown_object, fits=True),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, cast
 
 import msgspec
 
+from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.terminal.output import Redirect, fills_screen, paged
 
 if TYPE_CHECKING:
@@ -132,6 +133,8 @@ def renders(
     kind: type[ResultT],
     text: Callable[[RenderContext, ResultT], str],
     json: Callable[[ResultT], object] = msgspec.to_builtins,
+    *,
+    fits: bool = False,
 ) -> Renderer:
     """Return a renderer from a function that returns the complete text.
 
@@ -139,10 +142,12 @@ def renders(
         kind: the type of the results.
         text: returns the text.
         json: returns an object that msgspec can encode; by default the fields of a struct.
+        fits: whether the lines may not be broken to fit a terminal, as those of IR, or fit already.
     """
 
     def show(context: RenderContext, result: object) -> None:
-        write_paged(context, text(context, cast("ResultT", result)))
+        width = None if fits else context.width
+        write_paged(context, fitted(text(context, cast("ResultT", result)), width))
 
     return Renderer(kind, show, lambda result, _: json(cast("ResultT", result)))
 

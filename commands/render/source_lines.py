@@ -32,4 +32,4 @@ def program_line(location: str | None) -> list[str]:
     return [f"  {found.line}: {found.lines[0].strip()}"]
 
 
-RENDERERS = (renders(SourceLines, source_text),)
+RENDERERS = (renders(SourceLines, source_text, fits=True),)

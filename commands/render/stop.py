@@ -10,8 +10,9 @@ import msgspec
 from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.source_lines import program_line
+from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import describe, operation, title_of, wrapped
+from actiondbg.commands.render.units import describe, operation, title_of
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
@@ -302,4 +303,7 @@ def reproduced_text(_: RenderContext, made: Reproduced) -> str:
     return f"{how} {made.path}. To run it:\n  {shlex.join(made.command)}"
 
 
-RENDERERS = (renders(Stop, stop_text, Stop.as_json), renders(Reproduced, reproduced_text))
+RENDERERS = (
+    renders(Stop, stop_text, Stop.as_json, fits=True),
+    renders(Reproduced, reproduced_text),
+)

@@ -10,6 +10,7 @@ from itertools import pairwise
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.tables import fitted, wrapped
 from actiondbg.protocol import Action, ActionRef, Cursor, Frame, Unit
 
 
@@ -39,7 +40,6 @@ class CursorPlace(msgspec.Struct):
     id: int | None = None
 
 
-_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
@@ -68,22 +68,6 @@ def title_of(action: ActionRef) -> str:
     """Return an action as its ordinal, tag and name; a nameless one with its operation."""
     name = action.name or (f"on {action.op}" if action.op else "nameless")
     return f"#{action.ordinal} {action.tag} ({name})"
-
-
-def wrapped(line: str, width: int) -> list[str]:
-    """Break a line at words; escape sequences take no columns."""
-    if len(_ESCAPE.sub("", line)) <= width:
-        return [line]
-    indent = " " * (len(line) - len(line.lstrip()))
-    rows: list[str] = []
-    row = ""
-    for word in line.split():
-        if row and len(_ESCAPE.sub("", f"{row} {word}")) > width:
-            rows.append(row)
-            row = f"{indent}  {word}"
-        else:
-            row = f"{row} {word}" if row else f"{indent}{word}"
-    return [*rows, row]
 
 
 def operation(id: int | None, name: str | None) -> str:
@@ -183,7 +167,7 @@ def place_text(context: RenderContext, place: CursorPlace) -> str:
 def cursor_text(context: RenderContext, cursor: Cursor) -> str:
     lines = context.stop_context.around_cursor(context)
     if lines is None:
-        return unit_text(context, cursor.unit)
+        return fitted(unit_text(context, cursor.unit), context.width)
     unit = cursor.unit
     number = f" @{unit.id} {unit.name}" if unit.kind == "operation" else f" of {unit.name}"
     function = f" in @{cursor.function.removeprefix('@')}" if cursor.function else ""
@@ -196,7 +180,7 @@ def cursor_text(context: RenderContext, cursor: Cursor) -> str:
 RENDERERS = (
     renders(Action, action_text),
     renders(Frame, frame_text),
-    renders(Cursor, cursor_text),
+    renders(Cursor, cursor_text, fits=True),
     renders(Backtrace, backtrace_text),
     renders(Units, units_text),
     renders(CursorPlace, place_text),

@@ -10,7 +10,7 @@ import msgspec
 
 from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.tables import aligned
+from actiondbg.commands.render.tables import aligned, fitted
 from actiondbg.process.stop import signal_name
 from actiondbg.support.counts import counted
 
@@ -140,9 +140,18 @@ def _time(seconds: float) -> str:
     return f"{text:>{_TIME_WIDTH}}"
 
 
-def comparison_lines(shown: ComparisonShown, paint: Callable[[str], str] = str) -> list[str]:
-    """Return a comparison with its diffs as text; ``paint`` colours a line of a diff."""
-    lines = comparison_text(shown.comparison, shown.all, shown.notes).splitlines()
+def comparison_lines(
+    shown: ComparisonShown, paint: Callable[[str], str] = str, width: int | None = None
+) -> list[str]:
+    """Return a comparison with its diffs as text.
+
+    Args:
+        shown: the comparison.
+        paint: colours a line of a diff.
+        width: the columns of the terminal; None for no limit.
+    """
+    text = comparison_text(shown.comparison, shown.all, shown.notes)
+    lines = fitted(text, width).splitlines()
     for number, diff in enumerate(shown.diffs, 1):
         if isinstance(diff, str):
             lines.append(diff)
@@ -156,7 +165,7 @@ def comparison_lines(shown: ComparisonShown, paint: Callable[[str], str] = str) 
 
 
 def _comparison_text(context: RenderContext, shown: ComparisonShown) -> str:
-    return "\n".join(comparison_lines(shown, lambda line: paint_line(context, line)))
+    return "\n".join(comparison_lines(shown, lambda line: paint_line(context, line), context.width))
 
 
 def comparison_object(shown: ComparisonShown) -> object:
@@ -214,7 +223,7 @@ def _patterns_text(_: RenderContext, shown: PatternsShown) -> str:
 
 
 RENDERERS = (
-    renders(ComparisonShown, _comparison_text, comparison_object),
+    renders(ComparisonShown, _comparison_text, comparison_object, fits=True),
     renders(ApplicableShown, _applicable_text),
     renders(PatternsShown, _patterns_text),
 )

@@ -40,6 +40,7 @@ from actiondbg.commands.render.kernels.culprits import (
     triage_object,
     triage_text,
 )
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
 from actiondbg.kernels.bisection.triage import BisectedKernel, triage
@@ -206,7 +207,7 @@ class _Line:
         elif not options.quiet and not options.dry_run:
             print(triage_text(rows, groups))
         if interrupted:
-            print("actiondbg: interrupted: the same command continues.", file=sys.stderr)
+            print_notice("interrupted: the same command continues.")
             return 128 + signal.SIGINT
         wrong = sum(row.is_wrong for row in rows)
         found = sum(len(group.kernels) for group in groups if group.is_found)

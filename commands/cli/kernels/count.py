@@ -10,11 +10,12 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-from actiondbg.commands.cli.child_process import exit_code, print_notice, signal_name
+from actiondbg.commands.cli.child_process import exit_code, signal_name
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.statistics.event_probe import choose_available, try_event, why_refused

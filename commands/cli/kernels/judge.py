@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ from actiondbg.commands.cli.kernels.options import LimitOptions
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.options import Positional
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def run(argv: list[str]) -> int:
         judgement = _judge(options)
     except (ActiondbgError, OSError) as error:
         # Not 1: a bisection must not take it for a wrong kernel.
-        print(f"actiondbg: {message_of(error)}", file=sys.stderr)
+        print_notice(message_of(error))
         return _CANNOT_JUDGE
     print(f"{judgement.verdict}: {judgement.reason}")
     return _STATUS[judgement.verdict]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
@@ -69,7 +69,7 @@ def _of_program(path: Path) -> list[Operation]:
     cut = cut_program(path)
     for reason, count in Counter(cut.left_out).items():
         times = f" ({count} times)" if count > 1 else ""
-        print(f"actiondbg: left out of {path.name}: {reason}{times}", file=sys.stderr)
+        print_notice(f"left out of {path.name}: {reason}{times}")
     return list(cut.operations)
 
 

@@ -30,6 +30,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_slices,
 )
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
@@ -285,4 +286,4 @@ def print_command(line: str) -> None:
 
 def print_warning(sentence: str) -> None:
     """Print what the rows will lack."""
-    print(f"actiondbg: {sentence}", file=sys.stderr)
+    print_notice(sentence)

@@ -157,5 +157,5 @@ def block_text(context: RenderContext, block: Block) -> str:
 RENDERERS = (
     Renderer(PrintedText, _show_ir, _ir_object),
     renders(Counted, count_text),
-    renders(Block, block_text),
+    renders(Block, block_text, fits=True),
 )

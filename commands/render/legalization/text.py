@@ -10,8 +10,9 @@ import msgspec
 from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, short_name
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import operation, wrapped
+from actiondbg.commands.render.units import operation
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

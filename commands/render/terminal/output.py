@@ -15,6 +15,7 @@ from typing import TextIO, cast
 
 import msgspec
 
+from actiondbg.commands.render.tables import fitted
 from actiondbg.errors import UsageError
 from actiondbg.support.executables import which
 
@@ -28,6 +29,12 @@ class Redirect(msgspec.Struct, frozen=True):
 
     operator: str
     target: str
+
+
+def print_notice(sentence: str) -> None:
+    """Print a message of actiondbg on stderr, where it breaks at words on a terminal."""
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    print(fitted(f"actiondbg: {sentence}", width), file=sys.stderr)
 
 
 def color_allowed() -> bool:

@@ -19,7 +19,8 @@ from actiondbg.commands.render.ir.stop_context import (
     read_excerpt,
 )
 from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
-from actiondbg.commands.render.units import describe, title_of, wrapped
+from actiondbg.commands.render.tables import wrapped
+from actiondbg.commands.render.units import describe, title_of
 from actiondbg.errors import ActiondbgError
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -27,15 +28,37 @@ class Slice:
 
 
 def by_ordinal(slices: Iterable[Slice]) -> dict[int, Slice]:
-    found = {each.ordinal: each for each in slices}
-    return found
+    return {each.ordinal: each for each in slices}
+
+
+def check_slices(found: dict[int, Slice], wanted: dict[int, Slice], drift: float = 0) -> None:
+    """Compare the slices of a trace with those that should be there.
+
+    Times that coincide are moved by a nanosecond each, so that no two of a thread are the same.
+
+    Args:
+        found: by ordinal.
+        wanted: by ordinal.
+        drift: how much the clock may differ, as a part of the time: its rate is measured again for
+            each part of a run that is followed.
+    """
+    assert found.keys() == wanted.keys()
+    most = 2 * len(wanted)
+    for ordinal, want in wanted.items():
+        each = found[ordinal]
+        assert dataclasses.replace(each, start=0, end=0) == dataclasses.replace(
+            want, start=0, end=0
+        )
+        moved = (each.start - want.start, each.end - want.end)
+        drifted = drift * want.end
+        assert -drifted <= min(moved) and max(moved) <= most + drifted, (each, want)
 
 
 # --- what should be there -----------------------------------------------------------------
 
 
 def expected(recording: Any, failed: str = "fold", minimum: int = 0) -> dict[int, Slice]:
-    """Return what the slices of a recording should be, apart from their times."""
+    """Return what the slices of a recording should be, with the times as recorded."""
     rows = recording.table("actions").to_pylist()
     reasons: dict[int, list[str]] = {}
     for each in recording.table("reasons").to_pylist():
@@ -54,7 +77,9 @@ def expected(recording: Any, failed: str = "fold", minimum: int = 0) -> dict[int
         length = last["start_ns"] + (last["duration_ns"] or 0) - first["start_ns"]
         if not unfinished and length < minimum:
             continue
-        slices[first["ordinal"]] = _slice(run, reasons)
+        each = slices[first["ordinal"]] = _slice(run, reasons)
+        each.start = first["start_ns"]
+        each.end = _last_time(first, rows) if unfinished else each.start + length
     for each in slices.values():
         parent = parent_of[each.ordinal]
         while parent is not None and parent not in slices:
@@ -62,6 +87,14 @@ def expected(recording: Any, failed: str = "fold", minimum: int = 0) -> dict[int
         is_near = parent is not None and thread_of[parent] == each.thread
         each.parent = parent if parent is not None and is_near else 0
     return slices
+
+
+def _last_time(row: dict[str, Any], rows: list[dict[str, Any]]) -> int:
+    """Return the end of an unfinished action: where its thread continues outside it, or at last."""
+    for other in rows[row["ordinal"] :]:
+        if other["thread"] == row["thread"] and other["depth"] <= row["depth"]:
+            return other["start_ns"]
+    return max(each["start_ns"] + (each["duration_ns"] or 0) for each in rows)
 
 
 def _is_attempt(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:

@@ -26,6 +26,7 @@ from tests.fakes.recording.recordings import (
 from tests.fakes.recording.traces import (
     Slice,
     by_ordinal,
+    check_slices,
     chrome_slices,
     expected,
     nest,
@@ -60,12 +61,8 @@ def _read(recording: Path, kind: Format, **how: Any) -> list[Slice]:
 
 def _check(recording: Path, kind: Format, minimum: int = 0, failed: Failed = "fold") -> None:
     wanted = expected(open_recording(recording), failed, minimum)
-    found = by_ordinal(_read(recording, kind, failed=failed, minimum=minimum))
-    assert found.keys() == wanted.keys()
-    for ordinal, each in found.items():
-        want = wanted[ordinal]
-        want.start, want.end = each.start, each.end
-        assert each == want
+    assert wanted
+    check_slices(by_ordinal(_read(recording, kind, failed=failed, minimum=minimum)), wanted)
 
 
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])

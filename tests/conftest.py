@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import fnmatch
 import functools
 import os
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import configuration, settings
@@ -53,6 +55,41 @@ func.func @twice(%a: i32) -> i32 {
   return %y : i32
 }
 """
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--strict-skips",
+        action="store_true",
+        help="fail if a test is skipped for a reason that allowed_skips in pyproject.toml lacks",
+    )
+    parser.addini("allowed_skips", "reasons of skips, as globs", type="linelist")
+
+
+def skipped_unexpectedly(config: pytest.Config) -> list[str]:
+    """Return the places and reasons of the skips that --strict-skips refuses."""
+    terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if not config.getoption("--strict-skips") or terminal is None:  # in a worker there is none
+        return []
+    allowed: list[str] = config.getini("allowed_skips")
+    places = {tuple(report.longrepr) for report in terminal.stats.get("skipped", ())}
+    return sorted(
+        f"{path}:{line}: {reason}"
+        for path, line, reason in places
+        if not any(fnmatch.fnmatchcase(reason, f"Skipped: {one}") for one in allowed)
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if skipped_unexpectedly(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if refused := skipped_unexpectedly(config):
+        terminalreporter.section("skips that allowed_skips in pyproject.toml lacks", "=", red=True)
+        terminalreporter.write_line("\n".join(refused))
 
 
 def pytest_configure() -> None:

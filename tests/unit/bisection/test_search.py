@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from actiondbg.bisection.search.binary import Interval, Sequential, search
 from actiondbg.bisection.search.ddmin import Minimizer
 from actiondbg.bisection.verdict import Verdict
+from tests.elements import some
 from tests.fakes import strategies
 
 
@@ -47,7 +48,7 @@ def monotone(count: int, first_bad: int) -> list[Verdict]:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 8, 9, 64, 100])
 def test_every_culprit_is_found_within_the_bound(count: int) -> None:
-    for culprit in range(1, count + 1):
+    for culprit in some(range(1, count + 1)):
         judge = Counting(monotone(count, culprit))
         found = search(Interval(0, count), judge)
         assert (found.interval.good, found.interval.bad) == (culprit - 1, culprit)
@@ -61,8 +62,9 @@ def test_every_culprit_is_found_within_the_bound(count: int) -> None:
 def test_found_bounds_were_judged_for_any_verdicts(verdicts: list[Verdict]) -> None:
     found = search(Interval(0, len(verdicts) - 1), Counting(verdicts)).interval
     assert (verdicts[found.good], verdicts[found.bad]) == ("good", "bad")
-    assert all(verdicts[one] == "untestable" for one in found.untestable)
-    assert found.is_narrow or found.untestable
+    assert {verdicts[one] for one in found.untestable} <= {"untestable"}
+    if not found.untestable:
+        assert found.is_narrow
 
 
 @settings(max_examples=300)
@@ -223,4 +225,4 @@ def test_each_smaller_set_is_reported() -> None:
         lambda items: "bad" if {1, 6} <= set(items) else "good", "bad", on_reduced=seen.append
     )
     assert minimized.minimize(range(8)) == seen[-1] == [1, 6]
-    assert all(set(b) < set(a) for a, b in itertools.pairwise(seen))
+    assert all(set(b) < set(a) for a, b in some(itertools.pairwise(seen)))

@@ -10,6 +10,7 @@ import pytest
 from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import FileNotWritten
+from tests.elements import some
 from tests.fakes.session.driver import Driver
 
 HEAD = "Stopped after #2 apply-pattern (Fold) in @main at in.mlir:3:10: "
@@ -145,7 +146,7 @@ def test_display_prints_ir_and_takes_redirections(stopped: Driver, tmp_path: Pat
         "--> %0 = arith.addi %arg0, %arg0 : i32",
     ]
     assert file.read_text() == stopped.session.module_text
-    assert all(printed.closed for printed in stopped.session.printed)
+    assert all(printed.closed for printed in some(stopped.session.printed))
 
 
 @pytest.mark.parametrize("line", ["step", "nc", "display print", "commands 1", "source x", "bogus"])

@@ -14,6 +14,7 @@ from actiondbg.commands.interpreter.interpreter import Lines
 from actiondbg.commands.render.ir.printed_ir import IRWriter
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
+from tests.elements import some
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.session import MODULE, FakeSession
 from tests.paths import ROOT
@@ -314,7 +315,7 @@ def test_print_marks_the_cursor_for_people_only(stopped: Driver, tmp_path: Path)
     assert file.read_text() == MODULE * 2
     stopped.do(f"print module | cat > '{file}'")
     assert file.read_text().splitlines() == lines, "a pipe keeps the arrow"
-    assert all(printed.closed for printed in stopped.session.printed)
+    assert all(printed.closed for printed in some(stopped.session.printed))
 
 
 def test_generic_form_is_explained_unless_requested(stopped: Driver) -> None:

@@ -15,6 +15,7 @@ from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter import values
 from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.options import (
+    Field,
     Flag,
     Option,
     Options,
@@ -123,13 +124,15 @@ def test_a_value_with_a_minus_is_no_option() -> None:
 @pytest.mark.parametrize("command", EVERY_COMMAND, ids=lambda each: each.name)
 def test_fields_are_parsed_to_their_types(command: Command) -> None:
     hints = typing.get_type_hints(command.options)
-    for field in command.fields:
+
+    def has_its_type(field: Field) -> bool:
+        if field.is_option and not field.takes_value:
+            return hints[field.name] is bool
         is_text = str in {hints[field.name], *typing.get_args(hints[field.name])}
-        if field.takes_value or not field.is_option:
-            assert is_text or field.words or getattr(field.marker, "parse", None), field.name
-        else:
-            assert hints[field.name] is bool
-        assert field.help, field.name
+        return bool(is_text or field.words or getattr(field.marker, "parse", None))
+
+    assert [field.name for field in command.fields if not has_its_type(field)] == []
+    assert [field.name for field in command.fields if not field.help] == []
 
 
 @pytest.mark.parametrize("command", EVERY_COMMAND, ids=lambda each: each.name)

@@ -104,10 +104,11 @@ def test_damaged_text_is_read_in_part(project: str) -> None:
             damaged = damaged[:at] + put + damaged[at + draw.choice([0, 1, 50]) :]
         found = scan(damaged, project, file="in.mlir", partial=True).stage
         assert list(found.lines) == sorted(found.lines)
-        assert all(-1 <= parent < index for index, parent in enumerate(found.parents))
+        parents = enumerate(found.parents)
+        assert [parent for index, parent in parents if not -1 <= parent < index] == []
         pairs = zip(found.lines, found.last_lines, strict=True)
-        assert all(first <= last for first, last in pairs)
-        assert all(operation.location.text for operation in found)
+        assert [(first, last) for first, last in pairs if first > last] == []
+        assert [operation for operation in found if not operation.location.text] == []
         read += len(found)
     # One bracket more or less costs the operations around it.
     assert read > 100 * whole / 2

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import xml.etree.ElementTree as ET
 
 import pytest
+
+from tests.elements import some
 
 pytest.importorskip("duckdb")
 
@@ -74,9 +77,13 @@ def test_boxes_do_not_overlap() -> None:
         tuple(float(box.attrib[name]) for name in ("x", "y", "height"))
         for box in root.iter(f"{SVG}rect")
     ]
-    for x, y, height in boxes:
-        below = [other for other in boxes if other[0] == x and other[1] > y]
-        assert all(y + height <= other[1] for other in below)
+    pairs = [
+        (upper, lower)
+        for upper, lower in itertools.permutations(boxes, 2)
+        if upper[0] == lower[0] and upper[1] < lower[1]
+    ]
+    for (_, y, height), lower in some(pairs):
+        assert y + height <= lower[1]
 
 
 def test_names_are_escaped() -> None:

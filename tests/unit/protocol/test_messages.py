@@ -114,8 +114,8 @@ def test_every_optional_field_occurs_null_and_set() -> None:
 def test_the_manual_names_every_method_and_field() -> None:
     for method, kind in (REQUESTS | protocol.NOTIFICATIONS).items():
         assert f"`{method}`" in MANUAL
-        for field in msgspec.structs.fields(kind):
-            assert re.search(rf"\b{field.encode_name}\b", MANUAL), f"{method}: {field.name}"
+        fields = [field.encode_name for field in msgspec.structs.fields(kind)]
+        assert [one for one in fields if not re.search(rf"\b{one}\b", MANUAL)] == [], method
 
 
 @pytest.mark.parametrize(("method", "line"), lines("to agent"))

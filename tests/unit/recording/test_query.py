@@ -20,6 +20,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.query.execution import ask
 from actiondbg.recording.query.results import write_json
 from actiondbg.recording.query.sources import open_sources
+from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes.recording.chunks import chunk_bytes
 from tests.fakes.recording.recordings import Action, Operation, fake_recording, write_recording
@@ -307,7 +308,7 @@ def test_exported_recordings_answer_the_same_queries() -> None:
     assert first.startswith("bucket/run=run-") and ": 4 actions, " in first
     assert second.startswith("bucket/run=fake-") and ": 2,000 actions, " in second
     files = {"actions", "changes", "operations", "reasons", "ir", "runs"}
-    for folder in Path("bucket").iterdir():
+    for folder in some(Path("bucket").iterdir()):
         assert {file.name for file in folder.iterdir()} == {f"{name}.parquet" for name in files}
         actions: Any = pyarrow.parquet.ParquetFile(folder / "actions.parquet")
         assert actions.metadata.row_group(0).column(0).compression == "ZSTD"

@@ -203,7 +203,7 @@ def test_ctrl_c_loses_no_message(fake: Launch) -> None:
         session.start()
         signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
         result: list[tuple[str, int]] = []
-        while len(result) < 9:
+        for _ in range(9):
             step()
             assert session.stop is not None
             result.append((session.stop.when, session.stop.ordinal))

@@ -17,6 +17,7 @@ from actiondbg.statistics.cpu_events import (
     read_pmu,
 )
 from actiondbg.statistics.events import parse_events
+from tests.elements import some
 
 ZEN3 = Cpu("AuthenticAMD", 25, 0x01, 1)
 ZEN4 = Cpu("AuthenticAMD", 25, 0x61, 2)
@@ -103,7 +104,7 @@ def test_every_event_of_the_table_can_be_encoded() -> None:
     for cpu, least in ((ZEN3, 50), (ZEN4, 250), (SKYLAKE_X, 200), (SAPPHIRE_RAPIDS, 200)):
         found = codes(cpu)
         assert len(found) > least
-        assert all(code.config < 1 << 36 for code in found.values())
+        assert all(code.config < 1 << 36 for code in some(found.values()))
 
 
 def test_an_event_belongs_to_its_cpus() -> None:

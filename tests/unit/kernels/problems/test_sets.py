@@ -9,12 +9,13 @@ from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.registry import kind_names
 from actiondbg.kernels.problems.sets import load_set, named_sets
+from tests.elements import some
 
 
 @pytest.mark.parametrize("name", named_sets())
 def test_the_operations_of_a_set_fit_their_kinds_and_differ(name: str) -> None:
     operations = load_set(name)
-    for operation in operations:
+    for operation in some(operations):
         operation.check()
     names = [each.name for each in operations]
     assert len(set(names)) == len(names) >= 2

@@ -12,6 +12,7 @@ from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.problems.program_file import cut_program, operations_of
 from actiondbg.kernels.programs.model_operation import ModelOperation
+from tests.elements import some
 from tests.fakes.kernels.program import PROGRAM
 
 pytest.importorskip("mlir.ir")
@@ -67,7 +68,7 @@ def test_work_and_loops_are_those_of_the_root(program: Path) -> None:
 
 
 def test_results_use_the_destination_without_further_memory(program: Path) -> None:
-    for operation in operations_of(program):
+    for operation in some(operations_of(program)):
         text = operation.function(destination=True)
         assert text.count("%out :") >= 1
         # Of the first layer the broadcast bias, of the square the terms, of the pooling the window.
@@ -75,7 +76,7 @@ def test_results_use_the_destination_without_further_memory(program: Path) -> No
 
 
 def test_the_root_gets_its_attributes(program: Path) -> None:
-    for operation in operations_of(program):
+    for operation in some(operations_of(program)):
         marked = operation.body("%out", "marked = 1 : i64")
         lines = [line for line in marked.splitlines() if "marked = 1 : i64" in line]
         assert len(lines) == 1

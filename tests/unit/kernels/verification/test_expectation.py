@@ -18,6 +18,7 @@ from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.verification.expectation import expectation_of, expected_result
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
+from tests.elements import some
 
 _F16, _BF16, _F32 = ElementType.F16, ElementType.BF16, ElementType.F32
 _I8, _I32 = ElementType.I8, ElementType.I32
@@ -82,7 +83,7 @@ def test_an_expectation_is_computed_once_and_again_if_a_file_is_damaged(tmp_path
     ]
     read = ReferenceCache(folder).expectations(operation)[0]
     assert {each: each.stat().st_mtime_ns for each in times} == times
-    for one, other in zip(made.operands, read.operands, strict=True):
+    for one, other in some(zip(made.operands, read.operands, strict=True)):
         assert one.dtype == other.dtype
         assert (one == other).all()
     assert (made.values == read.values).all()

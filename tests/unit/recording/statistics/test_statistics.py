@@ -18,6 +18,7 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.measurement import Measured, Selection, measure
 from actiondbg.recording.statistics.samples import samples_of
+from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, fake_recording, write_recording
 from tests.paths import COMMAND, ROOT
@@ -250,14 +251,14 @@ def test_statistics_in_words(tmp_path: Path) -> None:
 def test_rows_are_aligned(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "a.adbrec", 5000, seed=1, events=EVENTS)
     lines = printed("--name", "*", path).splitlines()
-    for number in [i for i, line in enumerate(lines) if line.startswith("P(bucket of ")]:
+    for number in some([i for i, line in enumerate(lines) if line.startswith("P(bucket of ")]):
         end = lines[number + 1].index("1  2  3  4")
         rows = lines[number + 2 : number + 18]
         assert len(rows) == 16
-        for row in rows:
+        for row in some(rows):
             assert row[end - 2 : end] == "  " and row[end - 3].isdigit()
             cells = row[end:].ljust(16 * 3 - 1)
-            assert all(cells[i] == " " for i in range(2, len(cells), 3))
+            assert all(cells[i] == " " for i in some(range(2, len(cells), 3)))
             assert set(cells) <= set(" ·░▒▓█")
 
 
@@ -393,4 +394,4 @@ def test_a_damaged_recording(tmp_path: Path) -> None:
 
 def test_own_events_of_nested_actions_are_not_negative(tmp_path: Path) -> None:
     samples = samples_of(open_recording(nested(tmp_path / "a.adbrec")), own=True)
-    assert all((values >= 0).all() for values in samples.events.values())
+    assert all((values >= 0).all() for values in some(samples.events.values()))

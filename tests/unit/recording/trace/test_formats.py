@@ -15,6 +15,7 @@ from actiondbg.recording.trace import writer as writing
 from actiondbg.recording.trace.formats import tracy
 from actiondbg.recording.trace.options import Failed, Format, Selection, format_of
 from actiondbg.recording.trace.writer import write_trace
+from tests.elements import some
 from tests.fakes.recording.nesting import ActionGenerator, leave_open, write_chunks
 from tests.fakes.recording.recordings import (
     Action,
@@ -142,7 +143,7 @@ def test_each_process_thread_and_place_is_described(tmp_path: Path) -> None:
     assert list(process.cmdline) == ["mlir-opt", "in.mlir", "--canonicalize"]
     threads = {t.thread.tid: t.thread.thread_name for t in trace.tracks.values() if t.parent_uuid}
     assert threads == {4711: "main", 4712: "worker 1", 4713: "worker 2"}
-    for each in trace.slices:
+    for each in some(trace.slices):
         if "location" in each.arguments:
             file, line, _ = each.arguments["location"].rsplit(":", 2)
             assert trace.places[each.ordinal] == (file, int(line))

@@ -21,6 +21,7 @@ from actiondbg.recording.trace.formats.protobuf import (
 )
 from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
 from actiondbg.recording.trace.text_columns import string_array, tallies
+from tests.elements import some
 from tests.fakes import strategies
 
 EDGES = [0, 1, 127, 128, 16383, 16384, 2**31, 2**32 - 1, 2**32, 2**56 - 1, 2**62]
@@ -93,7 +94,7 @@ def test_varints_are_googles() -> None:
 def test_fields_are_googles(field: int) -> None:
     def theirs(make: object, *values: object) -> bytes:
         written: list[bytes] = []
-        for value in values:
+        for value in some(values):
             make(field, False, False)(written.append, value, True)  # type: ignore[operator]
         return b"".join(written)
 

@@ -10,6 +10,9 @@ from actiondbg.bisection.candidates.record import Record, RecordedAction
 from actiondbg.bisection.verdict import Verdict
 
 _ONLY_ACTIONS = "only patterns and folds outside of conversions are candidates"
+_FINEST = (
+    "patterns and folds are candidates, and so are passes that convert or have none, as a whole"
+)
 _MOST_REQUIRED = 4  # passes that are required one by one, after the tool failed without them
 
 
@@ -21,7 +24,7 @@ class Scheme(msgspec.Struct, frozen=True):
     Attributes:
         passes: arguments of passes that are candidates as a whole.
         held: arguments of passes whose patterns and folds are no candidates.
-        words: describes the scheme, for a note; empty for the first scheme.
+        words: describes the scheme, for a note; empty for one that is no start to search from.
     """
 
     passes: frozenset[str] = frozenset()
@@ -87,7 +90,7 @@ class SchemeQueue:
         self._conversions = conversions = record.conversions()
         leafless = allowed - with_leaves
         fine = [
-            _scheme(leafless | (conversions & allowed), conversions),
+            _scheme(leafless | (conversions & allowed), conversions, _FINEST),
             _scheme(
                 leafless - conversions,
                 conversions,

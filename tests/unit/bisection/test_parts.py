@@ -217,6 +217,18 @@ def test_the_schemes_of_passes_alone_begin_with_all_of_them() -> None:
     assert first.passes == arguments
 
 
+@pytest.mark.parametrize("only_passes", [False, True])
+def test_each_start_is_described(only_passes: bool) -> None:
+    found = record()
+    queue = SchemeQueue(found, {one.argument or "" for one in found.passes}, only_passes)
+    words: list[str] = []
+    for scheme in queue.schemes():
+        words.append(scheme.words)
+        queue.failed(scheme, "untestable", "cse" if len(words) == 1 else None)
+    assert len(set(words)) == len(words) > 5
+    assert "" not in words
+
+
 def test_failing_pass_is_required() -> None:
     assert schemes("untestable", "cse")[:2] == [
         ({"cse", "convert"}, {"convert"}),

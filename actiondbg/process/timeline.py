@@ -26,12 +26,15 @@ class Edited(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[
         target: the edited IR: "@SYMBOL" or "module".
         edit: as the agent gets it.
         patch: the hunks of a unified diff of the printed text; none for passes.
+        saved: the ordinal of its action in the file that it was loaded from; None for an edit
+            made at a stop.
     """
 
     when: Side
     target: str
     edit: protocol.Edit
     patch: list[str] = msgspec.field(default_factory=list[str])
+    saved: int | None = None
 
 
 class RuleSpan(msgspec.Struct, kw_only=True, frozen=True):

@@ -165,6 +165,7 @@ class Session(Closeable):
             executions,
             self.cursor,
             scout,
+            replay,
             replacement,
             self.skips,
             [self.stack.reset, self.ir.reset, branch_names.follow],

@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.process.stop import Stop
+from actiondbg.session.occurrences import SavedAction
 from actiondbg.support.atomic_write import write_whole
 
 FORMAT = 2  # 1 had no ``op``, and no rules
@@ -35,31 +34,14 @@ class Head(msgspec.Struct, kw_only=True, frozen=True):
     build: str | None = None
 
 
-class SkipEntry(
-    protocol.ActionRef,
-    kw_only=True,
-    frozen=True,  # pyright: ignore[reportGeneralTypeIssues]
-    forbid_unknown_fields=True,
-):
+class SkipEntry(SavedAction, kw_only=True, frozen=True):
     """A saved skip.
 
     Attributes:
-        nth: its number among the actions of this tag, name, location and function, from 1; 0 if
-            unknown.
         control: always "skip".
     """
 
-    nth: int
     control: Literal["skip"] = "skip"
-
-    @property
-    def what(self) -> tuple[str, str, str | None, str | None]:
-        """The identity of the action apart from its ordinal."""
-        return what_of(self)
-
-    def matches(self, stop: Stop) -> bool:
-        """Return whether a stop is at this action or an equal one."""
-        return self.what in (what_of(stop), (stop.tag, stop.unnamed, *what_of(stop)[2:]))
 
 
 class RuleEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -79,11 +61,6 @@ class SavedSkips(NamedTuple):
 
     entries: list[SkipEntry]
     rules: list[RuleEntry]
-
-
-def what_of(action: protocol.ActionRef) -> tuple[str, str, str | None, str | None]:
-    """Return the identity of an action apart from its ordinal."""
-    return action.tag, action.name, action.location, action.function
 
 
 def write_skips(

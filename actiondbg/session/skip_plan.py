@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 
 import msgspec
@@ -15,19 +14,23 @@ from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
-from actiondbg.session.past.replay import Place, Replay, logging, read_log
+from actiondbg.session.occurrences import (
+    find_nth,
+    numbers_of,
+    stopping_at,
+    why_not_found,
+)
+from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_file import (
     Head,
     RuleEntry,
     SkipEntry,
     read_skips,
-    what_of,
     write_skips,
 )
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.support.counts import counted
-from actiondbg.support.globs import escape_glob
 from actiondbg.tool.program import Program
 
 _BARRIER = 1 << 30  # a breakpoint id above all of the user's
@@ -281,14 +284,10 @@ class SkipPlan:
         """Return the ordinal of the nth occurrence of an entry's action, if it is ahead."""
         if not entry.nth or not execution.has_origin:
             return None
-        with self._scout.fork(execution.origin, [_stopping(entry)]) as fork:
+        with self._scout.fork(execution.origin, [stopping_at(entry.what)]) as fork:
             skip(fork, execution, (action.ordinal for action, _ in located))
-            number = 0
-            while (stop := fork.complete()).when != "exit":
-                number += stop.when == "before" and entry.matches(stop)
-                if number == entry.nth:
-                    return stop.ordinal if self._is_ahead(execution, stop) else None
-        return None
+            stop = find_nth(fork, entry)
+        return stop.ordinal if stop is not None and self._is_ahead(execution, stop) else None
 
     def _is_ahead(self, execution: Execution, stop: Stop) -> bool:
         here = execution.stop
@@ -314,27 +313,11 @@ class SkipPlan:
         """Return entries with their numbers among equal actions."""
         numbers: dict[int, int] = {}
         if actions and execution.has_origin:
-            numbers = self._occurrences(actions)
+            numbers = numbers_of(self._replay, actions)
         return [
             SkipEntry(nth=numbers.get(one.ordinal, 0), **protocol.ref_fields(one))
             for one in actions
         ]
-
-    def _occurrences(self, actions: list[Skipped]) -> dict[int, int]:
-        kinds = list(dict.fromkeys(what_of(one) for one in actions))
-        breakpoints = [logging(_terms(*kind), id=id) for id, kind in enumerate(kinds, 1)]
-        counts = dict.fromkeys(kinds, 0)
-        numbers: dict[int, int] = {}
-        with self._replay.log_file() as log:
-            self._replay.log(breakpoints, Place(actions[-1].ordinal), log).close()
-            seen: set[int] = set()
-            for line in read_log(log):
-                kind = (line.tag, line.name, line.location, line.function)
-                if kind in counts and line.ordinal not in seen:
-                    seen.add(line.ordinal)
-                    counts[kind] += 1
-                    numbers[line.ordinal] = counts[kind]
-        return numbers
 
 
 def _is_at(stop: Stop, mismatch: Mismatch) -> bool:
@@ -344,61 +327,29 @@ def _is_at(stop: Stop, mismatch: Mismatch) -> bool:
 
 
 def _barrier_at(stop: Stop) -> protocol.WireBreakpoint:
-    term = protocol.Term(kind="ordinal", ordinal=stop.ordinal)
-    return _wire(_BARRIER, [term], after=stop.when == "after")
-
-
-def _stopping(entry: SkipEntry) -> protocol.WireBreakpoint:
-    return _wire(1, _terms(*entry.what), after=False)
-
-
-def _wire(id: int, terms: list[protocol.Term], after: bool) -> protocol.WireBreakpoint:
     return protocol.WireBreakpoint(
-        id=id,
+        id=_BARRIER,
         enabled=True,
         temporary=False,
-        after=after,
+        after=stop.when == "after",
         ignore=0,
-        terms=terms,
+        terms=[protocol.Term(kind="ordinal", ordinal=stop.ordinal)],
         condition=None,
     )
 
 
-def _terms(tag: str, name: str, location: str | None, function: str | None) -> list[protocol.Term]:
-    """Return terms that match all actions of this identity, and few others."""
-    terms = [protocol.Term(kind="tag", glob=escape_glob(tag))]
-    if tag == "apply-pattern" and name:
-        terms.append(protocol.Term(kind="pattern", glob=escape_glob(name)))
-    if function is not None:
-        terms.append(protocol.Term(kind="func", glob=escape_glob(function)))
-    match = re.fullmatch(r"(.+):([0-9]+):([0-9]+)", location or "")
-    if match:
-        path, line, column = match[1], int(match[2]), int(match[3])
-        if line:
-            terms.append(protocol.Term(kind="location", path=path, line=line, column=column))
-    return terms
-
-
 def _other_action(entry: SkipEntry, stop: Stop) -> str:
     there = _words(stop.ordinal, stop.tag, stop.name, stop.location, stop.function)
-    return f"{_entry_text(entry)} does not match: found {there}. {_no_other(entry)}"
+    return f"{_entry_text(entry)} does not match: found {there}. {why_not_found(entry)}"
 
 
 def _missing_action(entry: SkipEntry, actions: int | None) -> str:
     ended = "ends earlier" if actions is None else f"has only {counted(actions, 'action')}"
-    return f"{_entry_text(entry)} does not match: the run {ended}. {_no_other(entry)}"
+    return f"{_entry_text(entry)} does not match: the run {ended}. {why_not_found(entry)}"
 
 
 def _entry_text(entry: SkipEntry) -> str:
-    return f"The skip of {_words(entry.ordinal, *entry.what)}"
-
-
-def _no_other(entry: SkipEntry) -> str:
-    if not entry.nth:
-        return "No later action is the same."
-    if entry.nth == 1:
-        return "The saved action does not occur in this run."
-    return f"The saved action occurs fewer than {entry.nth} times in this run."
+    return f"The skip of {_words(entry.ordinal, *entry.what[:2], entry.location, entry.function)}"
 
 
 def _words(ordinal: int, tag: str, name: str, location: str | None, function: str | None) -> str:

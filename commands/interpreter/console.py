@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.interpreter.shown_lines import ShownLines
+from actiondbg.commands.render.edits import located_text
 from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.ir.stop_context import StopContext
 from actiondbg.commands.render.tables import wrapped
@@ -291,6 +292,9 @@ class Console:
         if not self._noted_threading and hello and "threads-off" in hello.capabilities:
             self._noted_threading = True
             self.note("Threading of the tool is switched off while it is debugged.")
+        if self._live is not None:
+            for edited in self._live.edits.report_located():
+                self.note(located_text(edited))
         return stop
 
     def _resume(self, control: Callable[[], Stop]) -> Stop:

@@ -37,7 +37,23 @@ def edits_text(_: RenderContext, shown: EditsShown) -> str:
 def _edit(edited: Edited) -> str:
     what = f"passes {edited.edit.pipeline}" if edited.edit.pipeline else _size(edited.patch)
     name = edited.name or "nameless"
-    return f"{edited.when} #{edited.ordinal} {edited.tag} ({name}) on {edited.target}: {what}"
+    where = f" in @{edited.function}" if edited.function else ""
+    place = f"{edited.when} #{edited.ordinal} {edited.tag} ({name}){where} on {edited.target}"
+    return f"{place}{_saved(edited)}: {what}"
+
+
+def located_text(edited: Edited) -> str:
+    """Return a sentence about the place in this run of an edit that was loaded from a file."""
+    where = f" in @{edited.function}" if edited.function else ""
+    place = f"{edited.when} #{edited.ordinal} {edited.name}{where}{_saved(edited)}"
+    target = "the module" if edited.target == "module" else edited.target
+    return f"The loaded edit of {target} applies {place}."
+
+
+def _saved(edited: Edited) -> str:
+    """Return the saved ordinal where it is another one."""
+    moved = edited.saved is not None and edited.saved != edited.ordinal
+    return f" (saved as #{edited.saved})" if moved else ""
 
 
 def _size(patch: list[str]) -> str:
@@ -53,6 +69,7 @@ def edited_object(edited: Edited) -> dict[str, object]:
         "when": edited.when,
         "tag": edited.tag,
         "name": edited.name,
+        "saved": edited.saved,
         "event": edited.edit.event,
         "target": edited.target,
         "pipeline": edited.edit.pipeline,

@@ -16,7 +16,7 @@ from actiondbg.commands.interpreter.options import (
     Positional,
     Rest,
 )
-from actiondbg.commands.render.edits import EditsShown
+from actiondbg.commands.render.edits import EditsShown, located_text
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.shell.editor import edit_text
 from actiondbg.errors import EditRefused, UsageError
@@ -157,4 +157,6 @@ def save_edits(console: Console, options: EditFileOptions) -> Text:
 def load_edits(console: Console, options: EditFileOptions) -> Text:
     """Apply the edits of a file written by 'save edits', in this run and in later ones."""
     count = console.live_session().edits.load(options.file)
-    return Text(f"Loaded {counted(count, 'edit')} from {options.file}.")
+    head = f"Loaded {counted(count, 'edit')} from {options.file}."
+    located = console.live_session().edits.report_located()
+    return Text("\n".join([head, *map(located_text, located)]))

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.process.stop import Side, Stop
+from actiondbg.process.stop import Side
 from actiondbg.process.timeline import Edited
+from actiondbg.session.occurrences import SavedAction
 from actiondbg.support.atomic_write import write_whole
 
-_HEAD = "# actiondbg edits 1"
+_HEAD = "# actiondbg edits 2"
+_HEADS = ("# actiondbg edits 1", _HEAD)  # 1 had no ``nth``
 _MARK = "edit "
 
 
-class SavedEdit(
-    protocol.ActionRef,
-    kw_only=True,
-    frozen=True,  # pyright: ignore[reportGeneralTypeIssues]
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-):
+class SavedEdit(SavedAction, kw_only=True, frozen=True, omit_defaults=True):
     """A saved edit.
 
     Attributes:
@@ -39,24 +35,26 @@ class SavedEdit(
     pipeline: str | None = None
     generic: bool = False
 
-    def matches(self, stop: Stop) -> bool:
-        """Return whether a stop is at the action of the edit."""
-        wanted = (self.when, self.ordinal, self.tag, self.name, self.op)
-        return wanted == (stop.when, stop.ordinal, stop.tag, stop.name, stop.op)
-
     @property
     def place(self) -> str:
         """The place for messages."""
-        return f"{self.when} #{self.ordinal} {self.tag} ({self.name or 'nameless'})"
+        where = f" in @{self.function}" if self.function else ""
+        return f"{self.when} #{self.ordinal} {self.tag} ({self.name or 'nameless'}){where}"
 
 
-def write_edits(path: str | os.PathLike[str], argv: Sequence[str], edits: Sequence[Edited]) -> None:
+def write_edits(
+    path: str | os.PathLike[str],
+    argv: Sequence[str],
+    edits: Sequence[Edited],
+    numbers: Mapping[int, int],
+) -> None:
     """Write a file of edits.
 
     Args:
         path: of the file.
         argv: the command line of the run, for readers of the file.
         edits: in the order of the events.
+        numbers: of their actions among the equal ones, by ordinal; none where it is unknown.
 
     Raises:
         FileNotWritten: the file cannot be written.
@@ -68,6 +66,7 @@ def write_edits(path: str | os.PathLike[str], argv: Sequence[str], edits: Sequen
             target=one.target,
             pipeline=one.edit.pipeline,
             generic=one.edit.generic,
+            nth=numbers.get(one.ordinal, 0),
             **protocol.ref_fields(one),
         )
         lines.append(_MARK + msgspec.json.encode(saved).decode())
@@ -95,7 +94,7 @@ def read_edits(path: str | os.PathLike[str]) -> list[tuple[SavedEdit, list[str]]
         raise UsageError(
             f"The edits cannot be read from {name!r} ({why}): name another file."
         ) from error
-    if lines[0] != _HEAD:
+    if lines[0] not in _HEADS:
         raise UsageError(
             f"{name!r} is not a file of edits: name one that 'save edits' has written."
         )

@@ -22,6 +22,13 @@ from actiondbg.session.edits.edit_place import check_place
 from actiondbg.session.edits.text_patch import apply_patch, make_patch
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.occurrences import (
+    find_nth,
+    numbers_of,
+    stopping_at,
+    why_not_found,
+)
+from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
@@ -90,6 +97,7 @@ class Edits:
         executions: the processes of the tool.
         cursor: whose function is edited.
         scout: makes forks that try edits.
+        replay: replays the run, to number the actions of edits.
         replacement: begins a branch.
         skips: the skips, which the agent gets together with the edits.
         resets: called after the IR has changed.
@@ -101,6 +109,7 @@ class Edits:
         executions: Executions,
         cursor: Cursor,
         scout: Scout,
+        replay: Replay,
         replacement: ToolReplacement,
         skips: SkipPlan,
         resets: Sequence[Callable[[], None]],
@@ -109,11 +118,13 @@ class Edits:
         self._executions = executions
         self._cursor = cursor
         self._scout = scout
+        self._replay = replay
         self._replacement = replacement
         self._skips = skips
         self._resets = resets
         self._loaded: list[tuple[SavedEdit, list[str]]] = []  # applied in each run
         self._pending = False  # located at the first stop
+        self._located: list[Edited] = []  # since they were last reported
         self._files = 0
 
     def all(self) -> list[Edited]:
@@ -229,7 +240,10 @@ class Edits:
         edits = self.all()
         if not edits:
             raise UsageError("There are no edits on this timeline: make one with edit-ir.")
-        write_edits(path, self._program.argv, edits)
+        numbers: dict[int, int] = {}
+        if self._executions.need_idle().has_origin:
+            numbers = numbers_of(self._replay, edits)
+        write_edits(path, self._program.argv, edits, numbers)
         return len(edits)
 
     def load(self, path: str | os.PathLike[str]) -> int:
@@ -248,6 +262,11 @@ class Edits:
             self._plan(execution, saved)
         self._loaded += saved
         return len(saved)
+
+    def report_located(self) -> list[Edited]:
+        """Return the edits of files that were located in a run since the last report."""
+        located, self._located = self._located, []
+        return located
 
     # --- runs ---
 
@@ -359,6 +378,7 @@ class Edits:
             self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
         execution.branches.plan_edits(planned)
+        self._located += planned
         skipping = execution.request(execution.branches.request())
         execution.stop = with_skipping(execution.stop, skipping)
         self._reset()
@@ -372,7 +392,8 @@ class Edits:
         patch: list[str],
     ) -> Edited:
         """Return a saved edit for this run, after it was applied in a fork."""
-        stop = self._advance(fork, entry)
+        done = [*execution.branches.edits(), *planned]
+        stop = self._advance(fork, execution, done, entry)
         try:
             if entry.target == "module":
                 _, id = _move_to(_mover(fork), "module")
@@ -390,7 +411,6 @@ class Edits:
                 before = print_named(fork, id, file, entry.generic)
                 path = self._write(apply_patch(before.text, patch))
                 edit = msgspec.structs.replace(edit, path=path)
-            done = [*execution.branches.edits(), *planned]
             _apply_in(fork, execution, done, edit)
         except EditRefused as refused:
             why = str(refused).rstrip(".")
@@ -401,23 +421,27 @@ class Edits:
             target=entry.target,
             edit=edit,
             patch=patch,
-            **protocol.ref_fields(entry),
+            saved=entry.ordinal,
+            **protocol.ref_fields(stop),
         )
 
-    def _advance(self, fork: ForkedTool, entry: SavedEdit) -> Stop:
+    def _advance(
+        self, fork: ForkedTool, execution: Execution, done: Sequence[Edited], entry: SavedEdit
+    ) -> Stop:
         """Replay in a fork up to the place of a saved edit.
 
         Raises:
             UsageError: the place has passed.
-            EditRefused: another action is there, or none.
+            EditRefused: the saved action does not occur.
         """
         here = fork.stop
-        if here is not None and here.ordinal > entry.ordinal:
+        ordinal = self._find(execution, done, entry)
+        if here is not None and here.ordinal > ordinal:
             raise UsageError(
                 f"The edit {entry.place} has passed: start the tool again with 'restart'."
             )
         try:
-            stop = fork.advance(entry.ordinal, entry.when)
+            stop = fork.advance(ordinal, entry.when)
         except ToolGone as gone:
             raise EditRefused(
                 f"The edit {entry.place} does not match: the run ends earlier."
@@ -426,6 +450,24 @@ class Edits:
             found = f"#{stop.ordinal} {stop.tag} ({stop.name or 'nameless'})"
             raise EditRefused(f"The edit {entry.place} does not match: found {found}.")
         return stop
+
+    def _find(self, execution: Execution, done: Sequence[Edited], entry: SavedEdit) -> int:
+        """Return the ordinal of a saved action in this run, with the edits before it.
+
+        Without its number among the equal ones, or where the run cannot be replayed, it is the
+        saved ordinal.
+        """
+        if not entry.nth or not execution.has_origin:
+            return entry.ordinal
+        request = msgspec.structs.replace(
+            execution.branches.request(), edits=[one.edit for one in done]
+        )
+        with self._scout.fork(execution.origin, [stopping_at(entry.what)]) as fork:
+            fork.request(request)
+            stop = find_nth(fork, entry)
+        if stop is None:
+            raise EditRefused(f"The edit {entry.place} does not match. {why_not_found(entry)}")
+        return stop.ordinal
 
 
 def _apply_in(

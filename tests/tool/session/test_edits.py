@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from tests.fakes import stock_tool as stock
-from tests.paths import ROOT
+from tests.paths import COMMAND, ROOT
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -378,7 +379,7 @@ def saved(launch: Launch) -> tuple[str, str]:
 def test_saved_edits_are_applied_in_each_run(launch: Launch) -> None:
     file, output = saved(launch)
     text = Path(file).read_text()
-    assert text.startswith("# actiondbg edits 1\n")
+    assert text.startswith("# actiondbg edits 2\n")
     assert re.search(r"^-.* arith.constant 3 : i32$", text, re.MULTILINE)
     session = launch(NESTED)
     assert session.edits.load(file) == 2
@@ -403,11 +404,118 @@ def test_saved_edits_are_loaded_at_a_stop(launch: Launch) -> None:
         session.edits.load(file)
 
 
+TWICE = "--pass-pipeline=builtin.module(func.func(cse,canonicalize,cse))"
+SUMS = """\
+func.func @one(%a: i32) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %0 = arith.addi %a, %c1 : i32
+  return %0 : i32
+}
+func.func @two(%a: i32) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %0 = arith.addi %a, %c1 : i32
+  %1 = arith.addi %c1, %c2 : i32
+  %2 = arith.addi %0, %1 : i32
+  return %2 : i32
+}
+"""
+
+
+def twice(launch: Launch, source: str = SUMS) -> actiondbg.Session:
+    return launch(TWICE, source=stock.write("sums.mlir", source))
+
+
+def go_to_second_cse(session: actiondbg.Session) -> int:
+    """Stop before the second cse of @two; return its ordinal."""
+    session.breakpoints.add("pass:cse and func:two")
+    session.run()
+    return session.continue_().ordinal
+
+
+def at_second_cse(launch: Launch) -> tuple[actiondbg.Session, int]:
+    session = twice(launch)
+    return session, go_to_second_cse(session)
+
+
+# Other folds, another line above each function, and another function before them.
+OTHER_FOLDS = SUMS.replace("%a, %c1", "%c1, %c1", 1)
+MORE_LINES = "\n" + SUMS
+MORE_FUNCTIONS = SUMS[: SUMS.index("func.func @two")].replace("@one", "@zero") + SUMS
+
+
+@pytest.mark.parametrize("source", [SUMS, OTHER_FOLDS, MORE_LINES, MORE_FUNCTIONS])
+def test_saved_edits_are_found_by_pass_function_and_number(launch: Launch, source: str) -> None:
+    session, saved = at_second_cse(launch)
+    edit(session, "return %0", "%3 = arith.subi %0, %0 : i32\n  return %3")
+    session.edits.save("my.edits")
+    other = twice(launch, source)
+    other.edits.load("my.edits")
+    assert other.run().status == 0
+    [edited] = other.edits.report_located()
+    assert (edited.saved, edited.name, edited.function) == (saved, "cse", "two")
+    assert other.edits.all() == [edited] and not other.edits.report_located()
+    assert other.target.output().count("arith.subi") == 1
+    # The action is the second cse of @two in that run, too.
+    with twice(launch, source) as plain:
+        assert edited.ordinal == go_to_second_cse(plain)
+    assert (edited.ordinal == saved) == (source in (SUMS, MORE_LINES))
+
+
+def test_saved_edit_after_an_action_is_found(launch: Launch) -> None:
+    session, _ = at_second_cse(launch)
+    session.next()
+    edit(session, "return %0", "%3 = arith.subi %0, %0 : i32\n  return %3")
+    session.edits.apply_pass("canonicalize")
+    session.edits.save("my.edits")
+    other = twice(launch, MORE_FUNCTIONS)
+    other.start()
+    assert other.edits.load("my.edits") == 2
+    assert [one.when for one in other.edits.report_located()] == ["after", "after"]
+    other.continue_()
+    assert "constant 0" in other.target.output().partition("@two")[2]
+
+
+def test_saved_edit_of_the_first_format(launch: Launch) -> None:
+    session, _ = at_second_cse(launch)
+    edit(session, "return %0", "%3 = arith.subi %0, %0 : i32\n  return %3")
+    session.edits.save("my.edits")
+    text = Path("my.edits").read_text()
+    first = re.sub(r',"nth":\d+', "", text.replace("edits 2", "edits 1"))
+    assert first != text
+    Path("my.edits").write_text(first)
+    same = twice(launch)
+    same.edits.load("my.edits")
+    assert same.run().status == 0 and "subi" in same.target.output()
+    other = twice(launch, OTHER_FOLDS)
+    other.edits.load("my.edits")
+    with pytest.raises(errors.EditRefused, match="does not match: the run ends earlier"):
+        other.run()
+
+
+def test_loaded_edit_names_its_action(launch: Launch) -> None:
+    session, saved = at_second_cse(launch)
+    edit(session, "return %0", "%3 = arith.subi %0, %0 : i32\n  return %3")
+    session.edits.save("my.edits")
+    more = stock.write("more.mlir", OTHER_FOLDS)
+    tool = ["--", "mlir-opt", more, TWICE, "-o", "out.mlir"]
+    batch = [COMMAND, "--batch", "-nx"]
+    run = subprocess.run(
+        [*batch, "--edits", "my.edits", "-ex", "run", *tool], capture_output=True, text=True
+    )
+    match = re.search(r"applies before #(\d+) cse in @two \(saved as #(\d+)\)\.", run.stderr)
+    assert match and int(match[2]) == saved != int(match[1]), run.stderr
+    lines = ["-ex", "start", "-ex", "load edits my.edits", "-ex", "info edits"]
+    load = subprocess.run([*batch, *lines, *tool], capture_output=True, text=True)
+    assert match[0] in load.stdout
+    assert f"before #{match[1]} pass-execution (cse) in @two" in load.stdout.splitlines()[-1]
+
+
 def test_saved_edit_that_does_not_fit(launch: Launch) -> None:
     file, _ = saved(launch)
     other = launch("--canonicalize")
     other.edits.load(file)
-    with pytest.raises(errors.EditRefused, match=r"before #3 .* does not match: found #3"):
+    with pytest.raises(errors.EditRefused, match=r"before #3 .* does not match.* not occur"):
         other.run()
     assert other.state == "stopped"
     other.continue_()

@@ -216,6 +216,21 @@ def test_moved_action_is_found(launch: Launch) -> None:
     assert session.target.output() == output
 
 
+def test_skipped_pass_is_found_by_its_function_below_more_lines(launch: Launch) -> None:
+    source = Path(mixed(launch).target.argv[1]).read_text()
+    passes = "--pass-pipeline=builtin.module(func.func(cse))"
+    session = launch(passes, source="mixed.mlir")
+    session.breakpoints.add("pass:cse and func:mixed", temporary=True)
+    session.run()
+    assert session.skip().status == 0
+    output = session.target.output()
+    session.skips.save("cse.skips")
+    more = launch(passes, source=stock.write("more.mlir", f"\n\n{source}"))
+    more.skips.load("cse.skips")
+    assert more.run().status == 0
+    assert more.target.output() == output != stock.run(more.target.argv).stdout
+
+
 def test_replay_continues_after_another_control(launch: Launch) -> None:
     entries, _ = saved(launch)
     session = mixed(launch)

@@ -86,6 +86,48 @@ class Attempts(msgspec.Struct, kw_only=True, frozen=True):
         ]
 
 
+class AttemptedPlace(msgspec.Struct, kw_only=True, frozen=True):
+    """The attempts on operations of one name at one location.
+
+    Attributes:
+        count: the number of attempts.
+        first: the first attempt.
+    """
+
+    count: int
+    first: Attempt
+
+
+def attempted_places(
+    attempts: Iterable[Attempt], path: str = "", line: int | None = None
+) -> list[AttemptedPlace]:
+    """Group attempts by the place of the operation.
+
+    Args:
+        attempts: of one pattern.
+        path: the file in question, or the last components of its path.
+        line: the line in question; None for none.
+
+    Returns:
+        The places in the file first, the nearest to the line first; otherwise in the order of the
+        attempts.
+    """
+    places: dict[tuple[str | None, str | None], list[Attempt]] = {}
+    for one in attempts:
+        places.setdefault((one.location, one.op), []).append(one)
+
+    def distance(place: tuple[str | None, str | None]) -> tuple[bool, int]:
+        file, _, rest = (place[0] or "").partition(":")
+        at = rest.partition(":")[0]
+        is_near = line is not None and at.isdigit() and f"/{file}".endswith(f"/{path}")
+        return not is_near, abs(int(at) - line) if is_near and line is not None else 0
+
+    return [
+        AttemptedPlace(count=len(places[place]), first=places[place][0])
+        for place in sorted(places, key=distance)
+    ]
+
+
 def attempts_of(name: str, lines: Iterable[protocol.Stopped], op_id: int | None = None) -> Attempts:
     """Read the attempts from a log.
 

@@ -228,7 +228,7 @@ def _is_whole_name(kind: Kind, glob: str, names: Vocabulary) -> bool:
     return _matches_any(glob, names.get(kind))
 
 
-def _is_known(kind: Kind, glob: str, names: Vocabulary) -> bool:
+def is_known(kind: Kind, glob: str, names: Vocabulary) -> bool:
     """Return whether a glob matches a known name, as the agent matches it; see ``Glob``."""
     return _is_whole_name(kind, glob, names) or _is_part(kind, glob, names)
 
@@ -258,7 +258,7 @@ def _matches_any(glob: str, names: Collection[str]) -> bool:
 
 def misspelt(kind: Kind, glob: str, names: Vocabulary) -> str | None:
     """Return the known name that is meant by one that is not known; None if there is none."""
-    if _is_known(kind, glob, names):
+    if is_known(kind, glob, names):
         return None
     near = _nearest(glob, (kind,), names)
     return near.partition(":")[2] if near else None
@@ -275,7 +275,7 @@ def _unknown(piece: Piece, term: Term, names: Vocabulary) -> str | None:
     if term.kind == "name":
         return _clause(f"nothing named {piece.raw!r}", _nearest(glob, _ORDER, names), names)
     kind = _KIND_OF.get(term.kind)
-    if kind is None or _is_known(kind, glob, names) or not glob.strip("*"):
+    if kind is None or is_known(kind, glob, names) or not glob.strip("*"):
         return None
     # The class names of passes are not listed.
     is_class = kind == "pass" and (glob[:1].isupper() or "::" in glob)

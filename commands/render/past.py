@@ -20,13 +20,14 @@ from actiondbg.protocol import ref_fields
 from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
+    from actiondbg.analysis.attempts import Attempt, AttemptedPlace, Group, PatternAttempts
     from actiondbg.analysis.contrast import Contrast
     from actiondbg.analysis.history import Event, History
     from actiondbg.ir.diff import Diff, Row
     from actiondbg.session.past.failure_return import FailureReturn
 
 _WIDTH = 160  # columns of a side-by-side diff in a file
+_PLACES = 5  # of attempts elsewhere that are listed
 _OFF = "\x1b[39m"
 _MARK, _UNMARK = "\x1b[7m", "\x1b[27m"  # reversed
 _COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
@@ -41,6 +42,8 @@ class AttemptsShown(msgspec.Struct):
         inside: whether the stop is inside an action, which may be an attempt that has not ended.
         contrast: of a failure without a reason; None if there is none.
         returned: the place in the code where it returned; None if it was not asked for.
+        where: the place that was asked for; empty for none.
+        elsewhere: without attempts there, where the others were, the nearest first.
     """
 
     attempts: PatternAttempts
@@ -48,6 +51,8 @@ class AttemptsShown(msgspec.Struct):
     inside: bool = False
     contrast: Contrast | None = None
     returned: FailureReturn | None = None
+    where: str = ""
+    elsewhere: list[AttemptedPlace] = msgspec.field(default_factory=list["AttemptedPlace"])
 
 
 class HistoryShown(msgspec.Struct):
@@ -69,10 +74,8 @@ class DiffShown(msgspec.Struct):
 
 def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
     found = shown.attempts
-    if not found.attempts and shown.inside:
-        return f"No attempt of {found.name} has ended so far."
     if not found.attempts:
-        return f"There was no attempt of {found.name}."
+        return "\n".join(_none_lines(shown))
     counts = Counter[str]()
     for group in found.grouped():
         counts[group.result] += group.count
@@ -91,6 +94,33 @@ def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
     if shown.contrast is not None:
         lines += _contrast_lines(shown.contrast)
     return "\n".join([*lines, *_return_lines(shown.returned)])
+
+
+def _none_lines(shown: AttemptsShown) -> list[str]:
+    """Return the text for a place, or a run, without attempts."""
+    name = shown.attempts.name
+    is_unit = shown.where.startswith(("@", "%")) or shown.where == "cursor"
+    of = "the operation of the cursor" if shown.where == "cursor" else shown.where
+    at = f" {'on' if is_unit else 'at'} {of}" if of else ""
+    if not shown.elsewhere:
+        if shown.inside:
+            return [f"No attempt of {name} has ended so far."]
+        return [f"There was no attempt of {name}{at}."]
+    count = sum(place.count for place in shown.elsewhere)
+    were = f"There {'was' if count == 1 else 'were'} {plural(count, 'attempt')} elsewhere:"
+    lines = [f"There was no attempt of {name}{at} up to here. {were}"]
+    first = shown.elsewhere[:_PLACES]
+    digits = max(len(f"{place.count:,}") for place in first)
+    lines += [f"  {place.count:>{digits},} x  {_unit_place(place.first)}" for place in first]
+    if len(shown.elsewhere) > _PLACES:
+        lines.append(f"  and {plural(len(shown.elsewhere) - _PLACES, 'more place')}")
+    return lines
+
+
+def _unit_place(attempt: Attempt) -> str:
+    location = f" at {attempt.location}" if attempt.location else ""
+    function = f" in @{attempt.function}" if attempt.function else ""
+    return f"{attempt.op or 'no operation'}{location}{function}"
 
 
 def _place(attempt: Attempt) -> str:
@@ -316,6 +346,10 @@ def _attempts_object(shown: AttemptsShown) -> object:
                 "changes": each.change_count,
             }
             for each in attempts
+        ],
+        "elsewhere": [
+            {"op": each.first.op, "location": each.first.location, "count": each.count}
+            for each in shown.elsewhere
         ],
         "contrast": None
         if shown.contrast is None

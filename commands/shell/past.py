@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.analysis.attempts import attempted_places
 from actiondbg.analysis.contrast import silent_failure
-from actiondbg.breakpoints.resolution import misspelt, resolve_spec
+from actiondbg.breakpoints.resolution import is_known, misspelt, resolve_spec
+from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
@@ -113,36 +115,79 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         return _next_attempt(console, options)
     op_id = _operation_id(console, options.where)
     location = options.where if op_id is None else None
+    past = console.session.past
     with console.progress.shown():
-        found = console.session.past.why_not(options.name, location=location, op_id=op_id)
-    stop = console.session.stop
-    if (
-        found.attempts or stop is None or stop.when in ("exit", "during")
-    ):  # "during": the tool may be crashing
-        inside = stop is not None and stop.when == "during"
+        found = past.why_not(options.name, location=location, op_id=op_id)
+        every = found
+        if not found.attempts and found.selected:
+            every = past.why_not(options.name)
+    if found.attempts:
         compared = None if options.all else _contrast(console, found, options.against)
         returned = _failure_return(console, found) if options.native else None
+        inside = console.session.stop is not None and console.session.stop.when == "during"
         return AttemptsShown(found, options.all, inside, compared, returned)
-    unknown = _unknown(console, options.name, location)
+    return _without_attempts(console, options, found, every, location)
+
+
+def _without_attempts(
+    console: Console,
+    options: WhyNotOptions,
+    found: PatternAttempts,
+    every: PatternAttempts,
+    location: str | None,
+) -> AttemptsShown | Stop:
+    """Report a slip, or the attempts elsewhere; otherwise continue to the next attempt."""
+    stop = console.session.stop
+    can_continue = stop is not None and stop.when not in ("exit", "during")
+    unknown = _unknown(console, options.name, location, bool(every.attempts))
     if unknown is not None:
+        so_far = " so far" if can_continue else ""
+        way_on = " 'why-not --next' continues to the next attempt all the same."
         raise UsageError(
-            f"There was no attempt so far, and {unknown} 'why-not --next' continues to the next "
-            "attempt all the same."
+            f"There was no attempt of {options.name}{so_far}: {unknown}{way_on if so_far else ''}"
         )
+    if every.attempts or stop is None or not can_continue:
+        # "during": the tool may be crashing
+        inside = stop is not None and stop.when == "during"
+        elsewhere = attempted_places(every.attempts, *_file_and_line(location))
+        where = options.where or ""
+        return AttemptsShown(found, options.all, inside, where=where, elsewhere=elsewhere)
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
-    if found_stop.when == "exit" and stop.ordinal:
+    if found_stop.when == "exit":
         after = " --after" if stop.when == "after" else ""
-        console.note(f"There was none. 'goto #{stop.ordinal}{after}' goes back.")
+        way_back = f" 'goto #{stop.ordinal}{after}' goes back." if stop.ordinal else ""
+        unknown = _unknown(console, options.name, location, was_tried=False)
+        if unknown is not None:
+            raise UsageError(f"There was none up to the end of the run: {unknown}{way_back}")
+        if way_back:
+            console.note(f"There was none.{way_back}")
     return found_stop
 
 
-def _unknown(console: Console, name: str, location: str | None) -> str | None:
-    """Return what looks like a slip in the name of a pattern or in a location, or None."""
-    names = console.session.names
-    meant = misspelt("pattern", name, names)
-    if meant is not None:
-        return f"no pattern {name!r} is known yet; did you mean {meant}?"
+def _file_and_line(location: str | None) -> tuple[str, int | None]:
+    """Return the file and the first line of a location."""
+    terms = parse_spec(location) if location else []
+    return (terms[0].path or "", terms[0].line) if terms else ("", None)
+
+
+def _unknown(console: Console, name: str, location: str | None, was_tried: bool) -> str | None:
+    """Return what looks like a slip in the name of a pattern or in a location, or None.
+
+    Before the end of the run, a pattern that is like no other may still come.
+    """
+    names, stop = console.session.names, console.session.stop
+    if not was_tried:
+        is_over = stop is None or stop.when == "exit"
+        known = "known" if is_over else "known yet"
+        where = "in the recording" if names.is_complete else known
+        meant = misspelt("pattern", name, names)
+        if meant is not None:
+            return f"no pattern {name!r} is {where}; did you mean {meant}?"
+        if is_over and not is_known("pattern", name, names):
+            return (
+                f"no pattern {name!r} is {where}. 'info patterns' lists the patterns of this run."
+            )
     clause = location and resolve_spec(location, names).unresolved.clause
     return f"{clause}.".replace("?.", "?") if clause else None
 

@@ -123,7 +123,14 @@ class FakePast:
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         self.calls.append(("why_not", name, location, op_id))
-        return Attempts(name=name, attempts=self.attempts)
+        found = [
+            one
+            for one in self.attempts
+            if (location is None or (one.location or "").startswith(f"{location}:"))
+            and (op_id is None or one.id == op_id)
+        ]
+        selected = location is not None or op_id is not None
+        return Attempts(name=name, attempts=found, selected=selected)
 
     def explain(self, target: str | None = None) -> Explanation:
         self.calls.append(("explain", target))

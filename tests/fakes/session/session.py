@@ -25,7 +25,7 @@ from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.observers import Callback, Observer
 from tests.fakes.session.past import FakePast
-from tests.fakes.session.time_travel import FakeSkips, FakeTimeline
+from tests.fakes.session.time_travel import FakeEdits, FakeSkips, FakeTimeline
 
 MODULE = """\
 module {
@@ -309,6 +309,7 @@ class FakeSession:
         self.past = FakePast(self.calls)
         self.timeline = FakeTimeline(self.calls, self.need_stop, self._stop)
         self.skips = FakeSkips(self.calls)
+        self.edits = FakeEdits()
 
     def changes_made(self, limit: int) -> protocol.Changes:
         counts: dict[str, int] = {}

@@ -8,7 +8,7 @@ from typing import Any
 from actiondbg.errors import UsageError
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Branch, Skipped, Timeline
+from actiondbg.process.timeline import Branch, Edited, Skipped, Timeline
 
 SKIPPED = Skipped(ordinal=4, event=7, tag="apply-pattern", name="Fold", op="arith.addi")
 TIMELINE = Timeline(
@@ -124,3 +124,10 @@ class FakeSkips:
     def load(self, path: str) -> int:
         self.calls.append(("load_skips", path))
         return 2
+
+
+class FakeEdits:
+    """The edits of a session: none was loaded."""
+
+    def report_located(self) -> list[Edited]:
+        return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -112,7 +113,42 @@ def test_why_not(run: Run) -> None:
 def test_why_not_does_not_run_on_for_a_slip(run: Run, words: str, why: str) -> None:
     refused = run("start", f"why-not {words}")[-1]
     assert not refused["ok"]
-    assert refused["error"].startswith(f"There was no attempt so far, and {why}")
+    assert refused["error"].startswith(f"There was no attempt of {words.split()[0]} so far: {why}")
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_why_not_after_the_end(folds: str, opened: bool) -> None:
+    tool = ["mlir-opt", folds, "--canonicalize", "-o", "out.mlir"]
+    record = [ACTIONDBG, "record", "-o", "run.adbrec", "--", *tool]
+    subprocess.run(record, capture_output=True, check=True)
+
+    def why_not(words: str) -> subprocess.CompletedProcess[str]:
+        lines = ["--batch", "-nx", "-ex", "run", "-ex", f"why-not {words}"]
+        command = (
+            [ACTIONDBG, "open", *lines, "run.adbrec"] if opened else [ACTIONDBG, *lines, *tool]
+        )
+        return subprocess.run(command, capture_output=True, text=True)
+
+    [tried] = re.findall(
+        r"first #\d+ @\d+ (arith.addi at folds.mlir:(\d+):\d+)", why_not("AddIAddConstant").stdout
+    )[:1]
+    off = why_not(f"AddIAddConstant folds.mlir:{int(tried[1]) - 1}")
+    assert off.returncode == 0
+    first = off.stdout.partition("elsewhere:\n")[2].splitlines()[0]
+    assert first.partition(" x  ")[2].startswith(tried[0])
+    slip = why_not("AddIAddConstnt")
+    assert slip.returncode == 1 and "did you mean AddIAddConstant?" in slip.stderr
+    where = "in the recording" if opened else "known"
+    other = why_not("Nothing")
+    assert other.returncode == 1 and f"no pattern 'Nothing' is {where}." in other.stderr
+    file = why_not("AddIAddConstant fold.mlir:3")
+    assert file.returncode == 1 and "did you mean folds.mlir?" in file.stderr
+    # A pattern that was registered, and never tried, is no slip; it is not recorded.
+    untried = why_not("CombineIfs")
+    assert (
+        untried.returncode == opened
+        and "no attempt of CombineIfs" in untried.stdout + untried.stderr
+    )
 
 
 def test_names_and_places_that_are_not_there_are_pending(run: Run) -> None:

@@ -169,11 +169,41 @@ def test_why_not_continues_without_attempts(stopped: Driver) -> None:
     printed = stopped.do("why-not Inline")
     assert "There was no attempt of Inline so far: continuing to the next." in printed
     assert "Stopped before #2" in printed
-    texts = ("No attempt of Inline has ended so far.", "There was no attempt of Inline.")
+    texts = (
+        "No attempt of Inline has ended so far.",
+        "There was no attempt of Inline: no pattern 'Inline' is known. 'info patterns' lists the "
+        "patterns of this run.",
+    )
     for when, text in zip(("during", "exit"), texts, strict=True):
         assert isinstance(stopped.session.stop, Stop)
         stopped.session.stop = msgspec.structs.replace(stopped.session.stop, when=when)
         assert stopped.do("why-not Inline") == f"{text}\n"
+
+
+def test_why_not_names_the_attempts_elsewhere(stopped: Driver) -> None:
+    def at(ordinal: int, location: str | None, op: str = "arith.addi") -> Attempt:
+        return msgspec.structs.replace(attempt(ordinal, "failed"), location=location, op=op)
+
+    stopped.session.past.attempts = [
+        at(4, "in.mlir:3:10"),
+        at(5, "other.mlir:18:2"),
+        at(6, "in.mlir:17:10"),
+        at(7, "in.mlir:17:10"),
+        at(8, "in.mlir:17:10", "arith.muli"),
+        at(9, "in.mlir:20:1"),
+        at(10, None),
+    ]
+    assert stopped.do("why-not Fold in.mlir:18").splitlines() == [
+        "There was no attempt of Fold at in.mlir:18 up to here. There were 7 attempts elsewhere:",
+        "  2 x  arith.addi at in.mlir:17:10 in @main",
+        "  1 x  arith.muli at in.mlir:17:10 in @main",
+        "  1 x  arith.addi at in.mlir:20:1 in @main",
+        "  1 x  arith.addi at in.mlir:3:10 in @main",
+        "  1 x  arith.addi at other.mlir:18:2 in @main",
+        "  and 1 more place",
+    ]
+    assert "no attempt of Fold on @9 up to here" in stopped.do("why-not Fold @9")
+    assert len(stopped.do("why-not Fold in.mlir:3").splitlines()) == 2
 
 
 def test_why_not_in_json() -> None:

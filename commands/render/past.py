@@ -44,6 +44,7 @@ class AttemptsShown(msgspec.Struct):
         returned: the place in the code where it returned; None if it was not asked for.
         where: the place that was asked for; empty for none.
         elsewhere: without attempts there, where the others were, the nearest first.
+        has_next: whether ``why-not --next`` can continue to an attempt there.
     """
 
     attempts: PatternAttempts
@@ -53,6 +54,7 @@ class AttemptsShown(msgspec.Struct):
     returned: FailureReturn | None = None
     where: str = ""
     elsewhere: list[AttemptedPlace] = msgspec.field(default_factory=list["AttemptedPlace"])
+    has_next: bool = False
 
 
 class HistoryShown(msgspec.Struct):
@@ -114,6 +116,8 @@ def _none_lines(shown: AttemptsShown) -> list[str]:
     lines += [f"  {place.count:>{digits},} x  {_unit_place(place.first)}" for place in first]
     if len(shown.elsewhere) > _PLACES:
         lines.append(f"  and {plural(len(shown.elsewhere) - _PLACES, 'more place')}")
+    if shown.has_next:
+        lines.append("'why-not --next' continues to the next attempt there.")
     return lines
 
 

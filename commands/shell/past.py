@@ -108,8 +108,8 @@ class WhyNotOptions(Options):
 @PAST.command("why-not", example="why-not AddIAddConstant cursor")
 def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     """List the attempts of a pattern so far, with the reasons for each failure, and compare the
-    newest failure without a reason with the successes; if there are no attempts, continue to the
-    next.
+    newest failure without a reason with the successes. Without attempts there, list the places of
+    the others; without any, continue to the next.
     """
     if options.next:
         return _next_attempt(console, options)
@@ -151,7 +151,10 @@ def _without_attempts(
         inside = stop is not None and stop.when == "during"
         elsewhere = attempted_places(every.attempts, *_file_and_line(location))
         where = options.where or ""
-        return AttemptsShown(found, options.all, inside, where=where, elsewhere=elsewhere)
+        has_next = can_continue and not where.startswith("@")
+        return AttemptsShown(
+            found, options.all, inside, where=where, elsewhere=elsewhere, has_next=has_next
+        )
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
     if found_stop.when == "exit":
@@ -159,7 +162,7 @@ def _without_attempts(
         way_back = f" 'goto #{stop.ordinal}{after}' goes back." if stop.ordinal else ""
         unknown = _unknown(console, options.name, location, was_tried=False)
         if unknown is not None:
-            raise UsageError(f"There was none up to the end of the run: {unknown}{way_back}")
+            raise UsageError(f"There was none.{way_back} {unknown[:1].upper()}{unknown[1:]}")
         if way_back:
             console.note(f"There was none.{way_back}")
     return found_stop

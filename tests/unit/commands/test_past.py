@@ -201,6 +201,7 @@ def test_why_not_names_the_attempts_elsewhere(stopped: Driver) -> None:
         "  1 x  arith.addi at in.mlir:3:10 in @main",
         "  1 x  arith.addi at other.mlir:18:2 in @main",
         "  and 1 more place",
+        "'why-not --next' continues to the next attempt there.",
     ]
     assert "no attempt of Fold on @9 up to here" in stopped.do("why-not Fold @9")
     assert len(stopped.do("why-not Fold in.mlir:3").splitlines()) == 2

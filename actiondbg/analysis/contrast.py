@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from actiondbg.analysis.attempts import Attempt
-from actiondbg.analysis.features import TYPES, Feature, Features, Relation, Value
+from actiondbg.analysis.features import RELATIONS, TYPES, Feature, Features, Relation, Value
 
 _SHOWN = 3  # findings, and equivalent statements of each
 _DIFFERENCES = 5  # between the failure and the nearest success
@@ -22,6 +22,9 @@ _THRESHOLDS = 12  # numbers with which the values of a feature are compared
 _FAR = (4, 2, 1)  # weights of features by distance
 # What a statement costs, in accuracy: the more may be said of its kind, the more evidence it needs.
 _DISTANCE, _COST, _VAGUE = 0.15, 0.05, 0.1
+# Costs: patterns ask for one use, hardly ever for seven, and for what is the same, not different.
+_COUNT_OF_USES, _DIFFERENT = 6, 3
+_SAME_DEFINER = 0.07  # less for a relation to definers that are those of the successes
 
 
 class Example(msgspec.Struct, kw_only=True, frozen=True):
@@ -153,6 +156,10 @@ class _Statement(msgspec.Struct, frozen=True):
         Of two statements with the same evidence, the one with the smaller penalty comes first.
         """
         distance, cost = self.feature.cost
+        if self.feature.aspect == "uses" and (self.relation != "is" or self.value not in (0, 1)):
+            cost += _COUNT_OF_USES
+        if self.feature.aspect in RELATIONS and self.value is not True:
+            cost += _DIFFERENT
         is_vague = self.relation == "is not" and self.feature.has_value
         is_text = self.feature.aspect == "attribute" and isinstance(self.value, str)
         return _DISTANCE * distance + _COST * cost + _VAGUE * is_vague + _DISTANCE * is_text
@@ -180,11 +187,17 @@ class _Ranked(msgspec.Struct, frozen=True):
     successes: int
     failures: int
     accuracy: float
+    penalty: float
 
     @property
     def score(self) -> float:
         """The balanced accuracy, less what the statement costs."""
-        return self.accuracy - self.statement.penalty
+        return self.accuracy - self.penalty
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """The order of statements with the same evidence."""
+        return self.penalty, self.statement.text
 
 
 def _findings(
@@ -195,16 +208,25 @@ def _findings(
     groups: dict[int, list[_Ranked]] = {}
     for one in _ranked(failure, successes, failures):
         groups.setdefault(one.held, []).append(one)
-    best = [sorted(group, key=lambda one: one.statement.order) for group in groups.values()]
-    best.sort(key=lambda group: (-group[0].score, group[0].statement.order))
-    if any(group[0].accuracy == 1 for group in best):
-        # What holds in a part of the successes only explains less, and is no condition.
-        best = [group for group in best if group[0].successes == len(successes)]
+    best = [sorted(group, key=lambda one: one.order) for group in groups.values()]
+    best.sort(key=lambda group: (-group[0].score, group[0].order))
     # One finding for each topic: the sizes of each operand would leave no place for another.
     first: dict[object, list[_Ranked]] = {}
     for group in best:
-        first.setdefault(group[0].statement.topic, group)
-    return [_finding(failure, group) for group in list(first.values())[:_SHOWN]]
+        first.setdefault((group[0].statement.topic, _is_needed(group[0], successes)), group)
+    # What holds in a part of the successes only is no condition; it may be one of several.
+    needed = [group for group in first.values() if _is_needed(group[0], successes)]
+    partial = [group for group in first.values() if not _is_needed(group[0], successes)]
+    if any(group[0].accuracy == 1 for group in needed):
+        partial = []
+    if partial and len(needed) >= _SHOWN and partial[0][0].score > needed[_SHOWN - 1][0].score:
+        needed = needed[: _SHOWN - 1]
+    return [_finding(failure, group) for group in [*needed, *partial][:_SHOWN]]
+
+
+def _is_needed(one: _Ranked, successes: Sequence[Example]) -> bool:
+    """Return whether a statement holds in all successes."""
+    return one.successes == len(successes)
 
 
 def _finding(failure: Example, group: list[_Ranked]) -> Finding:
@@ -241,6 +263,7 @@ def _ranked(
         values = [feature.of(one.features) for one in examples]
         here = feature.of(failure.features)
         good = Counter(values[: len(successes)])
+        bonus = _bonus(feature, failure, successes)
         for statement in _statements(feature, here, good, len(successes)):
             held = [statement.holds(value) for value in values]
             in_successes = sum(held[: len(successes)])
@@ -252,7 +275,22 @@ def _ranked(
                 in_successes,
                 in_failures,
                 round(accuracy, 6),
+                statement.penalty - bonus * (statement.value is True),
             )
+
+
+def _bonus(feature: Feature, failure: Example, successes: Sequence[Example]) -> float:
+    """Return the bonus for a relation, where the definers are those of the successes.
+
+    Then the pattern does not fail by what they are, but rather by how they are related.
+    """
+    if not feature.definers:
+        return 0
+    for definer in feature.definers:
+        here = definer.of(failure.features)
+        if here is None or any(definer.of(one.features) != here for one in successes):
+            return 0
+    return _DISTANCE * feature.distance + _SAME_DEFINER
 
 
 def _statements(

@@ -22,10 +22,12 @@ Relation = Literal["is", "is not", ">=", "<="]
 
 _OPERATION = "the operation"
 _MANY = 4  # operands of an operation that are described one by one
+_RELATED = 8  # operands of an operation and of a definer that are compared one by one
 _DYNAMIC = str(-(1 << 63))
 _NUMBER = re.compile(r"(-?\d+)(?: : \S+)?")
 _LIST = re.compile(r"array<i\d+(?:: ([-\d, ]+))?>|dense<\[?([-\d, ]*)\]?> : \S+")
 _MAP = re.compile(r"affine_map<\((.*?)\)(?:\[\])? -> \((.*?)\)>")
+_DEFINED = re.compile(r"the definer of ((?:operand \d+|the operand)(?! of))")
 _SHAPED = re.compile(r"(tensor|memref|vector)<((?:(?:\?|\d+|\[\d+\])x)*)([^,]*)(.*)>")
 
 
@@ -48,7 +50,12 @@ ASPECTS = {
     # what defines and uses values
     "constant": Aspect("{s} is a constant", "{s} is no constant", 0),
     "definer": Aspect("the definer of {s}", cost=0),
-    "same": Aspect("{s} and {d} are the same value", "{s} and {d} are different values", 0),
+    "same": Aspect("{s} and {d} are the same value", "{s} and {d} are different values", 1),
+    "same-operands": Aspect(
+        "the operation and {s} have the same operands of type {d}",
+        "the operation and {s} have different operands of type {d}",
+        0,
+    ),
     "uses": Aspect("the number of uses of {s}", cost=1),
     "argument": Aspect("{s} is a block argument", "{s} is no block argument"),
     "unused": Aspect("a result has no use", "every result has a use", 1),
@@ -67,6 +74,11 @@ ASPECTS = {
     # attributes
     "attribute": Aspect("the attribute {d} of {s}", cost=2),
     "has": Aspect("{s} has the attribute {d}", "{s} has no attribute {d}", 1),
+    "same-attribute": Aspect(
+        "the attributes {d} of the operation and of {s} are equal",
+        "the attributes {d} of the operation and of {s} differ",
+        1,
+    ),
     "identity": Aspect("{d} of {s} is an identity", "{d} of {s} is no identity", 1),
     "fixed": Aspect("all of {d} of {s} are static", "{d} of {s} has a dynamic entry", 2),
     "zeros": Aspect("all of {d} of {s} are 0", "not all of {d} of {s} are 0", 3),
@@ -119,6 +131,16 @@ ASPECTS = {
 }
 
 
+# Relations between what is at two places.
+RELATIONS = {
+    "same",
+    "same-operands",
+    "same-attribute",
+    "same-type",
+    "same-shape",
+    "same-rank",
+    "same-element",
+}
 TYPES = {"kind", "element", "type", "rank", "size", "last-size", "unit", "static"}
 # Facts that are listed only where they hold.
 _LISTED = {"any-definer", "used-by", "has", "contains", "yields", "inside"}
@@ -136,6 +158,16 @@ class Feature(NamedTuple):
     def cost(self) -> tuple[int, int]:
         """The distance and the cost of the aspect: cheap features are preferred."""
         return self.distance, ASPECTS[self.aspect].cost
+
+    @property
+    def definers(self) -> list[Feature]:
+        """The features that name the definers to which the feature is about a relation."""
+        if self.aspect not in RELATIONS:
+            return []
+        return [
+            Feature("definer", found, "", 0)
+            for found in _DEFINED.findall(f"{self.subject}; {self.detail}")
+        ]
 
     @property
     def has_value(self) -> bool:
@@ -367,23 +399,55 @@ class _Collector:
 
     def comparisons(self, around: Neighbourhood) -> None:
         """Add which values and types are the same, near the operation."""
-        values: list[tuple[str, int, str, int]] = []
+        values: list[tuple[str, NearValue | NearResult, int]] = []
         for index, one in enumerate(around.operands[:_MANY]):
             subject = _numbered("operand", index, around.operand_count)
-            values.append((subject, one.value, one.type, 0))
+            values.append((subject, one, 0))
             if one.definer is not None:
-                for at, inner in enumerate(one.definer.operands[:2]):
-                    name = _numbered("operand", at, one.definer.operand_count)
-                    of = f"{name} of the definer of {subject}"
-                    values.append((of, inner.value, inner.type, 1))
+                values += [(of, inner, 1) for of, inner in _operands_of(one.definer, subject)[:2]]
+                self._definer(around, one.definer, subject)
+        self._yielded(around)
         for index, one in enumerate(around.results[:_MANY]):
-            subject = _numbered("result", index, around.result_count)
-            values.append((subject, one.value, one.type, 0))
-        for (a, a_value, a_type, a_far), (b, b_value, b_type, b_far) in combinations(values, 2):
+            values.append((_numbered("result", index, around.result_count), one, 0))
+        for (a, one, a_far), (b, other, b_far) in combinations(values, 2):
             far = a_far + b_far
-            if not (a.endswith(("result", "results")) or b.startswith(("the result", "result"))):
-                self._add("same", a_value == b_value, a, b, far)
-            self._compare(a, a_type, b, b_type, far)
+            if isinstance(one, NearValue) and isinstance(other, NearValue):
+                self._add("same", one.value == other.value, a, b, far)
+            self._compare(a, one.type, b, other.type, far)
+
+    def _definer(self, around: Neighbourhood, definer: Neighbour, subject: str) -> None:
+        """Add relations between the operation and the definer of one of its operands."""
+        of = f"the definer of {subject}"
+        for name in around.attributes.keys() & definer.attributes.keys():
+            equal = around.attributes[name] == definer.attributes[name]
+            self._add("same-attribute", equal, of, name, 1)
+        for index, one in enumerate(around.operands[:_RELATED]):
+            operand = _numbered("operand", index, around.operand_count)
+            first = 0 if index >= _MANY else 2  # the others are among the comparisons of all
+            for inner_name, inner in _operands_of(definer, subject)[first:_RELATED]:
+                if one.type == inner.type:
+                    self._add("same", one.value == inner.value, operand, inner_name, 1)
+        own, theirs = _by_type(around.operands), _by_type(definer.operands)
+        for type in own.keys() & theirs.keys():
+            if max(len(own[type]), len(theirs[type])) > 1:
+                self._add("same-operands", own[type] == theirs[type], of, type, 1)
+
+    def _yielded(self, around: Neighbourhood) -> None:
+        """Add whether the regions yield operands of the operation, or of their definers."""
+        values = list[tuple[str, NearValue]]()
+        for index, one in enumerate(around.operands[:_MANY]):
+            subject = _numbered("operand", index, around.operand_count)
+            values.append((subject, one))
+            if one.definer is not None:
+                values += _operands_of(one.definer, subject)[:_RELATED]
+        for at, region in enumerate(around.regions[:_MANY]):
+            by = _numbered("region", at, len(around.regions))
+            for number, yielded in enumerate(region.yielded[:_MANY]):
+                noun = _numbered("value", number, len(region.yielded))
+                for name, one in values:
+                    if one.type == yielded.type:
+                        equal = one.value == yielded.value
+                        self._add("same", equal, f"{noun} that {by} yields", name, 1)
 
     def _compare(self, a: str, a_type: str, b: str, b_type: str, far: int) -> None:
         self._add("same-type", a_type == b_type, a, b, far)
@@ -392,6 +456,22 @@ class _Collector:
             self._add("same-shape", one.sizes == other.sizes, a, b, far)
             self._add("same-rank", len(one.sizes) == len(other.sizes), a, b, far)
             self._add("same-element", one.element == other.element, a, b, far)
+
+
+def _operands_of(definer: Neighbour, subject: str) -> list[tuple[str, NearValue]]:
+    """Return the operands of the definer of a value, with their names."""
+    return [
+        (f"{_numbered('operand', at, definer.operand_count)} of the definer of {subject}", inner)
+        for at, inner in enumerate(definer.operands)
+    ]
+
+
+def _by_type(operands: Sequence[NearValue]) -> dict[str, list[int]]:
+    """Return the values of operands by their type, in order."""
+    found: dict[str, list[int]] = {}
+    for one in operands:
+        found.setdefault(one.type, []).append(one.value)
+    return found
 
 
 def shape_of(type: str) -> _Shape | None:

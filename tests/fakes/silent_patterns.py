@@ -27,10 +27,6 @@ class Case(NamedTuple):
     source: str
 
 
-# Patterns whose precondition the contrast does not find. It has two parts: other failures violate
-# only the first one, so that no statement about the second one separates failures from successes.
-NOT_NAMED = {"*FuseElementwiseOps"}
-
 _CANONICALIZE = ("--canonicalize",)
 
 

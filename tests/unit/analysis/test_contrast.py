@@ -92,6 +92,39 @@ def test_a_part_of_the_successes_is_left_out_where_a_condition_is_exact() -> Non
     assert [one.successes for one in found.findings] == [2]
 
 
+def test_what_holds_in_all_successes_comes_first() -> None:
+    other: tuple[bool, dict[Feature, Value]] = (False, {USES: 1, CONSTANT: False})
+    found = compared(
+        {USES: 3, CONSTANT: False},
+        (True, {USES: 1, CONSTANT: True}),
+        (True, {USES: 1, CONSTANT: False}),
+        *[other] * 8,
+    )
+    assert statements(found) == [
+        ("the result has one use", 2, 8, "3"),
+        ("operand 1 is a constant", 1, 0, None),
+    ]
+
+
+def test_an_exact_number_of_many_uses_is_no_condition() -> None:
+    found = compared({USES: 3, FAR: False}, (True, {USES: 7, FAR: True}))
+    assert found.findings[0].statement == "operand 0 of the definer of operand 0 is a constant"
+
+
+DEFINED = Feature("definer", "operand 1", "", 0)
+RELATED = Feature("same", "operand 0", "operand 0 of the definer of operand 1", 1)
+
+
+def test_a_relation_comes_first_where_the_definer_is_that_of_the_success() -> None:
+    success: dict[Feature, Value] = {DEFINED: "a", RELATED: True, CONSTANT: True}
+    found = compared({DEFINED: "a", RELATED: False, CONSTANT: False}, (True, success))
+    assert found.findings[0].statement == (
+        "operand 0 and operand 0 of the definer of operand 1 are the same value"
+    )
+    found = compared({DEFINED: "b", RELATED: False, CONSTANT: False}, (True, success))
+    assert found.findings[0].statement == "operand 1 is a constant"
+
+
 def test_the_nearest_success_is_the_one_with_the_fewest_differences() -> None:
     near = {USES: 1, CONSTANT: True, DEFINER: "a"}
     found = compared(
@@ -128,3 +161,5 @@ def test_every_statement_is_false_here_and_counted_right(
     for one in found.findings:
         assert 0 < one.successes <= found.successes
         assert 0 <= one.failures < found.failures  # it does not hold in the failure itself
+    needed = [one.successes == successes for one in found.findings]
+    assert needed == sorted(needed, reverse=True)

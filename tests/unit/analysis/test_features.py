@@ -116,6 +116,35 @@ def test_equal_values_and_types() -> None:
     } <= found
 
 
+def test_relations_to_a_definer() -> None:
+    i, j, k = (value(number, "index") for number in (11, 12, 13))
+    writer = definer("test.write", value(1), value(2), i, j)
+    writer.attributes["map"] = "affine_map<(d0) -> (d0)>"
+    around = operation(value(3, definer=writer), i, k, attributes=dict(writer.attributes))
+    around.attributes["offset"] = "3 : i64"
+    found = said(features_of(around))
+    assert {
+        "operand 1 and operand 2 of the definer of operand 0 are the same value",
+        "operand 2 and operand 3 of the definer of operand 0 are different values",
+        "the operation and the definer of operand 0 have different operands of type index",
+        "the attributes map of the operation and of the definer of operand 0 are equal",
+    } <= found
+    assert not any("attributes offset of" in one for one in found)
+    around = operation(value(3, definer=writer), i, j)
+    same = "the operation and the definer of operand 0 have the same operands of type index"
+    assert same in said(features_of(around))
+
+
+def test_a_region_that_yields_an_operand_of_the_definer() -> None:
+    filled, other = value(7, "f32"), value(8, "f32")
+    around = operation(value(1, definer=definer("test.fill", filled)))
+    around.regions.append(NearRegion(blocks=1, operations=1, yielded=[filled]))
+    of_fill = "the value that the region yields and the operand of the definer of the operand are"
+    assert f"{of_fill} the same value" in said(features_of(around))
+    around.regions[0] = NearRegion(blocks=1, operations=1, yielded=[other])
+    assert f"{of_fill} different values" in said(features_of(around))
+
+
 @pytest.mark.parametrize(
     ("text", "aspect", "expected"),
     [

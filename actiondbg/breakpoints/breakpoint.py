@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.breakpoints.watch import catch_spec
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import no_such
+from actiondbg.support.globs import compiled_glob
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Breakpoint:
         catch: the event of a catch, or None.
         predicate: called with each stop; where it returns False, the tool resumes.
         unresolved: the names of the SPEC that may not be known, until the breakpoint is hit.
+        is_passed: whether it only counts hits for now.
     """
 
     id: int
@@ -53,6 +56,7 @@ class Breakpoint:
     catch: protocol.Catch | None = None
     predicate: Callable[[Any], bool] | None = None
     unresolved: UnresolvedNames | None = field(default=None, repr=False, compare=False)
+    is_passed: bool = field(default=False, repr=False, compare=False)
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
@@ -71,6 +75,11 @@ class Breakpoint:
         if self.watch is not None:
             return "watch"
         return "breakpoint" if self.catch is None else "catch"
+
+    @property
+    def is_at_attempts(self) -> bool:
+        """Whether it may stop at attempts of patterns or at folds, as far as its terms tell."""
+        return self.kind == "breakpoint" and not any(map(_excludes_attempts, self._terms))
 
     @property
     def pending(self) -> str | None:
@@ -131,7 +140,7 @@ class Breakpoint:
         return protocol.WireBreakpoint(
             id=self.id,
             enabled=self.enabled,
-            temporary=self.temporary,
+            temporary=self.temporary and not self.is_passed,
             after=self.after,
             ignore=self.ignore,
             terms=self._terms,
@@ -139,7 +148,15 @@ class Breakpoint:
             outcome=self._outcome,
             watch=self.watch,
             catch=self.catch,
+            log=self.is_passed,
         )
+
+
+def _excludes_attempts(term: protocol.Term) -> bool:
+    if term.kind == "tag":
+        tag = compiled_glob(term.glob or "*")
+        return not any(tag.fullmatch(one) for one in ("apply-pattern", "fold"))
+    return term.kind in ("pass", "ordinal")
 
 
 def catches_on_wire(catches: Iterable[protocol.Catch]) -> list[protocol.WireBreakpoint]:
@@ -200,6 +217,18 @@ class BreakpointTable:
             found = self._all.get(number)
             if found is not None and found.temporary:
                 self.remove(number)
+
+    @contextlib.contextmanager
+    def passing_attempts(self) -> Generator[None]:
+        """Let the breakpoints at attempts of patterns and at folds only count hits, in a block."""
+        passed = [one for one in self._all.values() if one.is_at_attempts]
+        for one in passed:
+            one.is_passed = True
+        try:
+            yield
+        finally:
+            for one in passed:
+                one.is_passed = False
 
     def pending(self) -> list[Breakpoint]:
         """Return the breakpoints whose names are not known yet."""

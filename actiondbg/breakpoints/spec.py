@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from actiondbg.errors import UsageError
-from actiondbg.protocol import Term
-from actiondbg.support.globs import check_glob, glob_matches, is_literal
+from actiondbg.protocol import ActionRef, Term
+from actiondbg.support.globs import check_glob, escape_glob, glob_matches, is_literal
 
 _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func", "context", "loc"]
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
@@ -350,6 +350,18 @@ def _unknown_prefix(piece: Piece, prefix: str) -> UsageError:
     close = difflib.get_close_matches(prefix, _PREFIXES, 1)
     remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_PREFIXES)}."
     return piece.error(f"There is no kind of term {prefix!r}: {remedy}")
+
+
+def attempted_spec(action: ActionRef | None) -> str:
+    """Return the SPEC of the attempts of an action's pattern, or of the folds of its operation.
+
+    For any other action, and for None, it is the SPEC of all attempts of patterns.
+    """
+    kinds = {"apply-pattern": "pattern", "fold": "fold"}
+    kind = None if action is None else kinds.get(action.tag)
+    if action is None or kind is None or not action.name:
+        return "tag:apply-pattern"
+    return f'{kind}:"{escape_glob(action.name)}"'
 
 
 def attempt_terms(name: str, location: str | None) -> list[Term]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Generator
 
 import msgspec
 
@@ -73,6 +74,16 @@ class AgentBreakpoints:
         elif again or not self._is_counted:
             self.table.count(self._executions.ask(protocol.GetHits()).hits)
             self._is_counted = True
+
+    @contextlib.contextmanager
+    def passing_attempts(self) -> Generator[None]:
+        """Resume without stops at attempts, in a block; see ``BreakpointTable``."""
+        try:
+            with self.table.passing_attempts():
+                self.send()
+                yield
+        finally:
+            self.send()
 
     # --- messages ---
 

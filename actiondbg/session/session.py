@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import resolve_spec
-from actiondbg.breakpoints.spec import attempt_terms, parse_spec
+from actiondbg.breakpoints.spec import attempt_terms, attempted_spec, parse_spec
 from actiondbg.errors import UsageError
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
@@ -470,6 +470,27 @@ class Session(Closeable):
             own=True,
         )
         return self._tool.resume("continue", count, until)
+
+    def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop:
+        """Continue to the end of the next successful attempt of a pattern, or fold.
+
+        Breakpoints at attempts and at folds only count their hits on the way.
+
+        Args:
+            spec: as of a breakpoint; None for the pattern, or the folds of the operation name, at
+                the stop, and anywhere else for all patterns.
+            condition: as of a breakpoint; None for none.
+        """
+        terms = parse_spec(resolve_spec(spec or attempted_spec(self.stop), self.names).spec)
+        until = protocol.Until(
+            terms=terms,
+            condition=None if condition is None else parse_condition(condition),
+            within=False,
+            after=True,
+            outcome=protocol.OutcomeFilter(results=["succeeded"]),
+        )
+        with self._agent_breakpoints.passing_attempts():
+            return self._tool.resume("continue", until=until)
 
     # --- helpers ---
 

@@ -56,6 +56,10 @@ class StopLines(Protocol):
         """Return the lines around the cursor; None where none are shown."""
         ...
 
+    def new_hint(self, hint: str) -> list[str]:
+        """Return a line that is shown once; none if it was shown before."""
+        ...
+
     @property
     def aliases(self) -> Aliases:
         """Return the short names of long attributes."""

@@ -27,6 +27,7 @@ _MOST_CHANGES = 8  # shown at a stop
 _FEW_CHANGES = 3  # shown beside the lines around the cursor
 _RESULT_COLORS = {"succeeded": GREEN, "unchanged": YELLOW, "skipped": YELLOW, "failed": RED}
 _CHANGE_COLORS = {"inserted": GREEN, "erased": RED, "replaced": RED, "modified": YELLOW}
+_NEXT_SUCCESS = "  next-success (ns): continue to the next attempt that succeeds"
 _MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
 
 
@@ -55,6 +56,8 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
     lines += _change_lines(context, stop, _MOST_CHANGES if excerpt is None else _FEW_CHANGES)
     if _is_caught_failure(context, stop):
         lines.append("  explain: why it failed")
+    if _is_failed_attempt(stop) and context.width is not None:
+        lines += context.stop_context.new_hint(_NEXT_SUCCESS)
     if stop.when == "after" and stop.id is not None and stop.cursor_id != stop.id:
         lines.append(_cursor_line(context, stop))
     if context.width is not None:
@@ -78,6 +81,11 @@ def _is_caught_failure(context: RenderContext, stop: Stop) -> bool:
     caught = {each.id for each in context.session.breakpoints.all() if each.kind == "catch"}
     has_failed = stop.outcome is not None and stop.outcome.result == "failed"
     return stop.tag == PASS_TAG and has_failed and not caught.isdisjoint(stop.breakpoints)
+
+
+def _is_failed_attempt(stop: Stop) -> bool:
+    has_failed = stop.outcome is not None and stop.outcome.result == "failed"
+    return stop.tag in ("apply-pattern", "fold") and has_failed and not stop.change_count
 
 
 def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:

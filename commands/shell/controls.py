@@ -139,6 +139,27 @@ def next_change(console: Console, options: NextChangeOptions) -> Stop:
     return console.resume(lambda: console.session.next_change(options.count))
 
 
+class NextSuccessOptions(Options):
+    """The options of ``next-success``."""
+
+    text: Annotated[str, Rest("[SPEC [if EXPR]]", complete=completers.spec)]
+
+
+@RUNNING.command("next-success", example="next-success", aliases=("ns",), repeats=True)
+def next_success(console: Console, options: NextSuccessOptions) -> Stop:
+    """Stop after the next successful attempt of the pattern at this stop, or fold of its operation;
+    elsewhere, of any pattern. SPEC selects others. Breakpoints at attempts and folds only count on
+    the way; others, watches and catches stop.
+    """
+    spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)
+    here = console.session.stop
+    stop = console.resume(lambda: console.session.next_success(spec, condition))
+    if stop.when == "exit" and here is not None and here.ordinal:
+        after = " --after" if here.when == "after" else ""
+        console.note(f"No attempt succeeded. 'goto #{here.ordinal}{after}' goes back.")
+    return stop
+
+
 class FinishOptions(Options):
     """The options of ``finish``."""
 

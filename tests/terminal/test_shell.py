@@ -26,6 +26,23 @@ def test_enter_repeats_steps_and_prefixes_work(terminal: Callable[..., Terminal]
     assert "Stopped" not in shell.do("")
 
 
+def test_the_first_failed_stop_names_the_way_to_the_next_success(
+    terminal: Callable[..., Terminal],
+) -> None:
+    shell = terminal("-ex", "break pattern:AddIAddConstant")
+    shell.ready()
+    hint = "next-success (ns): continue to the next attempt that succeeds"
+    shell.do("run")
+    seen = list[str]()
+    while "failed" in (text := shell.do("next")):
+        seen.append(text)
+        shell.do("continue")
+    assert seen and hint in seen[0] and all(hint not in one for one in seen[1:])
+    assert "succeeded" in text and hint not in text
+    shell.do("run")
+    assert "succeeded" in shell.do("ns")
+
+
 def test_break_print_skip(terminal: Callable[..., Terminal]) -> None:
     shell = terminal()
     shell.ready()

@@ -134,7 +134,7 @@ class RecordedBreakpoints:
     @property
     def have_predicates(self) -> bool:
         """Whether an enabled breakpoint has a predicate."""
-        return any(one.predicate is not None for one in self._enabled())
+        return any(one.predicate is not None for one in self._stopping())
 
     def next_stop(self, after: int, goals: Ints, count: int) -> NextStop:
         """Find the ``count``-th event after another that is a goal or stops at a breakpoint.
@@ -146,7 +146,7 @@ class RecordedBreakpoints:
             goals: the events to which the control goes, sorted.
             count: from 1.
         """
-        stops = {one.id: self._stops(one, after) for one in self._enabled()}
+        stops = {one.id: self._stops(one, after) for one in self._stopping()}
         hits = np.unique(np.concatenate([goals[:0], *(each[:count] for each in stops.values())]))
         goals = goals[np.searchsorted(goals, after, side="right") :][:count]
         both = np.concatenate((hits, goals))
@@ -154,7 +154,7 @@ class RecordedBreakpoints:
             return NextStop(self._last + 1, [], False)
         which = int(np.argsort(both, kind="stable")[count - 1])
         event = int(both[which])
-        hit = [one for one in self._enabled() if _holds(stops[one.id], event)]
+        hit = [one for one in self._stopping() if _holds(stops[one.id], event)]
         return NextStop(event, hit if which < len(hits) else [], _holds(goals, event))
 
     def count_passed(self, after: int, event: int) -> None:
@@ -162,7 +162,7 @@ class RecordedBreakpoints:
         for one in self._enabled():
             stops = self._stops(one, after)
             self._count_hits(one, after, event)
-            if one.temporary and len(stops) and stops[0] <= event:
+            if one.temporary and not one.is_passed and len(stops) and stops[0] <= event:
                 self._table.remove(one.id)
 
     def count_refused(self, after: int, event: int) -> None:
@@ -186,6 +186,9 @@ class RecordedBreakpoints:
 
     def _enabled(self) -> list[Breakpoint]:
         return [one for one in self._table.all() if one.enabled]
+
+    def _stopping(self) -> list[Breakpoint]:
+        return [one for one in self._enabled() if not one.is_passed]
 
     # --- anywhere ---
 

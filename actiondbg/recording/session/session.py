@@ -14,6 +14,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
+from actiondbg.breakpoints.spec import attempted_spec
 from actiondbg.errors import ControlRefused, NotRecorded
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
@@ -72,7 +73,7 @@ class RecordedSession(Closeable):
         self.target = RecordedTarget(list(recording.header.argv))
         actions = ActionColumns(recording)
         describe = ActionDescriptions(recording, actions)
-        table = BreakpointTable()
+        self._table = table = BreakpointTable()
         self._actions = actions
         self._line = actions.line
         self.names = RecordedNames(recording, describe)
@@ -236,6 +237,14 @@ class RecordedSession(Closeable):
         own = (self._actions.own_changes > 0) | self._actions.is_tag("fold")
         places = np.flatnonzero(self._actions.numbers("changed") & own)
         return self._position.resume(self._actions.end_events(places), "until", count)
+
+    def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop:
+        """Continue to the end of the next successful attempt or fold; see ``Session``."""
+        self._check()
+        spec = spec or attempted_spec(self.stop)
+        places = self._query.places(spec, condition, "succeeded")
+        with self._table.passing_attempts():
+            return self._position.resume(self._actions.end_events(places), "until")
 
     def _check(self, count: int = 1) -> None:
         check_count(count)

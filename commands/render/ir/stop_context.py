@@ -42,6 +42,14 @@ class StopContext:
         self._shown: list[Line] = []
         self._current: tuple[object, ...] | None = None
         self._ordinal = 0  # of the action that the lines were shown before
+        self._hints = set[str]()
+
+    def new_hint(self, hint: str) -> list[str]:
+        """Return a line that is shown once; none if it was shown before."""
+        if hint in self._hints:
+            return []
+        self._hints.add(hint)
+        return [hint]
 
     def text(self, context: RenderContext, stop: Stop) -> list[str]:
         """Return the lines around the cursor; none if they were shown last."""

@@ -15,6 +15,7 @@ CONTROLS: dict[str, tuple[Any, ...]] = {
     "advance": ("tag:*",),
     "next_change": (),
     "next_attempt": ("*",),
+    "next_success": ("tag:*",),
 }
 
 

@@ -424,6 +424,9 @@ class FakeSession:
     def next_change(self, count: int = 1) -> Stop:
         return self._control("until", "next_change", count)
 
+    def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop:
+        return self._control("until", "next_success", spec, condition)
+
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         return self._control("until", "next_attempt", name, location)
 

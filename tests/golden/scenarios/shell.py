@@ -106,6 +106,10 @@ start
 advance bogus:x
 advance
 until
+advance pattern:AddIAddConstant
+next-success
+ns tag:no-such
+start
 next-change 100
 next-change
 """,

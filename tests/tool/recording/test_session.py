@@ -209,6 +209,26 @@ def test_lists_of_actions_are_the_same(both: Start, ordinal: int) -> None:
     assert all(action.seconds for action in live if action.outcome)
 
 
+def test_next_success_equals_the_live_one(both: Start) -> None:
+    live, recorded = both(ir="function")
+    for session in (live, recorded):
+        session.breakpoints.add("pattern:*")
+        session.breakpoints.add("op:arith.addi", temporary=True)
+        session.run()
+    spec = None
+    while (stop := live.next_success(spec)).when != "exit":
+        there = recorded.next_success(spec)
+        assert (there.when, there.ordinal, there.breakpoints) == (
+            stop.when,
+            stop.ordinal,
+            stop.breakpoints,
+        )
+        spec = "tag:apply-pattern"
+    assert recorded.next_success(spec).when == "exit"
+    hits = [[one.hits for one in session.breakpoints.all()] for session in (live, recorded)]
+    assert hits[0] == hits[1]
+
+
 def test_diffs_of_patterns_equal_the_live_ones(both: Start) -> None:
     live, recorded = both(ir="function")
     live.start()

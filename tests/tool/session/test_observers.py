@@ -30,6 +30,12 @@ CONTROLS: dict[str, list[Move]] = {
     "advance": [("start",), ("advance", "tag:apply-pattern"), ("advance", "tag:fold")],
     "next_change": [("start",), ("next_change",), ("next_change", 2)],
     "next_attempt": [("start",), ("next_attempt", "*"), ("next_attempt", "*Add*")],
+    "next_success": [
+        ("breakpoints.add", "pattern:AddI*"),
+        ("run",),
+        ("next_success",),
+        ("next_success", "tag:fold"),
+    ],
     "skip": [("advance", "tag:apply-pattern"), ("skip",)],
     "breakpoint": [("start",), ("breakpoints.add", "tag:apply-pattern"), *[("continue_",)] * 3],
     "breakpoints": [("start",), ("breakpoints.add", "tag:apply-pattern"), ("continue_", 2)],

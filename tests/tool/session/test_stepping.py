@@ -311,6 +311,66 @@ def test_until_ends_with_the_action_around_and_advance_does_not(launch: Launch) 
     assert session.advance("pattern:AddIAddConstant").name == "AddIAddConstant"
 
 
+# --- the next success ----------------------------------------------------------------------------
+
+
+def successes(session: actiondbg.Session, spec: str) -> list[int]:
+    """The ordinals of the successes, by a breakpoint with an outcome."""
+    session.breakpoints.add(spec, outcome="succeeded")
+    found, stop = list[int](), session.run()
+    while stop.when != "exit":
+        found.append(stop.ordinal)
+        stop = session.continue_()
+    return found
+
+
+def test_next_success_passes_the_failures_of_a_pattern(launch: Launch) -> None:
+    wanted = successes(launch("--canonicalize", "--cse"), "pattern:AddIAddConstant")
+    assert wanted
+    session = launch("--canonicalize", "--cse")
+    mine = session.breakpoints.add("pattern:AddIAddConstant")
+    assert session.run().when == "before"
+    session.breakpoints.add("op:arith.*", temporary=True)
+    passes = session.breakpoints.add("pass:cse")
+    found = list[int]()
+    while (stop := session.next_success()).when == "after":
+        assert stop.outcome is not None and stop.outcome.result in ("succeeded", "unchanged")
+        assert (stop.tag, stop.name, stop.reason) == ("apply-pattern", "AddIAddConstant", "until")
+        found.append(stop.ordinal)
+    assert found == wanted
+    # Breakpoints at passes stop, and those that were passed have counted their hits.
+    assert stop.breakpoints == [passes.id]
+    attempts = len(session.past.why_not("AddIAddConstant").attempts)
+    assert session.breakpoints.all()[0].hits == attempts == mine.hits
+    temporary = [one for one in session.breakpoints.all() if one.temporary]
+    assert [one.spec for one in temporary] == ["op:arith.*"]
+    assert session.continue_().when == "exit"
+
+
+def test_next_success_of_a_fold_and_of_a_spec(launch: Launch) -> None:
+    wanted = successes(launch(), "fold:arith.addi")
+    session = launch()
+    session.breakpoints.add("fold:arith.addi")
+    stop = session.run()
+    assert stop.tag == "fold" and [session.next_success().ordinal for _ in wanted] == wanted
+    patterns = successes(launch(), "tag:apply-pattern")
+    session = launch()
+    assert session.start().tag == "pass-execution"
+    assert [session.next_success().ordinal for _ in patterns] == patterns
+    session = launch()
+    session.start()
+    last = f"ordinal == {patterns[-1]}"
+    assert session.next_success("tag:apply-pattern", last).ordinal == patterns[-1]
+
+
+def test_next_success_is_stopped_by_watches_and_catches(launch: Launch) -> None:
+    session = launch()
+    session.breakpoints.add("pattern:AddIAddConstant")
+    session.run()
+    watch = session.breakpoints.watch("op:arith.constant count")
+    assert session.next_success("pattern:NoSuch*").breakpoints == [watch.id]
+
+
 def test_interrupt_stops_before_the_next_action(launch: Launch, tmp_path: Path) -> None:
     many = tmp_path / "many.mlir"
     body = "".join(f"  %v{i + 1} = arith.muli %v{i}, %v{i} : i32\n" for i in range(3000))

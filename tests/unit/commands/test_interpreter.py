@@ -133,6 +133,8 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("cursor-select-id @12", ("id", {"index": 12})),
     ("cursor-select-id 12", ("id", {"index": 12})),
     ("nc 2", ("next_change", 2)),
+    ("ns", ("next_success", None, None)),
+    ("ns pattern:A if line == 3", ("next_success", "pattern:A", "line == 3")),
     ("cursor-defs", ("defs",)),
     ("cursor-defs 1", ("def", {"index": 1})),
     ("cursor-users", ("users",)),

@@ -39,6 +39,7 @@ class Attachment(ObservedActions, Closeable):
         self._owner = os.getpid()
         self._is_open = True
         self._variables = bypassing_caches(os.environ)
+        self._outer = {name: os.environ.get(name) for name in self._variables}
         os.environ.update(self._variables)
 
     def __repr__(self) -> str:
@@ -61,9 +62,13 @@ class Attachment(ObservedActions, Closeable):
         if self.is_open:
             self._agent.end()
             _open.clear()
-            for name, value in self._variables.items():
-                if os.environ.get(name) == value:
+            for name, outer in self._outer.items():
+                if os.environ.get(name) != self._variables[name]:
+                    continue  # the program has set it
+                if outer is None:
                     del os.environ[name]
+                else:
+                    os.environ[name] = outer
         self._is_open = False
 
 

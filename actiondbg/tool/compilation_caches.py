@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from actiondbg.support.user_directories import cache_directory
 
-_ALWAYS_COMPILE = "TRITON_ALWAYS_COMPILE"
+_MANAGER = "TRITON_CACHE_MANAGER"
 
 
 def bypassing_caches(environment: Mapping[str, str]) -> dict[str, str]:
@@ -20,13 +20,15 @@ def bypassing_caches(environment: Mapping[str, str]) -> dict[str, str]:
     one of ours, which no run reads kernels from.
 
     Args:
-        environment: the program's, in which a variable that is set is kept: it is not returned.
+        environment: the program's. The caches that it names are not used either, because a kernel
+            with skipped actions would stay there.
     """
     wanted = {
-        _ALWAYS_COMPILE: "1",
+        "TRITON_ALWAYS_COMPILE": "1",
+        "TRITON_CACHE_DIR": str(cache_directory() / "triton"),
         "JAX_ENABLE_COMPILATION_CACHE": "false",
         "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
     }
-    if environment.get(_ALWAYS_COMPILE, "1") == "1":
-        wanted["TRITON_CACHE_DIR"] = str(cache_directory() / "triton")
-    return {name: value for name, value in wanted.items() if name not in environment}
+    if _MANAGER in environment:  # such as of a cache on another machine
+        wanted[_MANAGER] = "triton.runtime.cache:FileCacheManager"
+    return wanted

@@ -15,12 +15,14 @@ from typing import NamedTuple, get_args
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import CommandRunner, Completed
 from actiondbg.bisection.error_output import failure_text, fatal_error
+from actiondbg.bisection.oracles.placeholder import with_variable
 from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
 from actiondbg.tool.command_line import is_file
 
+OUTPUT = "TOOL_OUTPUT"  # the environment variable of a test that names the output file
 _UNTESTABLE = 125  # the exit status, as in git bisect
 _SHOWN = 300  # characters of a reason
 
@@ -157,7 +159,8 @@ class Command(Oracle):
         return [cwd / word for word in words if word and is_file(cwd / word)]
 
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
-        command = self.command.replace("{}", shlex.quote(str(output)))
+        test = with_variable(self.command, OUTPUT)
+        command = f"export {OUTPUT}={shlex.quote(str(output))}\n{test}"
         done = _run(commands, command, output, setup)
         if done.status is None:
             return _timed_out(setup)

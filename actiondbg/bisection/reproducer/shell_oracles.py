@@ -8,7 +8,16 @@ import sys
 from pathlib import Path
 
 from actiondbg.bisection.oracles.compare import WITHOUT_SCHEDULES, Compare
-from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
+from actiondbg.bisection.oracles.oracle import (
+    OUTPUT,
+    Command,
+    Crash,
+    Diagnostic,
+    FileCheck,
+    Oracle,
+    Verify,
+)
+from actiondbg.bisection.oracles.placeholder import with_variable
 from actiondbg.bisection.reproducer.portable_command import CopiedFiles
 from actiondbg.bisection.reproducer.scripts import ENDED_WELL, KILLED, ShellJudge
 
@@ -50,14 +59,13 @@ def _command(command: str, copies: CopiedFiles, inside: Path | None) -> ShellJud
         f"the command {text!r} ends with status 0",
         [
             ENDED_WELL,
-            'command=$(printf "%s\\n" "$test" | sed "s|{}|$out|g")',
-            f'({change}limit sh -c "$command") < "$out"',
+            f'(export {OUTPUT}="$out"; {change}limit sh -c "$test") < "$out"',
             "code=$?",
             '[ "$code" -le 125 ] && return "$code"',
             'echo "The test ended with status $code: it took too long, or cannot be run."',
             "return 125",
         ],
-        [f"# The test; {{}} is the output.\ntest={shlex.quote(text)}\n"],
+        [f"# The test of a file.\ntest={shlex.quote(with_variable(text, OUTPUT))}\n"],
     )
 
 

@@ -28,6 +28,14 @@ def compile():
     print(kernels.compile_kernel("matmul").asm["ptx"].count("mma.sync"), flush=True)
 """
 
+# A cache of the user's own, whose files have other names.
+MANAGER = """
+from triton.runtime.cache import FileCacheManager
+class Manager(FileCacheManager):
+    def _make_path(self, filename):
+        return super()._make_path("mine." + filename)
+"""
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -66,14 +74,37 @@ def test_a_kernel_without_a_pattern_is_in_no_cache(home: Path) -> None:
         assert s.run().tag == "apply-pattern"  # which is not found in the cache either
 
 
-def test_a_cache_that_the_user_names_is_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_the_user_names_is_left_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(home / "kernels"))
-    with actiondbg.launch([PYTHON, write(home, "compile()\n")]) as s:
+    program = write(home, "compile()\n")
+    with actiondbg.launch([PYTHON, program]) as s:
+        s.skips.rules.add(PATTERN)
         assert s.run().status == 0
-    assert list(home.glob("kernels/*/matmul.ptx"))
+        assert s.target.output() == "0\n"
+    assert not (home / "kernels").exists()
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "0")
+    [count] = output(program)
+    assert count > 0
+    files = sorted(home.glob("kernels/*/*"))
+    assert files
+    # Neither a cache that is read nor one of a class of the user's.
+    (home / "managers.py").write_text(MANAGER)
+    monkeypatch.setenv("TRITON_CACHE_MANAGER", "managers:Manager")
+    for _ in range(2):
+        with actiondbg.launch([PYTHON, program]) as s:
+            s.skips.rules.add(PATTERN)
+            assert s.run().status == 0
+            assert s.target.output() == "0\n"
+    assert sorted(home.glob("kernels/*/*")) == files
+    assert output(program) == [count]
+    assert sorted(home.glob("kernels/*/*")) != files
 
 
-def test_a_block_without_a_pattern_leaves_the_cache_as_it_was(home: Path) -> None:
+def test_a_block_without_a_pattern_leaves_the_cache_as_it_was(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build_agent(find_tool(PYTHON))
     body = f"""
 import actiondbg
@@ -85,5 +116,6 @@ assert actions.find("tag:pass-execution")
 assert os.environ == variables
 compile()
 """
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(home / "kernels"))
     first, without, last = output(write(home, body))
     assert (without, first) == (0, last) and last > 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
+from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.compare import Compare, first_difference
 from actiondbg.bisection.oracles.oracle import Command as Shell
 from actiondbg.bisection.oracles.oracle import (
@@ -16,6 +17,7 @@ from actiondbg.bisection.oracles.oracle import (
     Diagnostic,
     FileCheck,
     Oracle,
+    OracleSetup,
     PredicateOracle,
     Verify,
 )
@@ -282,6 +284,34 @@ def test_the_shell_judges_as_the_oracles_do(tmp_path: Path) -> None:
         assert judged(Diagnostic(glob), tmp_path, 1, errors=said) == "bad", glob
     assert judged(Diagnostic("legalize"), tmp_path, 1, errors=said) == "untestable"
     assert judged(Diagnostic("legalize"), tmp_path, 0, errors=said) == "good"
+
+
+ANY = "a b&c|d'e\"f$g`h\\i"  # in the name of a directory
+TESTS = [
+    "grep -q good {}",
+    'grep -q good "{}"',
+    "grep -q good '{}'",
+    '! test "$(grep -c good {} \'{}\')" = x && test "$(cat "{}")" = good',
+    "echo it\\'s; case $(grep -c good < {}) in (1) ;; *) exit 1 ;; esac",
+    'f() { grep -q "$1" {}; }; f good',
+    'test "`cat {}`" = good',
+    "# It's a comment.\n grep -q good {}  # another's",
+]
+
+
+@pytest.mark.parametrize("command", TESTS)
+def test_an_output_in_a_directory_of_any_name_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    folder = tmp_path / ANY
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    for text, verdict in (("good", "good"), ("other", "bad")):
+        assert judged(Shell(command), tmp_path, 0, text) == verdict
+        (folder / "output").write_text(text)
+        setup = OracleSetup(Path("/bin/sh"), [], None, tmp_path, tmp_path, None)
+        judgement = Shell(command).judge_output(folder / "output", CommandRunner(tmp_path), setup)
+        assert judgement.verdict == verdict, judgement.reason
 
 
 @pytest.mark.parametrize(

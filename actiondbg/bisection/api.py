@@ -190,6 +190,7 @@ class _Run:
                 bisection.tool,
                 verdicts,
                 environment=bisection.task.env,
+                jobs=bisection.task.jobs or 1,
             )
         except BaseException:
             verdicts.save()  # so that --resume only repeats the report

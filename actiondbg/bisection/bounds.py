@@ -16,9 +16,12 @@ from actiondbg.bisection.trials.evaluator import TrialEvaluator
 from actiondbg.bisection.trials.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
 
-# The time limit of a trial, if the user gives none: the larger of these.
+# The limits of a trial, if the user gives none: the larger of these. A tool of which actions are
+# skipped may not end at all.
 _LEAST_SECONDS = 60.0
+_LEAST_PROCESSOR_SECONDS = 5.0
 _TIMES_WHOLE_RUN = 20.0
+_TIMES_PROCESSOR = 10.0
 _MOST_UNTESTABLE = 2  # starts, before the passes are left out one by one
 
 
@@ -50,10 +53,10 @@ def evaluate_whole_run(
     """Run the tool without skips; the output must be bad.
 
     Args:
-        evaluator: runs the trial; gets its time limit from the duration of this one.
+        evaluator: runs the trial; gets its time limits from the duration of this one.
         keys: whether the record holds the key of each action.
         is_event: the oracle looks for an event: a run that ends without it is not bad.
-        speculative: start the first run without candidates in parallel.
+        speculative: run the first trial without candidates while the output is judged.
 
     Returns:
         The record of the run, and its files.
@@ -62,21 +65,22 @@ def evaluate_whole_run(
         NothingFound: the output is not bad.
     """
     evaluator.progress.start_phase("the whole run")
-    start = evaluator.progress.seconds
-    if speculative:
-        nothing = evaluator.plan(Scheme(), limit=0)
-        limit = evaluator.seconds or _LEAST_SECONDS
-        evaluator.start_speculative(Trial(plan=nothing, seconds=limit))
-    result, record = evaluator.record(evaluator.whole_run(), keys)
+    trial = evaluator.whole_run()
+    evidence, record = evaluator.run_recorded(trial, keys)
     evaluator.whole = record
-    evaluator.whole_stop = result.evidence.stop if result.evidence else None
+    evaluator.whole_stop = evidence.stop
     if evaluator.seconds is None:
-        duration = evaluator.progress.seconds - start
-        evaluator.seconds = max(_LEAST_SECONDS, _TIMES_WHOLE_RUN * duration)
-    if result.judgement.verdict != "bad":
-        raise messages.not_bad(result.judgement, is_event)
+        evaluator.seconds = max(_LEAST_SECONDS, _TIMES_WHOLE_RUN * evidence.seconds)
+        evaluator.processor = max(_LEAST_PROCESSOR_SECONDS, _TIMES_PROCESSOR * evidence.seconds)
+    if speculative:
+        ahead = _StartSearch(evaluator, record, None).first_trial()
+        if ahead is not None:
+            evaluator.start_speculative(ahead)
+    judgement = evaluator.judge_run(trial, evidence)
+    if judgement.verdict != "bad":
+        raise messages.not_bad(judgement, is_event)
     evaluator.verdicts.check("actions", _digest(record))
-    return record, result.evidence
+    return record, evidence
 
 
 def find_good_start(
@@ -108,6 +112,14 @@ class _StartSearch:
         allowed = {one.argument or "" for one in self._allowed}
         self._queue = SchemeQueue(record, allowed, evaluator.filter.only_passes)
         self._failures: list[tuple[int, Judgement]] = []  # numbers of candidates, judgements
+
+    def first_trial(self) -> Trial | None:
+        """Return the trial that skips all candidates of the first scheme; None without any."""
+        for scheme in self._queue.schemes():
+            candidates = candidates_of(self._record, scheme, self._allowed)
+            if candidates:
+                return self._evaluator.prefix(scheme, candidates, 0)
+        return None
 
     def find(self) -> SearchSpace:
         evaluator = self._evaluator
@@ -143,12 +155,9 @@ class _StartSearch:
         evaluator = self._evaluator
         trial = evaluator.prefix(scheme, candidates, 0)
         cached = evaluator.cached(trial)
-        if cached is None and not (scheme.passes or scheme.held):
-            # The speculative trial skips the same candidates.
-            result = evaluator.take_speculative(trial)
-            if result is not None:
-                return result, None
-        evaluator.cancel_speculative()
+        ahead = evaluator.take_speculative(trial)
+        if ahead is not None:
+            return ahead, None
         if cached is not None and cached.verdict != "untestable":
             return TrialResult(cached), None
         result, record = evaluator.record(trial)

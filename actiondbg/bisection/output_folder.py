@@ -87,6 +87,7 @@ def write_folder(
     verdicts: VerdictStore,
     *,
     environment: Mapping[str, str] | None = None,
+    jobs: int = 1,
 ) -> WrittenFolder:
     """Write the report and the reproducer.
 
@@ -100,6 +101,7 @@ def write_folder(
         tool: the stock tool.
         verdicts: on the outputs of the trials.
         environment: the tool's; None for this process's.
+        jobs: how many outputs are judged at a time.
 
     Raises:
         UsageError: the result has no culprit.
@@ -111,7 +113,7 @@ def write_folder(
     with replaced_directory(folder, MARKDOWN) as making:
         try:
             writer = ReproducerWriter(
-                result, culprit, oracle, making, run, setup, tool, environment, verdicts
+                result, culprit, oracle, making, run, setup, tool, environment, verdicts, jobs
             )
             reproducer = writer.write()
             report = _report(making, reproducer, oracle, run, tool)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import time
 from collections.abc import Callable, Generator
 from typing import Literal, Protocol, TypeVar
 
@@ -12,6 +11,7 @@ from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
 from actiondbg.process.divergence import NONDETERMINISTIC, replay_differs
 from actiondbg.process.fork_process import ForkProcess
+from actiondbg.process.run_limit import RunLimit
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.closeable import Closeable
@@ -223,6 +223,7 @@ class ForkedTool(Closeable):
         seconds: float | None = None,
         until: protocol.Until | None = None,
         control: protocol.Control = "continue",
+        processor: float | None = None,
     ) -> Stop:
         """Run to the end, or to the next stop, such as one of a catch.
 
@@ -230,6 +231,7 @@ class ForkedTool(Closeable):
             seconds: the limit for the whole run; None for no limit.
             until: where to stop before the end; None for nowhere.
             control: continue, apply or skip.
+            processor: the limit for the processor time of the run, in seconds; None for no limit.
 
         Returns:
             The stop. At an exit, ``status`` is the exit status, negative for a signal, and -9 if
@@ -237,14 +239,14 @@ class ForkedTool(Closeable):
 
         Raises:
             NotStopped, AgentError: see ``request``.
-            TimeoutError: the run exceeded the limit; the fork is closed.
+            TimeoutError: the run exceeded a limit; the fork is closed.
             ToolGone: another thread closed the fork.
         """
-        deadline = None if seconds is None else time.monotonic() + seconds
+        limit = RunLimit(self._process.pid, seconds, processor)
         with self._forks.held, self._process.talk() as client:
             number = client.send(protocol.Resume(control=control, until=until))
             try:
-                stop = self._receive_stop(client, number, to_end=True, deadline=deadline)
+                stop = self._receive_stop(client, number, to_end=True, limit=limit)
                 self.stop = stop or self._wait_for_exit()
             except AgentError:
                 raise  # still at the same stop
@@ -285,7 +287,7 @@ class ForkedTool(Closeable):
             return stop
 
     def _receive_stop(
-        self, client: Client, number: int, to_end: bool = False, deadline: float | None = None
+        self, client: Client, number: int, to_end: bool = False, limit: RunLimit | None = None
     ) -> Stop | None:
         """Receive messages after a resume, up to the stop.
 
@@ -294,8 +296,7 @@ class ForkedTool(Closeable):
         """
         try:
             while True:
-                seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
-                incoming = client.receive(seconds)
+                incoming = _receive(client, limit)
                 if incoming.method is None:
                     client.is_response(incoming, number)
                     continue
@@ -348,6 +349,17 @@ class ForkedTool(Closeable):
         was_closed = self.is_closed
         self.close()
         return ToolGone("The fork of the tool was closed." if was_closed else message)
+
+
+def _receive(client: Client, limit: RunLimit | None) -> protocol.Incoming:
+    """Wait for the next message; raises TimeoutError when the limit is exceeded."""
+    while True:
+        left = limit.left() if limit is not None else None
+        try:
+            return client.receive(left)
+        except TimeoutError:
+            if not left:
+                raise
 
 
 @contextlib.contextmanager

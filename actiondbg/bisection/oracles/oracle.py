@@ -37,12 +37,14 @@ class Evidence(NamedTuple):
         errors: the file of its stderr.
         stop: the end of the tool, or where a catch stopped it; None if it timed out.
         is_past: whether the tool got past the milestone of the search, if there is one.
+        seconds: the wall time of the run, from where its process was forked; 0 if not known.
     """
 
     output: Path
     errors: Path
     stop: Stop | None
     is_past: bool = False
+    seconds: float = 0.0
 
     def remove(self) -> None:
         """Remove the files, with their directory."""

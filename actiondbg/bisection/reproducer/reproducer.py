@@ -120,6 +120,7 @@ class ReproducerWriter:
         tool: the stock tool.
         environment: the tool's; None for this process's.
         verdicts: on the outputs of the trials.
+        jobs: how many outputs are judged at a time.
     """
 
     result: Result
@@ -131,6 +132,7 @@ class ReproducerWriter:
     tool: Tool
     environment: Mapping[str, str] | None
     verdicts: VerdictStore
+    jobs: int = 1
 
     def __post_init__(self) -> None:
         self._notes: list[str] = []
@@ -148,6 +150,7 @@ class ReproducerWriter:
             self.setup,
             self.environment,
             self.verdicts,
+            self.jobs,
         )
 
     def write(self) -> Reproducer:

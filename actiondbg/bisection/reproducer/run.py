@@ -64,6 +64,7 @@ class ReproducerRun:
         setup: the facts that the oracle was prepared with.
         environment: the tool's; None for this process's.
         verdicts: on the outputs of the trials.
+        jobs: how many outputs are judged at a time.
 
     Attributes:
         judged: how often an output was judged.
@@ -78,6 +79,7 @@ class ReproducerRun:
         setup: OracleSetup,
         environment: Mapping[str, str] | None,
         verdicts: VerdictStore,
+        jobs: int = 1,
     ) -> None:
         self.seconds = setup.seconds or _SECONDS
         self.judged = 0
@@ -89,7 +91,8 @@ class ReproducerRun:
         self._known: dict[tuple[str, ...], Verdict | None] = {}
         self._tried: dict[tuple[str, ...], StepResult] = {}
         self._runners: list[CommandRunner] = []
-        self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self._jobs = jobs
+        self._lock = threading.Lock()  # of ``judged``
 
     def known_verdicts(self, steps: Sequence[Step]) -> list[Verdict | None]:
         """Run steps, and return the verdicts on those outputs that need not be judged again.
@@ -99,24 +102,17 @@ class ReproducerRun:
             the tool ended with an error; None if its output has to be judged.
         """
         new = [step for step in steps if tuple(step.args) not in self._known]
-        with self._scratch() as scratch:
-            threads = [
-                threading.Thread(target=self._look_up, args=(step, Path(scratch, str(number))))
-                for number, step in enumerate(new)
-            ]
-            try:
-                for thread in threads:
-                    thread.start()
-            finally:
-                self._join(threads)
+        self._in_threads(self._look_up, new, os.cpu_count() or 1)
         return [self._known.get(tuple(step.args)) for step in steps]
 
     def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
         """Run and judge steps; only those that were not judged yet are run."""
         new = [step for step in steps if tuple(step.args) not in self._tried]
-        if new:
-            for result in self.run(new, judge, ["An attempt."])[0]:
-                self._tried[tuple(result.step.args)] = result
+
+        def attempt(step: Step, scratch: Path) -> None:
+            self._tried[tuple(step.args)] = self._attempt(step, judge, scratch)
+
+        self._in_threads(attempt, new, self._jobs)
         return [replace(self._tried[tuple(step.args)], step=step) for step in steps]
 
     def tried(self, steps: Sequence[Step]) -> list[StepResult]:
@@ -137,7 +133,12 @@ class ReproducerRun:
 
     def write(self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]) -> None:
         """Write repro.sh; raises FileNotWritten."""
-        script = self._folder / SCRIPT
+        self._write_script(SCRIPT, steps, judge, head)
+
+    def _write_script(
+        self, name: str, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]
+    ) -> None:
+        script = self._folder / name
         try:
             text = make_script(head, steps, judge, self._tool, self.seconds, self.tries)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -148,54 +149,28 @@ class ReproducerRun:
                 "is there room left on the disk?"
             ) from error
 
-    def run(
-        self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]
-    ) -> tuple[list[StepResult], bool]:
-        """Write repro.sh and run it.
-
-        Returns:
-            The results of the steps, and whether the script ended with status 0.
-
-        Raises:
-            FileNotWritten: the script cannot be written.
-        """
-        with self._scratch() as directory:
-            scratch = Path(directory)
-            status, text = self._run_script(steps, judge, head, scratch)
-            verdicts = read_verdicts(text)
-            results = [
-                StepResult(
-                    step,
-                    verdicts.get(number) or self._verdict(scratch, number),
-                    *_death(scratch / _KEPT, number),
-                )
-                for number, step in enumerate(steps, 1)
-            ]
-            self.judged += sum(
-                verdicts.get(number) is not None and self._is_judged(scratch, number)
-                for number in range(1, len(steps) + 1)
+    def _attempt(self, step: Step, judge: ShellJudge, scratch: Path) -> StepResult:
+        """Run and judge a step by a script of its own, which is removed; see ``write``."""
+        name = f"attempt-{scratch.name}.sh"
+        try:
+            self._write_script(name, [step], judge, ["An attempt."])
+            _, text = self._execute(
+                ["sh", f"./{name}"],
+                scratch,
+                {
+                    "KEEP": str(scratch / _KEPT),
+                    "MLIR_OPT": str(self._tool),
+                    "TMPDIR": os.fspath(scratch),
+                },
+                self.seconds * (2 * self.tries + 1),
+                runner=self._new_runner(scratch),
             )
-        return results, status == 0
-
-    def _run_script(
-        self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str], scratch: Path
-    ) -> tuple[int | None, str]:
-        """Write repro.sh and run it; the outputs are kept in a directory.
-
-        Returns:
-            The status of the script (None: timed out) and its output.
-        """
-        self.write(steps, judge, head)
-        return self._execute(
-            ["sh", f"./{SCRIPT}"],
-            scratch,
-            {
-                "KEEP": str(scratch / _KEPT),
-                "MLIR_OPT": str(self._tool),
-                "TMPDIR": os.fspath(scratch),
-            },
-            self.seconds * (2 * self.tries * len(steps) + 1),
-        )
+        finally:
+            (self._folder / name).unlink(missing_ok=True)
+        verdict = read_verdicts(text).get(1)
+        with self._lock:
+            self.judged += verdict is not None and self._is_judged(scratch)
+        return StepResult(step, verdict or self._verdict(scratch), *_death(scratch / _KEPT))
 
     def start_session(
         self, script: str, command: PortableCommand, python: str
@@ -215,7 +190,7 @@ class ReproducerRun:
         stdin = self._folder / command.source if command.piped and command.source else None
         ended: list[tuple[int | None, str]] = []
         scratch = Path(tempfile.mkdtemp(prefix="session-", dir=self._setup.directory))
-        runner = CommandRunner(scratch)
+        runner = self._new_runner(scratch)
 
         def work() -> None:
             with contextlib.suppress(Cancelled):
@@ -230,7 +205,6 @@ class ReproducerRun:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        self._runners.append(runner)
         return wait
 
     def close(self) -> None:
@@ -276,6 +250,40 @@ class ReproducerRun:
             )
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 
+    def _new_runner(self, scratch: Path) -> CommandRunner:
+        """Return a runner that ``close`` cancels."""
+        runner = CommandRunner(scratch)
+        self._runners.append(runner)
+        return runner
+
+    def _in_threads(
+        self, work: Callable[[Step, Path], None], steps: Sequence[Step], jobs: int
+    ) -> None:
+        """Call a function with each step and a directory, a number of them at a time."""
+        slots = threading.BoundedSemaphore(jobs)
+        failures: list[BaseException] = []
+
+        def run(step: Step, directory: Path) -> None:
+            with slots, contextlib.suppress(Cancelled):
+                try:
+                    directory.mkdir()
+                    work(step, directory)
+                except BaseException as error:  # raised again below
+                    failures.append(error)
+
+        with self._scratch() as scratch:
+            threads = [
+                threading.Thread(target=run, args=(step, Path(scratch, str(number))), daemon=True)
+                for number, step in enumerate(steps)
+            ]
+            try:
+                for thread in threads:
+                    thread.start()
+            finally:
+                self._join(threads)
+        if failures:
+            raise failures[0]
+
     def _join(self, threads: Sequence[threading.Thread]) -> None:
         """Wait for threads; an exception such as KeyboardInterrupt ends what they run."""
         try:
@@ -287,17 +295,14 @@ class ReproducerRun:
             raise
 
     def _look_up(self, step: Step, directory: Path) -> None:
-        with self._slots, contextlib.suppress(Cancelled):
-            self._known[tuple(step.args)] = self._run_step(step, directory)
+        self._known[tuple(step.args)] = self._run_step(step, directory)
 
     def _run_step(self, step: Step, directory: Path) -> Verdict | None:
         """Run a step; return the verdict on its output, if no oracle has to be run for it."""
-        directory.mkdir()
         output = directory / "output"
         words = [os.fspath(output) if word == OUT else word for word in step.args]
         stdin = self._folder / step.piped if step.piped else None
-        runner = CommandRunner(directory)
-        self._runners.append(runner)
+        runner = self._new_runner(directory)
         status, _ = self._execute(
             [os.fspath(self._tool), *words], directory, {}, self.seconds, stdin, runner
         )
@@ -307,15 +312,16 @@ class ReproducerRun:
         written = output if output.exists() and output.stat().st_size else directory / STDOUT
         return self._known_verdict(Evidence(written, directory / STDERR, stop))
 
-    def _verdict(self, scratch: Path, number: int) -> Verdict:
-        """Judge the output of a step by the oracle, if no trial had such an output."""
-        evidence = self._evidence(scratch, number)
+    def _verdict(self, scratch: Path) -> Verdict:
+        """Judge the output of an attempt by the oracle, if no trial had such an output."""
+        evidence = _evidence(scratch)
         if evidence is None:
             return "untestable"  # the script ended before this step
         known = self._known_verdict(evidence)
         if known is not None:
             return known
-        self.judged += 1
+        with self._lock:
+            self.judged += 1
         try:
             return self._oracle.judge(evidence, CommandRunner(scratch), self._setup).verdict
         except ActiondbgError:
@@ -330,25 +336,26 @@ class ReproducerRun:
         judgement = self._verdicts.get_output(content_digest(evidence.output))
         return None if judgement is None else judgement.verdict
 
-    def _is_judged(self, scratch: Path, number: int) -> bool:
-        evidence = self._evidence(scratch, number)
+    def _is_judged(self, scratch: Path) -> bool:
+        evidence = _evidence(scratch)
         return evidence is not None and self._oracle.judges_output(evidence.stop)
 
-    def _evidence(self, scratch: Path, number: int) -> Evidence | None:
-        """Return what a step left; None if the script ended before it."""
-        kept = scratch / _KEPT
-        status = _status(kept, number)
-        if status is None:
-            return None
-        signal = _signal(status)
-        stop = exit_of(-signal if signal else status, True, None, None)
-        return Evidence(kept / f"{number}.out", kept / f"{number}.err", stop)
+
+def _evidence(scratch: Path) -> Evidence | None:
+    """Return what an attempt left; None if the script ended before its step."""
+    kept = scratch / _KEPT
+    status = _status(kept)
+    if status is None:
+        return None
+    signal = _signal(status)
+    stop = exit_of(-signal if signal else status, True, None, None)
+    return Evidence(kept / "1.out", kept / "1.err", stop)
 
 
-def _status(kept: Path, number: int) -> int | None:
+def _status(kept: Path) -> int | None:
     """Return the exit status of a step, as the shell gives it; None if the step did not run."""
     try:
-        return int((kept / f"{number}.status").read_text())
+        return int((kept / "1.status").read_text())
     except (OSError, ValueError):
         return None
 
@@ -357,13 +364,13 @@ def _signal(status: int) -> int:
     return status - _SIGNALLED if status > _SIGNALLED else 0
 
 
-def _death(kept: Path, number: int) -> tuple[int, str]:
+def _death(kept: Path) -> tuple[int, str]:
     """Return the signal that ended a step, and what the tool wrote to stderr before."""
-    signal = _signal(_status(kept, number) or 0)
+    signal = _signal(_status(kept) or 0)
     if not signal:
         return 0, ""
     try:
-        with (kept / f"{number}.err").open(encoding="utf-8", errors="replace") as file:
+        with (kept / "1.err").open(encoding="utf-8", errors="replace") as file:
             return signal, file.read(_LONGEST_ERRORS)
     except OSError:
         return signal, ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 
@@ -21,6 +22,8 @@ from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.process.stop import Stop
 
+ResultT = TypeVar("ResultT")
+
 
 class TrialEvaluator:
     """Runs trials in this process and caches their verdicts.
@@ -34,6 +37,8 @@ class TrialEvaluator:
         seconds: the time limit of a trial; None for no limit.
 
     Attributes:
+        seconds: the time limit of a trial.
+        processor: its limit of processor time, in seconds; None for no limit.
         candidates: the number of candidates in the search.
         whole: the record of the run that skips nothing; None before that run.
         whole_stop: the end of that run, or None.
@@ -56,8 +61,10 @@ class TrialEvaluator:
         self.verdicts = verdicts
         self.progress = progress
         self.seconds = seconds
+        self.processor: float | None = None
         self._runner = runner
         self._speculative: ThreadPool[Trial, TrialResult] | None = None
+        self._ahead: Trial | None = None  # what runs there
 
     # --- making trials ---
 
@@ -84,7 +91,9 @@ class TrialEvaluator:
 
     def trial(self, plan: protocol.SetPlan, first_skip: int) -> Trial:
         """Return the trial of a plan that skips nothing before an ordinal."""
-        return Trial(plan=plan, first_skip=first_skip, seconds=self.seconds)
+        return Trial(
+            plan=plan, first_skip=first_skip, seconds=self.seconds, processor=self.processor
+        )
 
     def whole_run(self) -> Trial:
         """Return the trial that skips nothing."""
@@ -102,7 +111,7 @@ class TrialEvaluator:
     def evaluate(self, trial: Trial) -> TrialResult:
         """Run and judge a trial, unless its verdict is cached."""
         cached = self.cached(trial)
-        return TrialResult(cached) if cached is not None else self._evaluate(trial, trial)
+        return TrialResult(cached) if cached is not None else self._evaluate(trial)
 
     def cached(self, trial: Trial) -> Judgement | None:
         """Return the cached judgement of a trial, or None."""
@@ -115,15 +124,29 @@ class TrialEvaluator:
             trial: the trial.
             keys: whether the record holds the key of each action.
         """
+        evidence, record = self.run_recorded(trial, keys)
+        return TrialResult(self.judge_run(trial, evidence), evidence), record
+
+    def run_recorded(self, trial: Trial, keys: bool = False) -> tuple[Evidence, Record]:
+        """Run a trial, and record its actions; see ``record``."""
         file = self.tool.directory / "record"
         plan = msgspec.structs.replace(trial.plan, record=str(file), keys=keys)
-        recorded = msgspec.structs.replace(trial, plan=plan)
+        evidence = self._in_thread(self._run_only, msgspec.structs.replace(trial, plan=plan))
+        return evidence, read_record(file)
+
+    def judge_run(self, trial: Trial, evidence: Evidence) -> Judgement:
+        """Judge what a trial left, unless its verdict is cached."""
         cached = self.cached(trial)
-        if cached is None:
-            result = self._evaluate(trial, recorded)
-        else:
-            result = self._in_thread(self._run_only, recorded)._replace(judgement=cached)
-        return result, read_record(file)
+        if cached is not None:
+            return cached
+
+        def judge(_: Trial, running: RunningTrial) -> Judgement:
+            return self._runner.judge(evidence, running)
+
+        judgement = self._in_thread(judge, trial)
+        self.verdicts.add(trial.digest, judgement)
+        self.progress.trial_done()
+        return judgement
 
     def judge_again(self, evidence: Evidence, judgement: Judgement) -> None:
         """Judge an output once more.
@@ -132,29 +155,33 @@ class TrialEvaluator:
             FlakyOracle: the verdict differs from that of ``judgement``.
         """
 
-        def judge(_: Trial, running: RunningTrial) -> TrialResult:
-            return TrialResult(self._runner.judge_again(evidence, running))
+        def judge(_: Trial, running: RunningTrial) -> Judgement:
+            return self._runner.judge_again(evidence, running)
 
-        check_same_verdict(judgement, self._in_thread(judge, self.whole_run()).judgement)
+        check_same_verdict(judgement, self._in_thread(judge, self.whole_run()))
 
     # --- one speculative trial ---
 
     def start_speculative(self, trial: Trial) -> None:
         """Start a trial that may be needed next, in parallel to the current one."""
         self.cancel_speculative()
+        self._ahead = trial
         self._speculative = ThreadPool(self.tool.new_trial, self._run_without_errors)
         self._speculative.submit(0, trial)
 
     def take_speculative(self, trial: Trial) -> TrialResult | None:
-        """Wait for the speculative trial.
+        """Wait for the speculative trial, and cache its verdict.
 
         Args:
-            trial: an equivalent trial; its verdict is cached.
+            trial: the trial that is needed now; a speculative trial with other skips is ended.
 
         Returns:
-            The result; None if no trial was started, or if it was untestable.
+            The result; None if this trial was not started, or if it was untestable.
         """
-        if self._speculative is None:
+        if self._speculative is None or self._ahead is None:
+            return None
+        if self._ahead.digest != trial.digest or self.cached(trial) is not None:
+            self.cancel_speculative()
             return None
         try:
             result = self._speculative.wait()[1]
@@ -172,8 +199,8 @@ class TrialEvaluator:
         if pool is not None:
             pool.close()
 
-    def _evaluate(self, trial: Trial, made: Trial) -> TrialResult:
-        result = self._in_thread(self._runner.run, made)
+    def _evaluate(self, trial: Trial) -> TrialResult:
+        result = self._in_thread(self._runner.run, trial)
         self.verdicts.add(trial.digest, result.judgement)
         self.progress.trial_done()
         return result
@@ -187,15 +214,13 @@ class TrialEvaluator:
         except Exception as error:
             return TrialResult(Judgement("untestable", str(error)))
 
-    def _run_only(self, trial: Trial, running: RunningTrial) -> TrialResult:
+    def _run_only(self, trial: Trial, running: RunningTrial) -> Evidence:
         try:
-            return TrialResult(Judgement("untestable", ""), self.tool.run(trial, running))
+            return self.tool.run(trial, running)
         finally:
             running.close()
 
-    def _in_thread(
-        self, run: Callable[[Trial, RunningTrial], TrialResult], trial: Trial
-    ) -> TrialResult:
+    def _in_thread(self, run: Callable[[Trial, RunningTrial], ResultT], trial: Trial) -> ResultT:
         """Run a trial in a thread, so that Ctrl-C can cancel it."""
         pool = ThreadPool(self.tool.new_trial, run)
         try:

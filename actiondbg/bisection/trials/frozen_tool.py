@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import threading
+import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -221,17 +222,20 @@ class FrozenTool(Closeable):
         begun = 0 if self.is_cold else trial.first_skip
         counted = self._count_milestone(fork)
         fork.request(trial.plan)
+        start_time = time.monotonic()
         try:
-            stop = fork.complete(trial.seconds)
+            stop = fork.complete(trial.seconds, processor=trial.processor)
             if trial.plan.record is not None and stop.when != "exit":
                 # The trial was caught, but the agent writes the record at the tool's end.
                 fork.request(protocol.SetBreakpoints(breakpoints=[]))
-                fork.complete(trial.seconds)
+                fork.complete(trial.seconds, processor=trial.processor)
         except TimeoutError:
             stop = None
         fork.close()
         evidence = self._evidence(running.directory / "trial", stop)
-        return evidence._replace(is_past=counted and self._is_past(fork, begun))
+        return evidence._replace(
+            is_past=counted and self._is_past(fork, begun), seconds=time.monotonic() - start_time
+        )
 
     def _count_milestone(self, fork: ForkedTool) -> bool:
         """Let a trial count the runs of the milestone's pass that end well or are skipped."""

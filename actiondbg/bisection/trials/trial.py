@@ -25,11 +25,13 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         first_skip: nothing is skipped before this ordinal, so that the trial can be forked from a
             process that is frozen there; 0 if that is not known.
         seconds: the time limit; None for no limit.
+        processor: the limit of processor time, in seconds; None for no limit.
     """
 
     plan: protocol.SetPlan
     first_skip: int = 0
     seconds: float | None = None
+    processor: float | None = None
 
     @property
     def digest(self) -> str:

@@ -22,7 +22,7 @@ from actiondbg.bisection.output_folder import (
     remove_state,
     write_folder,
 )
-from actiondbg.bisection.progress import Progress, ProgressReporter
+from actiondbg.bisection.progress import Progress, ProgressReporter, SearchLimit
 from actiondbg.bisection.reduction.reduction import reduce_input
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.task import BisectionTask
@@ -51,6 +51,8 @@ def bisect(
     always: Sequence[str] = (),
     jobs: int | None = None,
     timeout: float | None = None,
+    max_trials: int | None = None,
+    max_seconds: float | None = None,
     repeat: int = 1,
     no_fork: bool = False,
     output: str | os.PathLike[str] | None = None,
@@ -81,8 +83,11 @@ def bisect(
         jobs: how many trials run at a time, from 1; None for 1, or with ``dask`` for as many as
             its workers have threads. A function as the oracle is called from as many threads.
         timeout: the time limit of a trial and of a command of the oracle, in seconds. None: no
-            limit for commands, and for trials 20 times the duration of the whole run, at least a
-            minute.
+            limit for commands, and for trials 10 times the processor time of the whole run, at
+            least 5 s, and 20 times its duration, at least a minute.
+        max_trials: how many trials the search may make; None for any number. The best answer so far
+            is the result then: a range, or a set that may not be the smallest.
+        max_seconds: how long the search may take before its last trial begins; None for any time.
         repeat: how often each output is judged; if the verdicts differ, the result is "flaky". A
             whole run that is good is repeated as often with random addresses, at least 8 times.
         no_fork: start the tool anew for each trial instead of forking it: for a tool whose forks
@@ -108,7 +113,8 @@ def bisect(
         OracleError: the oracle cannot judge.
         ToolGone: the tool does not repeat its run.
     """
-    _check(mode, jobs, repeat, timeout)
+    _check(mode, {"jobs": jobs, "repeat": repeat, "max_trials": max_trials})
+    _check_seconds({"timeout": timeout, "max_seconds": max_seconds})
     scratch = make_directory()
     try:
         task = BisectionTask(
@@ -126,6 +132,7 @@ def bisect(
             on_compile=on_compile,
             layouts=max(repeat, BisectionTask.layouts),
             no_fork=no_fork,
+            limit=SearchLimit(max_trials, max_seconds),
         )
         folder = None
         if output is not None:
@@ -176,6 +183,8 @@ class _Run:
         """Write the report and the reproducer, if there is a folder and a culprit."""
         if self.folder is None:
             return result
+        if result.verdict == "limit":
+            return result  # a higher limit continues
         remove_state(self.folder)
         if not result.found:
             return result
@@ -195,6 +204,8 @@ class _Run:
         except BaseException:
             verdicts.save()  # so that --resume only repeats the report
             raise
+        if not result.is_minimal:
+            verdicts.save()  # a higher limit continues
         return msgspec.structs.replace(
             result,
             reproducer=os.path.abspath(self.folder),
@@ -219,6 +230,7 @@ class _Run:
             _LEAST_SECONDS, _TIMES_MEAN_TRIAL * progress.seconds / max(progress.trials, 1)
         )
         layouts = task.layouts if result.layout else 0
+        task = replace(task, limit=SearchLimit())  # of the search in the whole input only
         limited = replace(task, seconds=min(task.seconds or seconds, seconds), layouts=layouts)
         progress.start_phase("the reduction")
 
@@ -273,11 +285,15 @@ def _stdin(
     return file
 
 
-def _check(mode: str, jobs: int | None, repeat: int, timeout: float | None) -> None:
+def _check(mode: str, numbers: Mapping[str, int | None]) -> None:
     if mode not in get_args(Mode):
         raise UsageError(f"Unknown mode {mode!r}: use one of {', '.join(get_args(Mode))}.")
-    for word, number in (("jobs", jobs), ("repeat", repeat)):
+    for word, number in numbers.items():
         if number is not None and number < 1:
             raise UsageError(f"{word} must be at least 1, got {number}.")
-    if timeout is not None and timeout <= 0:
-        raise UsageError(f"The timeout must be more than 0 s, got {timeout:g} s.")
+
+
+def _check_seconds(limits: Mapping[str, float | None]) -> None:
+    for word, seconds in limits.items():
+        if seconds is not None and seconds <= 0:
+            raise UsageError(f"The {word} must be more than 0 s, got {seconds:g} s.")

@@ -17,7 +17,7 @@ from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.minimal_sets import smallest_set
 from actiondbg.bisection.oracles.oracle import Evidence, OracleSetup
 from actiondbg.bisection.plain_runs import PlainRuns, PlainVerdicts
-from actiondbg.bisection.progress import ProgressReporter
+from actiondbg.bisection.progress import LimitReached, ProgressReporter
 from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.run_difference import RecordedRun, first_different_action
 from actiondbg.bisection.task import BisectionTask
@@ -210,13 +210,16 @@ class Bisection(Closeable):
         task, progress = self.task, self._progress
         runner = TrialRunner(self.frozen_tool, task.oracle, self.setup, verdicts, task.repeat)
         evaluator = TrialEvaluator(
-            self.frozen_tool, runner, task.filter, verdicts, progress, task.seconds
+            self.frozen_tool, runner, task.filter, verdicts, progress, task.seconds, task.limit
         )
         pool = self._pool(runner)
         try:
             result = self._search(evaluator, runner, pool)
         except NothingFound as ended:
             result = Result(verdict=ended.verdict, message=ended.message, range=ended.range)
+        except LimitReached:
+            ended = messages.limit_reached_early()
+            result = Result(verdict=ended.verdict, message=ended.message)
         except FlakyOracle as error:
             result = Result(verdict="flaky", message=messages.flaky(str(error)))
         finally:
@@ -301,20 +304,31 @@ class Bisection(Closeable):
 
     def _set(self, evaluator: TrialEvaluator, pool: Pool, jobs: int, space: SearchSpace) -> Result:
         mode = "skip" if self.task.mode == "skip" else "minimize"
-        items = smallest_set(evaluator, pool, jobs, space, mode)
+        items, is_minimal = smallest_set(evaluator, pool, jobs, space, mode)
         chosen = [space.candidates[item].entry for item in items]
         if mode == "skip":
             culprit = self._describe(space, items[0])
-            message = messages.smallest_skips(culprit.entry, len(items))
-            return Result(verdict="found", culprit=culprit, skips=chosen, message=message)
+            message = messages.smallest_skips(culprit.entry, len(items), is_minimal)
+            return Result(
+                verdict="found",
+                culprit=culprit,
+                skips=chosen,
+                message=message,
+                is_minimal=is_minimal,
+            )
         if not items:
             raise NothingFound("not-good-at-start", "The output is bad with no action applied.")
         applied = set(items)
         others = [one.entry for at, one in enumerate(space.candidates) if at not in applied]
         culprit = self._describe(space, items[-1])
-        message = messages.smallest_applied(len(items))
+        message = messages.smallest_applied(len(items), is_minimal)
         return Result(
-            verdict="found", culprit=culprit, applied=chosen, skips=others, message=message
+            verdict="found",
+            culprit=culprit,
+            applied=chosen,
+            skips=others,
+            message=message,
+            is_minimal=is_minimal,
         )
 
     def _describe(self, space: SearchSpace, index: int) -> Culprit:

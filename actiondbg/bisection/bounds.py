@@ -42,6 +42,11 @@ class SearchSpace:
     evidence: dict[int, Evidence] = field(default_factory=dict[int, Evidence])
 
     @property
+    def left(self) -> list[RecordedAction]:
+        """The candidates of which one is the culprit."""
+        return self.candidates[self.interval.good : self.interval.bad]
+
+    @property
     def culprit(self) -> RecordedAction:
         """The last candidate of the shortest bad prefix."""
         return self.candidates[self.interval.bad - 1]
@@ -132,6 +137,7 @@ class _StartSearch:
             if self._failures:
                 note = f"{messages.all_skipped(*self._failures[-1])} Then {scheme.words}."
                 evaluator.progress.add_note(note)
+            evaluator.check_limit()
             evaluator.progress.start_phase("the start")
             evaluator.candidates = len(candidates)
             result, failed_pass = self._evaluate(scheme, candidates)
@@ -171,11 +177,13 @@ class _StartSearch:
         Each trial leaves one more pass out, so that all removable passes can be left out together.
         """
         evaluator = self._evaluator
-        evaluator.progress.start_phase("the passes that must run")
+        passes = self._queue.removable_passes()
+        evaluator.progress.start_phase("the passes that must run", len(passes))
         required: set[str] = set()
         removed: set[str] = set()
         idle: set[str] = set()
-        for argument in self._queue.removable_passes():
+        for argument in passes:
+            evaluator.check_limit()
             scheme = self._queue.leaving_out(removed | {argument})
             candidates = candidates_of(self._record, scheme, self._allowed)
             if not candidates:

@@ -11,11 +11,11 @@ from actiondbg.bisection.bounds import SearchSpace
 from actiondbg.bisection.candidates.record import Record, RecordedAction
 from actiondbg.bisection.candidates.schemes import candidates_of
 from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.progress import LimitReached
 from actiondbg.bisection.search.binary import Interval, SearchResult, search
 from actiondbg.bisection.trials.evaluator import TrialEvaluator
 from actiondbg.bisection.trials.pool import Pool
 from actiondbg.bisection.trials.trial import Trial, TrialResult
-from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.process.stop import Stop
 
@@ -50,10 +50,17 @@ class CulpritSearch:
         """Narrow to one candidate; if it is a pass, to an action in it.
 
         Raises:
-            NothingFound: the candidates that are left are untestable.
+            NothingFound: the candidates that are left are untestable, or the limit was reached.
         """
-        self._search(space)
-        return self._search_in_pass(space)
+        try:
+            self._search(space)
+        except LimitReached:
+            raise messages.limit_reached(space.left) from None
+        try:
+            return self._search_in_pass(space)
+        except LimitReached:
+            self._evaluator.progress.add_note(messages.limit_in_pass(space.culprit))
+            return space
 
     def confirm(self, space: SearchSpace) -> Judgement:
         """Judge the run that skips only the culprit."""
@@ -88,7 +95,8 @@ class CulpritSearch:
     def _search(self, space: SearchSpace) -> None:
         evaluator, candidates, interval = self._evaluator, space.candidates, space.interval
         steps = math.ceil(math.log2(interval.bad - interval.good)) + 1
-        evaluator.progress.start_phase("the search", steps)
+        # The search for a smallest set follows unless there is a confirmation.
+        evaluator.progress.start_phase("the search", steps, at_least=not self._confirms)
 
         def on_result(length: int, result: TrialResult) -> None:
             evaluator.progress.trial_done()
@@ -105,7 +113,7 @@ class CulpritSearch:
             first, last = candidates[interval.good].ordinal, candidates[interval.bad - 1].ordinal
             evaluator.progress.set_range(first, last, interval.bad - interval.good, 1)
 
-        judge = PrefixJudge(self._pool, trial, evaluator.verdicts, on_result)
+        judge = PrefixJudge(self._pool, trial, evaluator, on_result)
         found = search(
             interval, judge, self._jobs, on_narrowed=on_narrowed, confirms=self._confirms
         )
@@ -122,7 +130,7 @@ class CulpritSearch:
 
     def _untestable(self, space: SearchSpace) -> NothingFound:
         interval = space.interval
-        left = space.candidates[interval.good : interval.bad]
+        left = space.left
         judgement = self._judgement(space, interval.untestable[0])
         ordinal = left[0].ordinal
         around = [one for one in self._record.passes if one.ordinal <= ordinal <= one.last]
@@ -143,6 +151,7 @@ class CulpritSearch:
         evaluator.progress.start_phase(f"the actions in {culprit.argument}")
         opened = SearchSpace(scheme, candidates, Interval(good, bad))
         for length, expected in ((good, "good"), (bad, "bad")):
+            evaluator.check_limit()
             result = evaluator.evaluate(evaluator.prefix(scheme, candidates, length))
             if result.evidence is not None:
                 opened.evidence[length] = result.evidence
@@ -178,7 +187,7 @@ class PrefixJudge:
     Args:
         pool: runs the trials.
         trial: returns the trial of a prefix of a length.
-        verdicts: the cache.
+        evaluator: caches verdicts, and checks the limit.
         on_result: called with the length and the result of each trial that was not cached.
     """
 
@@ -186,28 +195,29 @@ class PrefixJudge:
         self,
         pool: Pool,
         trial: Callable[[int], Trial],
-        verdicts: VerdictStore,
+        evaluator: TrialEvaluator,
         on_result: Callable[[int, TrialResult], None],
     ) -> None:
         self._pool = pool
         self._trial = trial
-        self._verdicts = verdicts
+        self._evaluator = evaluator
         self._on_result = on_result
         self._ready: list[tuple[int, Verdict]] = []
 
     def submit(self, length: int) -> None:
         trial = self._trial(length)
-        judgement = self._verdicts.get(trial.digest)
+        judgement = self._evaluator.cached(trial)
         if judgement is not None:
             self._ready.append((length, judgement.verdict))
             return
+        self._evaluator.check_limit()
         self._pool.submit(length, trial)
 
     def wait(self) -> tuple[int, Verdict]:
         if self._ready:
             return self._ready.pop(0)
         length, result = self._pool.wait()
-        self._verdicts.add(self._trial(length).digest, result.judgement)
+        self._evaluator.verdicts.add(self._trial(length).digest, result.judgement)
         self._on_result(length, result)
         return length, result.judgement.verdict
 

@@ -168,6 +168,30 @@ def untestable_range(
     )
 
 
+def limit_reached(candidates: list[RecordedAction]) -> NothingFound:
+    """The limit was reached during the search; one of the candidates is the culprit."""
+    first, last = candidates[0].ordinal, candidates[-1].ordinal
+    return NothingFound(
+        "limit",
+        f"The culprit is one of the {len(candidates):,} candidates #{first} to #{last}. A higher "
+        "limit continues with --resume.",
+        (first, last),
+    )
+
+
+def limit_reached_early() -> NothingFound:
+    """The limit was reached before the search."""
+    return NothingFound(
+        "limit",
+        "The search among the candidates has not begun. A higher limit continues with --resume.",
+    )
+
+
+def limit_in_pass(culprit: RecordedAction) -> str:
+    """The limit was reached during the search for an action in a culprit pass."""
+    return f"The limit was reached before the search in {culprit.argument} ended."
+
+
 def pass_as_a_whole(culprit: RecordedAction, at_start: bool, judgement: Judgement) -> str:
     """The culprit is a pass as a whole; at_start: its actions are skipped in the judged run."""
     if at_start and judgement.verdict == "bad":
@@ -199,21 +223,27 @@ def confirmation(judgement: Judgement) -> str:
     return f"The run that skips only it is untestable ({judgement.reason})."
 
 
-def smallest_skips(culprit: Entry, count: int) -> str:
+def smallest_skips(culprit: Entry, count: int, is_minimal: bool) -> str:
     """Report the smallest set of skips that makes the output good."""
     if count == 1:
         return f"{culprit.describe()}: the output is good when it is skipped."
-    return (
-        f"The output is good when {counted(count, 'candidate')} "
-        f"{'is' if count == 1 else 'are'} skipped, and no single one can be left "
-        "out."
-    )
+    candidates = counted(count, "candidate")
+    return f"The output is good when {candidates} are skipped{_minimal(count, is_minimal)}"
 
 
-def smallest_applied(count: int) -> str:
+def smallest_applied(count: int, is_minimal: bool) -> str:
     """Report the smallest set of applied candidates whose output is bad."""
     candidates = f"{counted(count, 'candidate')} {'is' if count == 1 else 'are'}"
-    return f"The output is bad when only {candidates} applied, and no single one can be left out."
+    return f"The output is bad when only {candidates} applied{_minimal(count, is_minimal)}"
+
+
+def _minimal(count: int, is_minimal: bool) -> str:
+    if is_minimal:
+        return ", and no single one can be left out."
+    return (
+        f". The limit was reached, and a smaller set than these {count:,} may do: a higher limit "
+        "continues with --resume."
+    )
 
 
 def flaky(disagreement: str) -> str:

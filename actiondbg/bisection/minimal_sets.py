@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from actiondbg.bisection.bounds import SearchSpace
 from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.bisection.candidates.schemes import Scheme
 from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.progress import LimitReached
 from actiondbg.bisection.search.ddmin import Minimizer
 from actiondbg.bisection.trials.evaluator import TrialEvaluator
 from actiondbg.bisection.trials.pool import Pool
@@ -17,6 +18,18 @@ from actiondbg.bisection.trials.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Verdict
 
 _MOST_KEYS = 60_000  # so that a plan fits into a message of the protocol, at most 16 MiB
+
+
+class SmallestSet(NamedTuple):
+    """A set with the verdict.
+
+    Attributes:
+        items: indices of candidates.
+        is_minimal: whether no single one can be left out; else the limit ended the search.
+    """
+
+    items: list[int]
+    is_minimal: bool = True
 
 
 class SetJudge:
@@ -67,6 +80,7 @@ class SetJudge:
             cached = self._evaluator.cached(self.trial(wanted))
             if cached is not None:
                 return cached.verdict
+            self._evaluator.check_limit()
             self._fill_pool(wanted)
             number, result = self._pool.wait()
             self._add(self._running.pop(number), result)
@@ -120,7 +134,7 @@ def smallest_set(
     jobs: int,
     space: SearchSpace,
     mode: Literal["minimize", "skip"],
-) -> list[int]:
+) -> SmallestSet:
     """Find the smallest set.
 
     Args:
@@ -131,11 +145,9 @@ def smallest_set(
         mode: "minimize": the smallest set of applied candidates whose output is bad; "skip": the
             smallest set of skipped candidates whose output is good.
 
-    Returns:
-        Indices of ``space.candidates``; no single one can be left out.
-
     Raises:
         NothingFound: the set of all candidates does not have the verdict.
+        LimitReached: the limit was reached before a set had the verdict.
     """
     candidates, interval = space.candidates, space.interval
     judge = SetJudge(evaluator, pool, jobs, space.scheme, candidates, skips=mode == "skip")
@@ -149,16 +161,28 @@ def smallest_set(
             range(len(candidates)),
         ]
 
-    def on_reduced(items: list[int]) -> None:
+    def on_reduced(items: list[int], to_go: int) -> None:
+        best[:] = items
         first, last = candidates[items[0]].ordinal, candidates[items[-1]].ordinal
-        evaluator.progress.set_range(first, last, len(items), 0)
+        evaluator.progress.set_best(first, last, len(items), to_go)
 
+    def minimized(start: Sequence[int]) -> SmallestSet:
+        # A single skip cannot be left out: the run that skips nothing is bad.
+        if mode == "skip" and len(start) == 1:
+            return SmallestSet(list(start))
+        on_reduced(list(start), 0)
+        try:
+            return SmallestSet(minimizer.minimize(start))
+        except LimitReached:
+            return SmallestSet(list(best), is_minimal=False)
+
+    best: list[int] = []
     minimizer = Minimizer(judge.judge, verdict, on_reduced=on_reduced, on_next=judge.set_next)
     evaluator.progress.start_phase("the smallest set")
     try:
         for start in starts:
             if minimizer.has_verdict(start):
-                return _minimized(minimizer, list(start), mode)
+                return minimized(start)
     finally:
         judge.close()
     what = "skipped" if mode == "skip" else "applied alone"
@@ -168,8 +192,3 @@ def smallest_set(
         f"all of them are {what} by name and location. Use --mode first.",
         (candidates[0].ordinal, candidates[-1].ordinal),
     )
-
-
-def _minimized(minimizer: Minimizer, start: list[int], mode: str) -> list[int]:
-    # A single skip cannot be left out: the run that skips nothing is bad.
-    return start if mode == "skip" and len(start) == 1 else minimizer.minimize(start)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 
@@ -16,6 +17,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
         phase: the current phase, a few words.
         trials: the number of trials.
         to_go: an estimate of the trials that are left; None if there is none.
+        at_least: whether ``to_go`` and ``left`` are lower bounds, and more may be left.
+        best: the size of the smallest set so far, of the modes minimize and skip; None before.
         range: the ordinals of the first and the last action that may be the culprit, or None.
         left: an estimate of the seconds that are left; None if there is none.
         note: a finding, one sentence, or empty.
@@ -24,9 +27,41 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     phase: str
     trials: int = 0
     to_go: int | None = None
+    at_least: bool = False
+    best: int | None = None
     range: tuple[int, int] | None = None
     left: float | None = None
     note: str = ""
+
+
+class LimitReached(Exception):
+    """The limit of the search does not allow another trial."""
+
+
+@dataclass(frozen=True)
+class SearchLimit:
+    """The limit of a search, which is checked before each trial.
+
+    Args:
+        trials: how many trials there may be; None for any number.
+        seconds: how long the search may take; None for any time.
+    """
+
+    trials: int | None = None
+    seconds: float | None = None
+
+    def check(self, progress: ProgressReporter) -> None:
+        """Raise LimitReached if there is no room for another trial."""
+        if self.trials is not None and progress.trials >= self.trials:
+            raise LimitReached
+        if self.seconds is not None and progress.seconds >= self.seconds:
+            raise LimitReached
+
+    def describe(self) -> str:
+        """Return the limit as options of the command line."""
+        options = {"--max-trials": self.trials, "--max-seconds": self.seconds}
+        given = (f"{name} {value:g}" for name, value in options.items() if value is not None)
+        return " ".join(given)
 
 
 class ProgressReporter:
@@ -49,6 +84,8 @@ class ProgressReporter:
         self._phase_trials = 0
         self._phase = ""
         self._to_go: int | None = None
+        self._at_least = False
+        self._best: int | None = None
         self._range: tuple[int, int] | None = None
 
     @property
@@ -56,15 +93,23 @@ class ProgressReporter:
         """The time since the reporter was made."""
         return time.monotonic() - self._start
 
-    def start_phase(self, phase: str, to_go: int | None = None) -> None:
-        """Start a phase; ``to_go`` is its number of trials, None if it is not known."""
-        self._phase, self._to_go = phase, to_go
+    def start_phase(self, phase: str, to_go: int | None = None, at_least: bool = False) -> None:
+        """Start a phase.
+
+        Args:
+            phase: a few words.
+            to_go: the number of trials that are left; None if it is not known.
+            at_least: whether more may be left.
+        """
+        self._phase, self._to_go, self._at_least = phase, to_go, at_least
         self._phase_start, self._phase_trials = time.monotonic(), self.trials
         self._report()
 
     def trial_done(self) -> None:
         """Count a trial."""
         self.trials += 1
+        if self._to_go is not None:
+            self._to_go = max(self._to_go - 1, 0)
         self._report()
 
     def set_range(self, first: int, last: int, width: int, after: int) -> None:
@@ -80,6 +125,19 @@ class ProgressReporter:
         self._to_go = math.ceil(math.log2(max(width, 1))) + after
         self._report()
 
+    def set_best(self, first: int, last: int, size: int, to_go: int) -> None:
+        """Set the smallest set so far.
+
+        Args:
+            first: the ordinal of its first action.
+            last: the ordinal of its last action.
+            size: the number of its candidates.
+            to_go: the number of trials that are left at least: how many is not known before.
+        """
+        self._range, self._best = (first, last), size
+        self._to_go, self._at_least = to_go, True
+        self._report()
+
     def add_note(self, text: str) -> None:
         """Add a finding."""
         self.notes.append(text)
@@ -92,6 +150,8 @@ class ProgressReporter:
                     phase=self._phase,
                     trials=self.trials,
                     to_go=self._to_go,
+                    at_least=self._at_least,
+                    best=self._best,
                     range=self._range,
                     left=self._seconds_left(),
                     note=note,

@@ -93,7 +93,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
 
     Attributes:
         verdict: "found", or the reason why nothing was found: "untestable", "not-bad",
-            "not-good-at-start", "flaky".
+            "not-good-at-start", "flaky", "limit".
         mode: the mode of the search.
         message: the result and the way out, in sentences.
         culprit: the culprit; only with "found".
@@ -105,8 +105,10 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         applied: of mode minimize: the smallest set of applied candidates whose output is bad.
         skips: of mode skip: the smallest set of skips whose output is good; of minimize: all
             candidates except ``applied``.
-        range: of "untestable": the ordinals of the first and the last candidate that may be the
-            culprit.
+        is_minimal: whether no action of the set of minimize or skip can be left out; false if the
+            limit ended the search for a smaller set.
+        range: of "untestable" and "limit": the ordinals of the first and the last candidate that
+            may be the culprit.
         confirmed: the verdict on the run that skips only the culprit; None without such a run.
         notes: one sentence each.
         held: arguments of the passes that had to run; nothing in them was a candidate.
@@ -131,6 +133,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     candidates: int = 0
     applied: list[Entry] = []
     skips: list[Entry] = []
+    is_minimal: bool = True
     range: tuple[int, int] | None = None
     confirmed: Verdict | None = None
     notes: list[str] = []
@@ -173,6 +176,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "candidates": self.candidates,
             "applied": msgspec.to_builtins(self.applied),
             "skips": msgspec.to_builtins(self.skips),
+            "minimal": self.is_minimal,
             "reproducer": self.reproducer,
             "reproducer_verified": self.reproducer_verified,
             "layout": self.layout,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from actiondbg.bisection.candidates.filter import CandidateFilter
 from actiondbg.bisection.oracles.oracle import Oracle
+from actiondbg.bisection.progress import SearchLimit
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
 from actiondbg.tool.command_line import CommandLine, digest_of_files, inspect_command_line
@@ -25,7 +26,7 @@ class BisectionTask:
         mode: what to search for.
         jobs: how many trials run at a time; None for as many as the pool has, one in threads.
         seconds: the time limit of a trial and of a command of the oracle. None: no limit for the
-            oracle, and for a trial 20 times the duration of the whole run, at least a minute.
+            oracle, and for a trial limits that follow from the whole run.
         repeat: how often each output is judged.
         stdin: the file on the tool's standard input, or None for no input.
         cwd: the working directory of the tool and the oracle; None for this process's.
@@ -34,6 +35,7 @@ class BisectionTask:
         on_compile: called when the agent is compiled.
         layouts: how many random address layouts a good whole run is repeated in.
         no_fork: start the tool anew for each trial, even if it can be forked.
+        limit: of the search.
     """
 
     argv: list[str]
@@ -50,6 +52,7 @@ class BisectionTask:
     on_compile: Callable[[], None] | None = field(default=None, compare=False)
     layouts: int = 8
     no_fork: bool = False
+    limit: SearchLimit = field(default_factory=SearchLimit)
 
     @property
     def keys(self) -> bool:

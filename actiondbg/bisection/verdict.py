@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 Mode = Literal["first", "minimize", "skip"]
 Verdict = Literal["good", "bad", "untestable"]
-Found = Literal["found", "untestable", "not-bad", "not-good-at-start", "flaky"]
+Found = Literal["found", "untestable", "not-bad", "not-good-at-start", "flaky", "limit"]
 
 
 class Judgement(NamedTuple):

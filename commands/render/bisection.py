@@ -34,6 +34,7 @@ _VERDICTS = {
     "not-bad": "Not bad",
     "not-good-at-start": "Not good at the start",
     "flaky": "Flaky",
+    "limit": "Limit reached",
 }
 
 
@@ -205,17 +206,22 @@ def _bar(err: TextIO) -> Generator[Report]:
 
 def _words(progress: Progress) -> str:
     words = [f"{progress.phase}: {counted(progress.trials, 'trial')}"]
+    how = "at least" if progress.at_least else "about"
     if progress.to_go:
-        words.append(f"about {progress.to_go} to go")
+        words.append(f"{how} {progress.to_go} to go")
+    if progress.best is not None:
+        words.append(f"{counted(progress.best, 'candidate')} so far")
     if progress.range is not None:
         words.append(f"#{progress.range[0]} to #{progress.range[1]}")
     if progress.left is not None and progress.to_go:
-        words.append(_time(progress.left))
-    return ", ".join(words)
+        words.append(_time(progress.left, "at least " if progress.at_least else ""))
+    return ", ".join(word for word in words if word)
 
 
-def _time(seconds: float) -> str:
+def _time(seconds: float, how: str) -> str:
+    if seconds < 1 and how:
+        return ""
     if seconds < 1:
         return "less than a second left"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02} left" if minutes else f"{rest} s left"
+    return f"{how}{minutes}:{rest:02} left" if minutes else f"{how}{rest} s left"

@@ -176,6 +176,24 @@ class BisectOptions(OracleOptions):
             parse=values.seconds,
         ),
     ] = None
+    max_trials: Annotated[
+        int | None,
+        Option(
+            "--max-trials",
+            "N",
+            help="end the search after N trials, with the best answer so far",
+            parse=values.positive,
+        ),
+    ] = None
+    max_seconds: Annotated[
+        float | None,
+        Option(
+            "--max-seconds",
+            "SECONDS",
+            help="begin no trial after SECONDS; the best answer so far is the result",
+            parse=values.seconds,
+        ),
+    ] = None
     repeat: Annotated[
         int,
         Option(
@@ -288,6 +306,8 @@ class SearchKeywords(TypedDict):
     always: tuple[str, ...]
     jobs: int | None
     timeout: float | None
+    max_trials: int | None
+    max_seconds: float | None
     repeat: int
     no_fork: bool
     resume: bool
@@ -305,6 +325,8 @@ def search_keywords(options: BisectOptions) -> SearchKeywords:
         "always": options.always,
         "jobs": options.jobs,
         "timeout": options.timeout,
+        "max_trials": options.max_trials,
+        "max_seconds": options.max_seconds,
         "repeat": options.repeat,
         "no_fork": options.no_fork,
         "resume": options.resume,

@@ -25,7 +25,8 @@ class Minimizer:
         test: judges a set, whose items are in order.
         verdict: the verdict that the smaller sets must have.
         verdicts: a cache of verdicts by set.
-        on_reduced: called with each smaller set that has the verdict.
+        on_reduced: called with each smaller set that has the verdict, and how many sets have to be
+            judged yet at least.
         on_next: called with the sets that may be judged next, in order.
 
     Attributes:
@@ -37,7 +38,7 @@ class Minimizer:
         test: Test,
         verdict: Literal["good", "bad"],
         verdicts: dict[frozenset[int], Verdict] | None = None,
-        on_reduced: Callable[[list[int]], None] | None = None,
+        on_reduced: Callable[[list[int], int], None] | None = None,
         on_next: Callable[[list[list[int]]], None] | None = None,
     ) -> None:
         self.tests = 0
@@ -91,10 +92,10 @@ class Minimizer:
         self._report(needed)
         return needed
 
-    def _report(self, items: list[int]) -> None:
+    def _report(self, items: list[int], to_go: int = 0) -> None:
         if self._on_reduced and len(items) < self._reported:
-            self._on_reduced(items)
-        self._reported = len(items)
+            self._on_reduced(items, to_go)
+            self._reported = len(items)
 
     def _shortest(self, rest: list[int], needed: list[int]) -> int:
         """Return the length of the shortest prefix that has the verdict if ``needed`` is added."""
@@ -107,6 +108,8 @@ class Minimizer:
                 self._on_next([one for one in sets if frozenset(one) not in self._verdicts])
             if self.has_verdict([*rest[:middle], *needed]):
                 high = middle
+                to_go = (high - low).bit_length() - 1  # at least so many halves
+                self._report([*rest[:high], *needed], to_go)
             else:
                 low = middle
         return high

@@ -13,7 +13,7 @@ from actiondbg.bisection.candidates.record import Record, RecordedAction, read_r
 from actiondbg.bisection.candidates.schemes import Scheme
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence
-from actiondbg.bisection.progress import ProgressReporter
+from actiondbg.bisection.progress import ProgressReporter, SearchLimit
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.pool import ThreadPool
 from actiondbg.bisection.trials.runner import TrialRunner, check_same_verdict
@@ -35,6 +35,7 @@ class TrialEvaluator:
         verdicts: the cache.
         progress: counts the trials.
         seconds: the time limit of a trial; None for no limit.
+        limit: of the search.
 
     Attributes:
         seconds: the time limit of a trial.
@@ -52,6 +53,7 @@ class TrialEvaluator:
         verdicts: VerdictStore,
         progress: ProgressReporter,
         seconds: float | None,
+        limit: SearchLimit,
     ) -> None:
         self.candidates = 0
         self.whole: Record | None = None
@@ -63,6 +65,7 @@ class TrialEvaluator:
         self.seconds = seconds
         self.processor: float | None = None
         self._runner = runner
+        self._limit = limit
         self._speculative: ThreadPool[Trial, TrialResult] | None = None
         self._ahead: Trial | None = None  # what runs there
 
@@ -111,7 +114,16 @@ class TrialEvaluator:
     def evaluate(self, trial: Trial) -> TrialResult:
         """Run and judge a trial, unless its verdict is cached."""
         cached = self.cached(trial)
-        return TrialResult(cached) if cached is not None else self._evaluate(trial)
+        if cached is not None:
+            return TrialResult(cached)
+        result = self._in_thread(self._runner.run, trial)
+        self.verdicts.add(trial.digest, result.judgement)
+        self.progress.trial_done()
+        return result
+
+    def check_limit(self) -> None:
+        """Raise LimitReached if the limit of the search allows no other trial."""
+        self._limit.check(self.progress)
 
     def cached(self, trial: Trial) -> Judgement | None:
         """Return the cached judgement of a trial, or None."""
@@ -198,12 +210,6 @@ class TrialEvaluator:
         pool, self._speculative = self._speculative, None
         if pool is not None:
             pool.close()
-
-    def _evaluate(self, trial: Trial) -> TrialResult:
-        result = self._in_thread(self._runner.run, trial)
-        self.verdicts.add(trial.digest, result.judgement)
-        self.progress.trial_done()
-        return result
 
     def _run_without_errors(self, trial: Trial, running: RunningTrial) -> TrialResult:
         """Run a trial; an error makes it untestable, because its result may not be needed."""

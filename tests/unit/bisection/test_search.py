@@ -173,8 +173,8 @@ def test_one_of_many_is_found_in_few_steps() -> None:
 
 
 @given(count=st.integers(1, 40), some=st.sets(st.integers(0, 39), max_size=5))
-def test_the_smallest_set_is_found_where_it_is_the_only_one(count: int, some: set[int]) -> None:
-    group = {number % count for number in some}
+def test_the_smallest_set_is_found_where_it_is_the_only_one(count: int, members: set[int]) -> None:
+    group = {number % count for number in members}
     assert needs(group).minimize(range(count)) == sorted(group)
 
 
@@ -222,7 +222,25 @@ def test_known_verdict_of_a_set_is_not_judged_again() -> None:
 def test_each_smaller_set_is_reported() -> None:
     seen: list[list[int]] = []
     minimized = Minimizer(
-        lambda items: "bad" if {1, 6} <= set(items) else "good", "bad", on_reduced=seen.append
+        lambda items: "bad" if {1, 6} <= set(items) else "good",
+        "bad",
+        on_reduced=lambda items, _: seen.append(items),
     )
     assert minimized.minimize(range(8)) == seen[-1] == [1, 6]
     assert all(set(b) < set(a) for a, b in some(itertools.pairwise(seen)))
+
+
+@given(count=st.integers(1, 200), members=st.sets(st.integers(0, 199), min_size=1, max_size=5))
+def test_at_least_as_many_sets_are_judged_as_was_reported(count: int, members: set[int]) -> None:
+    group = {number % count for number in members}
+    ends: list[int] = []
+
+    def note(items: list[int], to_go: int) -> None:
+        assert group <= set(items)
+        ends.append(minimized.tests + to_go)
+
+    minimized = Minimizer(
+        lambda items: "bad" if group <= set(items) else "good", "bad", on_reduced=note
+    )
+    assert minimized.minimize(range(count)) == sorted(group)
+    assert max(ends, default=0) <= minimized.tests

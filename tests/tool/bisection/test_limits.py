@@ -1,0 +1,97 @@
+"""Limits of the search, with the best answer so far, and estimates of what is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import actiondbg
+from actiondbg.bisection import Progress, Result
+from actiondbg.errors import UsageError
+from tests.fakes.folds import folded, write_folds
+
+COUNT = 40
+FIRST = {7, 18, 31}  # of these none may be folded
+
+
+@pytest.fixture
+def argv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mlir_opt: str) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    return [mlir_opt, write_folds(Path("folds.mlir"), COUNT), "--canonicalize"]
+
+
+def is_good(output: Path) -> bool:
+    return not FIRST & set(folded(output))
+
+
+def functions(result: Result) -> set[str | None]:
+    return {entry.function for entry in result.skips}
+
+
+WHOLE = {f"f{number}" for number in FIRST}
+
+
+def test_a_set_that_is_not_the_smallest_is_the_answer(argv: list[str]) -> None:
+    """It makes the output good, as does the smallest set, with which another search ends."""
+    result = actiondbg.bisect(argv, is_good, mode="skip", max_trials=12, output="out")
+    assert (result.verdict, result.trials, result.is_minimal) == ("found", 12, False)
+    assert functions(result) > WHOLE
+    assert "a smaller set" in result.message
+    with actiondbg.launch(argv, skips="out/verdict.skips") as s:
+        s.run()
+        Path("skipped.mlir").write_text(s.target.output())
+    assert is_good(Path("skipped.mlir"))
+    again = actiondbg.bisect(argv, is_good, mode="skip", output="out", resume=True)
+    assert (again.verdict, again.is_minimal, functions(again)) == ("found", True, WHOLE)
+    assert not Path("out/state.json").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_range_is_the_answer(argv: list[str], jobs: int) -> None:
+    whole = actiondbg.bisect(argv, is_good)
+    result = actiondbg.bisect(argv, is_good, max_trials=5, output="out", jobs=jobs)
+    assert result.verdict == "limit" and result.range is not None
+    assert whole.culprit is not None
+    assert result.range[0] <= whole.culprit.ordinal <= result.range[1]
+    assert result.range[0] < result.range[1]
+    assert os.listdir("out") == ["state.json"]
+    again = actiondbg.bisect(argv, is_good, output="out", resume=True)
+    assert again.culprit == whole.culprit
+
+
+def test_no_trial_begins_after_the_time(argv: list[str]) -> None:
+    result = actiondbg.bisect(argv, is_good, max_seconds=1e-6)
+    assert (result.verdict, result.trials) == ("limit", 1)
+    assert "has not begun" in result.message
+
+
+def test_a_limit_is_positive(argv: list[str]) -> None:
+    wrong: list[dict[str, Any]] = [{"max_trials": 0}, {"max_seconds": -1}]
+    for limit in wrong:
+        with pytest.raises(UsageError, match="must be"):
+            actiondbg.bisect(argv, is_good, **limit)
+
+
+@pytest.mark.parametrize("mode", ["first", "minimize", "skip"])
+def test_estimates_are_kept(argv: list[str], mode: Any) -> None:
+    """Of one job: a phase takes as many trials as was announced, or more if it said at least."""
+    seen: list[Progress] = []
+    result = actiondbg.bisect(argv, is_good, mode=mode, progress=seen.append)
+    assert result.found
+    ends = {each.phase: each.trials for each in seen}
+    estimated = [each for each in seen if each.to_go]
+    assert {each.phase for each in estimated} >= {"the search"}
+    for each in estimated:
+        assert each.to_go is not None
+        if each.at_least:
+            assert each.trials + each.to_go <= result.trials
+        else:
+            assert abs(each.trials + each.to_go - ends["the confirmation"]) <= 1
+    if mode != "first":
+        sizes = [each.best for each in seen if each.best is not None]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[-1] == len(result.applied or result.skips)
+        assert all(each.at_least for each in estimated)

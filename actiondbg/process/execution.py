@@ -213,7 +213,7 @@ class Execution:
         last = self._exited or self._crashed
         return last.written if last else None
 
-    def adopt(self, fork: ForkedTool, stop: Stop, branches: Branches, muted: bool) -> None:
+    def adopt(self, fork: ForkedTool, stop: Stop, branches: Branches, muted: bool) -> Stop:
         """Replace the tool by a fork, and end it; Ctrl-C has no effect meanwhile.
 
         Args:
@@ -221,6 +221,9 @@ class Execution:
             stop: the stop of the fork.
             branches: the timelines; the fork is on the current one.
             muted: whether the fork is silent up to the output that the tool has written already.
+
+        Returns:
+            The stop, with a message about output files that cannot be made again.
 
         Raises:
             ToolGone: the fork ended.
@@ -239,9 +242,15 @@ class Execution:
             self._running, self._muted = False, muted
             self._exited = self._crashed = None
             self._retraced = self._timeline()
-            self.request(protocol.Settle())
+            settled = self.request(protocol.Settle())
             self.checkpoints.accept(branches)
             self.checkpoints.settle()
+            if settled.remade:
+                self._forks.follow(settled.remade)
+            if settled.lost:
+                message = "\n".join(filter(None, [stop.message, *settled.lost]))
+                self.stop = self.last = msgspec.structs.replace(stop, message=message)
+            return self.stop
 
     @property
     def is_muted(self) -> bool:

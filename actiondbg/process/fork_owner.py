@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import NoAnswer, ProtocolError, ToolGone
+from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
 from actiondbg.process.fork_process import ForkProcess, kill_group
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
@@ -106,6 +106,18 @@ class ForkOwner:
         """Disown a fork that has ended or was handed over."""
         with self._lock:
             self._alive.discard(fork)
+
+    def follow(self, files: list[str]) -> None:
+        """Have the frozen forks use output files that the tool has made again.
+
+        Args:
+            files: absolute paths.
+        """
+        with self._lock:
+            frozen = [one for one in self._alive if one.role == "checkpoint"]
+        for one in frozen:
+            with contextlib.suppress(AgentError, ToolGone):
+                one.request(protocol.Follow(files=files))
 
     def close(self) -> None:
         """End all forks, also those that are being made."""

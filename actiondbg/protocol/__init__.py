@@ -19,6 +19,7 @@ from actiondbg.protocol.messages import Count as Count
 from actiondbg.protocol.messages import CountOperations as CountOperations
 from actiondbg.protocol.messages import Empty as Empty
 from actiondbg.protocol.messages import Exit as Exit
+from actiondbg.protocol.messages import Follow as Follow
 from actiondbg.protocol.messages import Fork as Fork
 from actiondbg.protocol.messages import Forked as Forked
 from actiondbg.protocol.messages import Frames as Frames
@@ -65,6 +66,7 @@ from actiondbg.protocol.messages import SetOptions as SetOptions
 from actiondbg.protocol.messages import SetPlan as SetPlan
 from actiondbg.protocol.messages import SetSkips as SetSkips
 from actiondbg.protocol.messages import Settle as Settle
+from actiondbg.protocol.messages import Settled as Settled
 from actiondbg.protocol.messages import Skipping as Skipping
 from actiondbg.protocol.messages import Skips as Skips
 from actiondbg.protocol.messages import Statistics as Statistics

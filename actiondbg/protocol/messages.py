@@ -382,10 +382,29 @@ class Fork(Request[Forked]):
     shared: list[int] = msgspec.field(default_factory=list[int])
 
 
-class Settle(Request[Empty]):
+class Settled(Message):
+    """The output files of a fork that replaces the tool.
+
+    ``remade`` are the paths of files that were removed, moved or replaced, and have been made
+    again; ``lost`` are sentences about files that could not be made again.
+    """
+
+    remade: list[str]
+    lost: list[str]
+
+
+class Settle(Request[Settled]):
     """Replace the tool now: truncate its files to the output of this timeline."""
 
     method: ClassVar[str] = "settle"
+    result: ClassVar[type[Message]] = Settled
+
+
+class Follow(Request[Empty]):
+    """Open ``files``, which the tool has made again, in a process that was frozen before."""
+
+    method: ClassVar[str] = "follow"
+    files: list[str]
 
 
 class Exit(Request[Empty]):

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -197,12 +199,14 @@ void Files::note() {
     char path[4096];
     ssize_t size = readlink(linkOf(fd).c_str(), path, sizeof(path));
     open.push_back({fd, fcntl(fd, F_GETFL), file.st_dev, file.st_ino,
-                    lseek(fd, 0, SEEK_CUR), file.st_size,
+                    file.st_mode, lseek(fd, 0, SEEK_CUR), file.st_size,
                     size > 0 ? std::string(path, size) : ""});
+    Open &one = open.back();
+    if (!one.isNamed())
+      one.path.clear(); // such as "NAME (deleted)"
     for (const Open &old : before)
-      if (old.isOwn && old.fd == fd && old.inode == file.st_ino &&
-          old.device == file.st_dev)
-        open.back().keep(old);
+      if (old.fd == fd && old.inode == one.inode && old.device == one.device)
+        one.keep(old);
   }
   closedir(all);
   llvm::sort(open, [](const Open &a, const Open &b) { return a.fd < b.fd; });
@@ -237,11 +241,33 @@ static bool copyTo(int target, int fd, off_t size) {
 
 bool Files::Open::isWritten() const { return (flags & O_ACCMODE) != O_RDONLY; }
 
-/// Not settled yet: the file still ends with output of the abandoned timeline.
+/// Whether its name still leads to it.
+bool Files::Open::isNamed() const {
+  struct stat now;
+  return !path.empty() && ::stat(path.c_str(), &now) == 0 &&
+         now.st_dev == device && now.st_ino == inode;
+}
+
 void Files::Open::keep(const Open &old) {
+  if (path.empty())
+    path = old.path;
+  if (!old.isOwn)
+    return;
+  // Not settled yet: the file still ends with output of the abandoned timeline,
+  // or is a private copy.
   isOwn = true;
+  original = old.original;
+  mode = old.mode;
   size = std::max(old.size, offset);
   path = old.path;
+}
+
+void Files::Open::refer(int to) {
+  struct stat file;
+  if (dup2(to, fd) < 0 || fstat(fd, &file) != 0)
+    return;
+  device = file.st_dev;
+  inode = file.st_ino;
 }
 
 /// Whether both are the same open file description, as after 2>&1.
@@ -250,54 +276,99 @@ bool Files::Open::isSameAs(const Open &other) const {
          offset == other.offset && flags == other.flags;
 }
 
-void Files::reopen(llvm::ArrayRef<int> shared) {
+/// Opens the file again, or a private copy of it; returns -1 on failure.
+int Files::Open::reopen(bool isOtherTimeline) const {
+  bool isPrivate =
+      isWritten() && !path.empty() && (isOtherTimeline || !isNamed());
+  if (!isPrivate)
+    return ::open(linkOf(fd).c_str(),
+                  (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC);
+  int copy = memfd_create("actiondbg-output", MFD_CLOEXEC);
+  if (copy >= 0 && !copyTo(copy, fd, size)) {
+    close(copy);
+    return -1;
+  }
+  return copy;
+}
+
+void Files::reopen(llvm::ArrayRef<int> shared, bool isOtherTimeline) {
   for (Open &one : open)
     one.isOwn = false;
   for (Open &one : open) {
     // Another process may append to the same file.
     if (llvm::is_contained(shared, one.fd) || (one.flags & O_APPEND))
       continue;
-    const Open *same = &one;
+    one.original = -1;
     for (const Open &other : open)
       if (other.isOwn && other.isSameAs(one))
-        same = &other;
-    int fd =
-        same == &one
-            ? ::open(linkOf(one.fd).c_str(),
-                     (one.flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC)
-            : dup(same->fd);
+        one.original = other.original < 0 ? other.fd : other.original;
+    int fd = one.original < 0 ? one.reopen(isOtherTimeline) : dup(one.original);
     if (fd < 0)
       continue;
     lseek(fd, one.offset, SEEK_SET);
     one.isOwn = dup2(fd, one.fd) >= 0;
     close(fd);
   }
+  for (Open &one : open)
+    if (one.isOwn)
+      one.refer(one.fd);
 }
 
-/// Recreates a file that the tool removed when it failed on another timeline.
-void Files::remake(const Open &file, off_t size, mode_t mode) {
-  int made = ::open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                    mode & 07777);
-  if (made < 0)
-    return;
-  off_t offset = lseek(file.fd, 0, SEEK_CUR);
-  copyTo(made, file.fd, size);
-  lseek(made, offset, SEEK_SET);
-  dup2(made, file.fd);
-  close(made);
+/// Gives the name to a file with the first `size` bytes of this one, and refers
+/// to that. Whatever has the name now, the tool would have truncated it.
+bool Files::Open::remake(off_t size) {
+  int named = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode & 07777);
+  struct stat file;
+  if (named < 0 || fstat(named, &file) != 0)
+    return false;
+  bool isDone = S_ISREG(file.st_mode) && copyTo(named, fd, size) &&
+                ftruncate(named, size) == 0;
+  if (isDone) {
+    lseek(named, lseek(fd, 0, SEEK_CUR), SEEK_SET);
+    refer(named);
+  }
+  int old = errno;
+  close(named);
+  errno = old;
+  return isDone;
 }
 
-void Files::settle() {
+SettledFiles Files::settle() {
+  SettledFiles settled;
   for (Open &one : open) {
-    struct stat now;
-    if (!std::exchange(one.isOwn, false) || !one.isWritten() ||
-        fstat(one.fd, &now) != 0)
+    if (!std::exchange(one.isOwn, false) || !one.isWritten())
       continue;
+    if (one.original >= 0) { // settled before, as descriptors are in order
+      one.refer(one.original);
+      continue;
+    }
     off_t size = std::max(one.size, lseek(one.fd, 0, SEEK_CUR));
-    if (now.st_nlink == 0)
-      remake(one, size, now.st_mode);
-    else if (ftruncate(one.fd, size) != 0)
+    errno = 0;
+    if (one.path.empty() || one.isNamed()) {
+      if (ftruncate(one.fd, size) != 0)
+        continue;
+    } else if (one.remake(size)) {
+      settled.remade.push_back(one.path);
+    } else {
+      settled.lost.push_back("The output file '" + one.path +
+                             "' cannot be written (" +
+                             (errno ? strerror(errno) : "not a regular file") +
+                             "): its output is lost.");
+    }
+  }
+  return settled;
+}
+
+void Files::follow(llvm::ArrayRef<std::string> remade) {
+  for (Open &one : open) {
+    if (!one.isWritten() || !llvm::is_contained(remade, one.path) ||
+        one.isNamed())
       continue;
+    int named = ::open(one.path.c_str(), O_RDWR | O_CLOEXEC);
+    if (named < 0)
+      continue;
+    one.refer(named);
+    close(named);
   }
 }
 

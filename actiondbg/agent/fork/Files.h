@@ -27,19 +27,37 @@ struct Outputs {
   }
 };
 
+/// The result of Files::settle.
+struct SettledFiles {
+  /// Paths of files that were removed, moved or replaced, and were made again.
+  std::vector<std::string> remade;
+  /// Sentences about files that could not be made again.
+  std::vector<std::string> lost;
+};
+
 /// The regular files that a process of the tool has open, and their offsets
 /// when the process was frozen. Forks share offsets: a write by one moves those
 /// of all.
+///
+/// All processes of a run write to the same file, the one that has the name. A
+/// checkpoint may be used only where the file begins with the output of its
+/// timeline. A file that lost its name is made again when a process replaces
+/// the tool, and the checkpoints follow.
 class Files {
 public:
   /// Notes the open files. Call it before forking a process.
   void note();
   /// Reopens the files at their offsets, so that no other process is affected.
   /// Leaves the descriptors in `shared` alone, which other processes use too.
-  void reopen(llvm::ArrayRef<int> shared);
-  /// Truncates the files to the output of this timeline, and recreates those
-  /// that were removed since.
-  void settle();
+  /// Writes to private copies of files that have lost their names and, on
+  /// another timeline than the tool's, of all, until they settle.
+  void reopen(llvm::ArrayRef<int> shared, bool isOtherTimeline);
+  /// Truncates the files to the output of this timeline, and makes those again
+  /// that have lost their names.
+  SettledFiles settle();
+  /// Opens files by name that another process has made again, in a process that
+  /// was frozen before that.
+  void follow(llvm::ArrayRef<std::string> remade);
   /// Redirects output to files of its own, which begin with the output so far.
   /// Returns false on failure.
   bool redirect(const Outputs &outputs);
@@ -66,15 +84,23 @@ private:
     int flags;
     dev_t device;
     ino_t inode;
+    mode_t mode;
     off_t offset, size;
+    /// The name that the tool gave it; empty for a file without any.
     std::string path;
     bool isOwn = false;
+    /// The descriptor whose open file description it shares, or -1.
+    int original = -1;
     void keep(const Open &old);
     bool isWritten() const;
+    bool isNamed() const;
     bool isSameAs(const Open &other) const;
+    /// Makes the descriptor refer to another file.
+    void refer(int to);
+    int reopen(bool isOtherTimeline) const;
+    bool remake(off_t size);
   };
   const Open *find(int fd) const;
-  static void remake(const Open &file, off_t size, mode_t mode);
   bool sendTo(int fd, const std::string &path) const;
 
   std::vector<Open> open;

@@ -45,7 +45,7 @@ void Forks::become(const ForkSettings &settings) {
     exitAtOnce(1);
   switch (role) {
   case Role::Tool:
-    files.reopen(settings.shared);
+    files.reopen(settings.shared, !settings.muted);
     files.mute(settings.muted.value_or(Written()), settings.shared);
     handleCrashSignals();
     break;

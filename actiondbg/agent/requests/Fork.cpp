@@ -4,6 +4,7 @@
 #include "engine/Engine.h"
 #include "support/ExitAtOnce.h"
 
+using llvm::json::Array;
 using llvm::json::Object;
 
 namespace adbg {
@@ -49,9 +50,15 @@ Answer<NoResult> Exit::run(ExitArguments &arguments) {
   exitAtOnce(int(arguments.status));
 }
 
-Answer<NoResult> Settle::run(NoArguments &) {
-  engine.forks.files.settle();
+Answer<Object> Settle::run(NoArguments &) {
+  SettledFiles settled = engine.forks.files.settle();
   engine.trace.becomeRun(engine.position.ordinal);
+  return Object{{"remade", Array(settled.remade)},
+                {"lost", Array(settled.lost)}};
+}
+
+Answer<NoResult> Follow::run(FollowArguments &arguments) {
+  engine.forks.files.follow(arguments.files);
   return NoResult();
 }
 

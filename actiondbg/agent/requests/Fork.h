@@ -40,12 +40,26 @@ protected:
 };
 
 /// settle: truncates the tool's files to the output of this timeline.
-class Settle : public Request<NoArguments, NoResult> {
+class Settle : public Request<NoArguments, llvm::json::Object> {
 public:
   using Request::Request;
 
 protected:
-  Answer<NoResult> run(NoArguments &) override;
+  Answer<llvm::json::Object> run(NoArguments &) override;
+};
+
+struct FollowArguments {
+  std::vector<std::string> files;
+  explicit FollowArguments(Fields &fields) : files(fields.texts("files")) {}
+};
+
+/// follow: opens files that the tool has made again.
+class Follow : public Request<FollowArguments, NoResult> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<NoResult> run(FollowArguments &arguments) override;
 };
 
 } // namespace adbg

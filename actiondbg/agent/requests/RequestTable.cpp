@@ -75,6 +75,7 @@ static constexpr Entry requests[] = {
 
     {"fork", by<Fork>},
     {"settle", by<Settle>},
+    {"follow", by<Follow>},
     {"exit", by<Exit>},
 #ifndef ADBG_PORTABLE
     {"alternative/set", by<SetAlternative>},

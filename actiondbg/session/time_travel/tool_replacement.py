@@ -94,7 +94,7 @@ class ToolReplacement:
             hits = made.request(protocol.GetHits()).hits
         if execution.has_been_seen_to_end:
             stop = msgspec.structs.replace(stop, message=_SEEN)
-        execution.adopt(made, stop, branches, muted)
+        stop = execution.adopt(made, stop, branches, muted)
         self._breakpoints.table.recount(hits)
         return stop
 

@@ -56,6 +56,10 @@ def main(argv: list[str] | None = None) -> int:
         return _print_error(error, FAILED)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Exception as error:
+        from actiondbg.commands.interpreter.internal_error import as_reported
+
+        return _print_error(as_reported(error, " ".join(["actiondbg", *words[:1]])), FAILED)
 
 
 def _open_standard_streams() -> None:

@@ -130,6 +130,19 @@ def error_of_code(code: int, message: str) -> AgentError:
     return _BY_CODE.get(code, AgentError)(message)
 
 
+class InternalError(ActiondbgError):
+    """An unexpected exception: a fault of actiondbg, which a command does not end by.
+
+    Args:
+        message: sentences with the fault, and how to report it.
+        report: the path of the report, or None if it could not be written.
+    """
+
+    def __init__(self, message: str, report: str | None = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
 class ActiondbgWarning(UserWarning):
     """The base of all warnings: what is done goes on, in another way than requested."""
 

@@ -72,6 +72,10 @@ class CommandLines(Protocol):
         """Run the line of a display and show its result; see Interpreter."""
         ...
 
+    def reported(self, line: str, error: Exception) -> Exception:
+        """Return the error of a command for printing; see Interpreter."""
+        ...
+
     def help(self, words: Sequence[str]) -> str:
         """Return the help of all commands, or of one; see Interpreter."""
         ...

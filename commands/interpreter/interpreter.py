@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -29,7 +30,7 @@ from actiondbg.commands.interpreter.stop_display import show_stop_details
 from actiondbg.commands.interpreter.words import split_redirect
 from actiondbg.commands.render.registry import as_json, show
 from actiondbg.commands.render.terminal.output import Redirect
-from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.errors import ActiondbgError, InternalError, UsageError
 from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _BEFORE_REDIRECT = re.compile(r"[>|]")
 _NEWEST = re.compile(r"\$_(?!\w)")
 _MOST_SCRIPTS = 50  # nested
+_REPORTED_LINES = 1000  # the newest, in the report of an internal error
 _SHORTCUTS = {"!": "shell", "?": "help"}
 
 
@@ -115,6 +117,7 @@ class Interpreter:
         self.repeat = ""  # the line that an empty line repeats
         self.lines = Lines(())
         self._depth = 0  # of nested scripts
+        self._executed: deque[str] = deque(maxlen=_REPORTED_LINES)
 
     def run(self, lines: Lines) -> bool:
         """Execute lines up to the end, quit, or the first failure.
@@ -137,7 +140,8 @@ class Interpreter:
         """Execute one line, then the commands of the breakpoints it hit.
 
         Returns:
-            Whether it succeeded; otherwise the error has been printed.
+            Whether it succeeded, or can be left out, as after an internal error; the error has
+            been printed.
         """
         succeeded, stop_lines = self._execute(line)
         while stop_lines and succeeded:
@@ -157,10 +161,15 @@ class Interpreter:
         return succeeded
 
     def _execute(self, line: str) -> tuple[bool, list[str] | None]:
-        """Execute one line; return success and the lines to run at a new stop (None: no stop)."""
+        """Execute one line.
+
+        Returns:
+            Whether to go on with the next line, and the lines to run at a new stop; None: no stop.
+        """
         line = line.strip()
         if not line or line.startswith("#"):
             return True, None
+        self._executed.append(line)
         attached = {b.id: list(b.commands) for b in self.console.session.breakpoints.all()}
         details: dict[str, object] = {}
         try:
@@ -176,9 +185,8 @@ class Interpreter:
             self._emit_result(line, result, parsed.redirect, details)
         except BrokenPipeError:
             raise  # the reader of the output has exited
-        except (ActiondbgError, OSError) as error:
-            self._fail(line, error)
-            return False, None
+        except Exception as error:
+            return self._fail(line, error), None
         return True, stop_lines[1:] if stop_lines and silent else stop_lines
 
     def display(self, line: str) -> object:
@@ -239,17 +247,28 @@ class Interpreter:
                 whole = {**cast("dict[str, object]", whole), **details}
             self._emit({"command": line, "ok": True, "result": whole})
 
-    def _fail(self, line: str, error: Exception) -> None:
-        """Print an error, at the only place that does."""
+    def reported(self, line: str, error: Exception) -> Exception:
+        """Return the error of a command for printing: an internal error is reported."""
+        from actiondbg.commands.interpreter.internal_error import as_reported
+
+        return as_reported(error, line, self._executed, self.console.session)
+
+    def _fail(self, line: str, raised: Exception) -> bool:
+        """Print an error, at the only place that does; return whether to go on."""
+        error = self.reported(line, raised)
         self.failure = self.failure or error
         self.repeat = ""
         message = self.lines.place + message_of(error)
         if self.console.json:
-            self._emit({"command": line, "ok": False, "error": message})
-            return
+            answer: dict[str, object] = {"command": line, "ok": False, "error": message}
+            if isinstance(error, InternalError):
+                answer["report"] = error.report
+            self._emit(answer)
+            return isinstance(error, InternalError)
         self.console.out.flush()
         if not isinstance(error, ScriptEnded):
             print(self.console.fitted(message), file=self.console.err, flush=True)
+        return isinstance(error, InternalError)
 
     def _emit(self, message: dict[str, object]) -> None:
         print(json.dumps(message, ensure_ascii=False), file=self.console.out, flush=True)

@@ -11,7 +11,6 @@ from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.render.info import Display, Displayed
 from actiondbg.commands.render.registry import show
 from actiondbg.commands.render.stop import Reproduced
-from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
@@ -56,8 +55,8 @@ def run_display(console: Console, one: Display) -> Displayed:
         result = console.interpreter.display(one.command)
     except BrokenPipeError:
         raise  # the reader of the output has exited
-    except (ActiondbgError, OSError) as error:
-        message = message_of(error)
+    except Exception as error:
+        message = message_of(console.interpreter.reported(one.command, error))
         if not console.json:
             console.out.write(f"  {message}\n")
         return Displayed(one.id, one.command, ok=False, error=message)
@@ -76,8 +75,9 @@ def _reproduce(console: Console) -> Reproduced:
     directory = os.path.expanduser(console.settings["reproducer-directory"])
     try:
         made = console.live_session().past.keep_reproducer(directory)
-    except (ActiondbgError, OSError) as error:
-        return Reproduced(directory, error=message_of(error))
+    except Exception as error:
+        reported = console.interpreter.reported("the reproducer of the crash", error)
+        return Reproduced(directory, error=message_of(reported))
     except KeyboardInterrupt:
         if not console.interactive:
             raise

@@ -193,14 +193,19 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
 // The stages of a run
 //===----------------------------------------------------------------------===//
 
+/// Records the input, unless it is recorded.
+static void writeInput(Operation *op, const Recorder &recorder) {
+  uint32_t id = Identities::all().of(op);
+  if (id && known().roots.try_emplace(id, 0).second)
+    write(op, StageKind::Input, recorder);
+}
+
 void Stages::reached(Operation *op, const Recorder &recorder) {
   while (Operation *parent = op->getParentOp())
     op = parent;
   AgentHeap agentHeap;
   std::lock_guard<std::mutex> lock(known().mutex);
-  uint32_t id = Identities::all().of(op);
-  if (id && known().roots.try_emplace(id, 0).second)
-    write(op, StageKind::Input, recorder);
+  writeInput(op, recorder);
 }
 
 /// Records the output, unless no action has begun since it was recorded.
@@ -230,6 +235,7 @@ bool Stages::ending(Operation *op, const Recorder &recorder) {
 
 void Stages::between(Operation *op, const Recorder &recorder) {
   std::lock_guard<std::mutex> lock(known().mutex);
+  writeInput(op, recorder); // before its first action
   write(op, StageKind::Between, recorder);
 }
 

@@ -113,6 +113,8 @@ class RecordedLineage(GraphLineage):
 
     def _name_of(self, actions: int) -> str:
         """Name the stage after so many actions."""
+        if actions == 0:
+            return "before #1"
         return f"after {self._actions.finished_pass(actions) or f'#{actions}'}"
 
     @property
@@ -181,7 +183,10 @@ class RecordedLineage(GraphLineage):
     @cached_property
     def _count(self) -> int:
         """A number above those of all operations."""
-        highest = [int(self._numbers.max(initial=0)), *(max(stage.nodes) for stage in self.stages)]
+        highest = [
+            int(self._numbers.max(initial=0)),
+            *(max(stage.nodes, default=0) for stage in self.stages),
+        ]
         return max(highest) + 1
 
     @cached_property

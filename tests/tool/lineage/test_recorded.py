@@ -246,6 +246,26 @@ def test_a_stop_and_a_recording_give_the_same_answers(
         assert ways(here) == ways(there)
 
 
+@pytest.mark.parametrize("split", [False, True])
+def test_all_of_the_ir_before_the_first_action_is_the_input(
+    launch: Callable[..., actiondbg.Session], folds: str, split: bool
+) -> None:
+    """Also where another module has been compiled before, and its input is recorded."""
+    text = Path(folds).read_text()
+    Path("in.mlir").write_text(f"func.func private @f()\n// -----\n{text}" if split else text)
+    session = launch("--cse", "--split-input-file", source="in.mlir")
+    stop = session.start()
+    if split:
+        stop = session.timeline.goto(2)
+    assert stop.when == "before"
+    live = SessionLineage(session, "now")
+    assert live.last.name == ("after cse #1" if split else "before #1")
+    assert live.last.text in live.first.text
+    assert len(live.last.nodes) == 1 + text.count("arith.") + 2 * text.count("func.func")
+    for operation in live.last:
+        assert ways(live.lineage.track([operation], live.first)) != []
+
+
 @pytest.mark.parametrize(
     ("source", "args"),
     [

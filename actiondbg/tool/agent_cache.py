@@ -12,13 +12,13 @@ from actiondbg.errors import AgentBuildError, UnfitTool
 from actiondbg.support.user_directories import cache_directory, is_private, make_library_folder
 from actiondbg.tool.compiler import Compiler, find_compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool, wanted_way, without_headers
+from actiondbg.tool.shipped import AGENT_SOURCE, SHIPPED, shipped
 from actiondbg.tool.way import Way
 
-AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
 # What is no part of an agent: libraries of their own, and what other ways have instead.
 _LEFT_OUT = {
-    Way.NATIVE: ("calls/", "portable/", "detour/", "interpose/HookedCapabilities.cpp"),
-    Way.DETOUR: ("calls/", "portable/", "interpose/exports.map"),
+    Way.NATIVE: ("calls/", "glibc/", "portable/", "detour/", "interpose/HookedCapabilities.cpp"),
+    Way.DETOUR: ("calls/", "glibc/", "portable/", "interpose/exports.map"),
     Way.PORTABLE: (
         "calls/",
         "interpose/exports.map",
@@ -47,7 +47,10 @@ def build_agent(
     on_start: OnCompile | None = None,
     source: Path = AGENT_SOURCE,
 ) -> Path:
-    """Return the agent for a tool; compile it if the cache has none.
+    """Return the agent for a tool: the one that was shipped, or one that is compiled once.
+
+    The portable agent is shipped with actiondbg. Other agents, and one whose source was edited, are
+    compiled into the user's cache.
 
     Safe for concurrent processes: each compiles in a directory of its own, and renames an equal
     file.
@@ -65,8 +68,11 @@ def build_agent(
         UnfitTool: the tool lacks functions that the agent calls.
         AgentBuildError: there is no compiler, it fails, or the cache cannot be written.
     """
-    compiler = find_compiler()
     files = source_files(source, tool.way)
+    shipped = _shipped_agent(tool, source, files)
+    if shipped is not None:
+        return shipped
+    compiler = find_compiler()
     agent = _agent_path(tool, compiler, source, files)
     try:
         make_library_folder(agent.parent)
@@ -109,40 +115,68 @@ def _unusable(folder: Path, error: OSError) -> AgentBuildError:
 
 
 def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
-    """Return the state of a tool's agent: "cached", "not compiled yet", or an error."""
+    """Return the state of a tool's agent: "shipped", "cached", "not compiled yet", or an error."""
     try:
-        agent = _agent_path(tool, find_compiler(), source, source_files(source, tool.way))
+        files = source_files(source, tool.way)
+        if _shipped_agent(tool, source, files) is not None:
+            return "shipped"
+        agent = _agent_path(tool, find_compiler(), source, files)
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
     return "cached" if is_private(agent) else "not compiled yet"
 
 
 def fitted(tool: Tool, source: Path = AGENT_SOURCE) -> Tool:
-    """Return a tool, with the portable agent if the one with headers was found not to fit it."""
-    if tool.way is not Way.DETOUR or wanted_way() is not None:
+    """Return a tool, with the portable agent if the one with headers cannot be had.
+
+    It does not fit the tool, or there is no compiler.
+    """
+    if tool.way is Way.PORTABLE or wanted_way() is not None:
         return tool
     try:
-        agent = _agent_path(tool, find_compiler(), source, source_files(source, tool.way))
+        compiler = find_compiler()
+    except AgentBuildError as error:
+        return without_headers(tool, str(error))
+    if tool.way is not Way.DETOUR:
+        return tool
+    try:
+        agent = _agent_path(tool, compiler, source, source_files(source, tool.way))
         return without_headers(tool, agent.with_suffix(_UNFIT).read_text())
     except (AgentBuildError, OSError):
         return tool
 
 
+def _shipped_agent(tool: Tool, source: Path, files: Sequence[str]) -> Path | None:
+    """Return the agent that was compiled from these sources when actiondbg was built, if any."""
+    if tool.way is not Way.PORTABLE:
+        return None
+    return shipped(agent_name(source, files), source / SHIPPED)
+
+
+def agent_name(source: Path, files: Sequence[str]) -> str:
+    """Return the file name of the portable agent that is shipped."""
+    return f"agent-{_key((Way.PORTABLE,), Way.PORTABLE, source, files)}.so"
+
+
 def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[str]) -> Path:
-    """Return the agent's path, named by a hash of all inputs of its compilation."""
-    options = (tool.way, compiler.identity, *flags_of(tool.way), *link_flags_of(tool.way))
+    """Return the agent's path in the cache, named by a hash of all inputs of its compilation."""
     # One portable agent is for all tools.
     of_tool = () if tool.way is Way.PORTABLE else (tool.build_id, tool.llvm, *tool.headers)
-    inputs = (*of_tool, *options)
-    parts = [os.fsencode(part) for part in inputs]
+    key = _key((*of_tool, tool.way, compiler.identity), tool.way, source, files)
+    return cache_directory() / f"agent-{key}.so"
+
+
+def _key(inputs: Sequence[str | Path], way: Way, source: Path, files: Sequence[str]) -> str:
+    """Return a hash of the inputs of a compilation: sources, options, and others."""
+    options = (*inputs, *flags_of(way), *link_flags_of(way))
+    parts = [os.fsencode(part) for part in options]
     folder = f"{source}/"  # joining paths takes longer than reading them
     for file in files:
         with open(folder + file, "rb", buffering=0) as opened:
             content = opened.read()
         parts += file.encode(), str(len(content)).encode(), content
     # The hash of .pyc files: the import of hashlib takes 5 ms.
-    key = source_hash(b"\0".join(parts)).hex()
-    return cache_directory() / f"agent-{key}.so"
+    return source_hash(b"\0".join(parts)).hex()
 
 
 def source_files(source: Path, way: Way = Way.NATIVE) -> list[str]:
@@ -153,7 +187,8 @@ def source_files(source: Path, way: Way = Way.NATIVE) -> list[str]:
         room = os.path.relpath(folder, source)
         for name in files:
             path = name if room == "." else f"{room}/{name}"
-            if name.endswith((".cpp", ".h", ".map")) and not path.startswith(left_out):
+            is_source = name.endswith((".cpp", ".h", ".map")) or room == "glibc"
+            if is_source and not path.startswith(left_out):
                 names.append(path)
     # A file below portable replaces the one with the same path.
     present = set(names)

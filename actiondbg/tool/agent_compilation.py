@@ -79,7 +79,7 @@ def write_units(source: Path, files: Sequence[str], directory: Path) -> list[Pat
     """Write the agent's translation units into a directory: a file each that includes sources."""
     includes: dict[bool, list[str]] = {}
     for file in files:
-        if file.endswith(".cpp"):
+        if file.endswith((".cpp", ".c")):
             second = file.removeprefix("portable/").split("/")[0] in _SECOND_UNIT
             includes.setdefault(second, []).append(f'#include "{source / file}"\n')
     units: list[Path] = []

@@ -30,6 +30,14 @@ FLAGS = (
 )
 STRICT = "-Werror"
 LINK_FLAGS = ("-shared", "-pthread", "-ldl", "-lrt")  # before glibc 2.34 these are libraries
+# For what agent/glibc binds to versions that were in libraries of their own.
+OLD_LIBRARIES = (
+    "-Wl,--push-state,--no-as-needed",
+    "-l:libpthread.so.0",
+    "-l:libdl.so.2",
+    "-l:librt.so.1",
+    "-Wl,--pop-state",
+)
 _DETOUR_FLAGS = ("-DADBG_DETOUR",)
 # References to the tool are bound when it is known: not all at load, and in memory that stays
 # writable.
@@ -43,7 +51,7 @@ _WAY_LINK = {
     Way.NATIVE: (),
     Way.DETOUR: _DETOUR_LINK,
     # The program may have another C++ library, or an older one.
-    Way.PORTABLE: (*_DETOUR_LINK, "-static-libstdc++", "-static-libgcc"),
+    Way.PORTABLE: (*_DETOUR_LINK, "-static-libstdc++", "-static-libgcc", *OLD_LIBRARIES),
 }
 
 

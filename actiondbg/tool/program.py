@@ -12,10 +12,19 @@ from typing import IO, NamedTuple, TypeAlias
 from actiondbg.errors import LaunchError, UnfitTool, UsageError
 from actiondbg.support.globs import check_glob
 from actiondbg.support.user_directories import cache_directory
-from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool, fitted
+from actiondbg.tool import (
+    OnCompile,
+    Tool,
+    agent_state,
+    build_agent,
+    expand_driver,
+    find_tool,
+    fitted,
+)
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
+from actiondbg.tool.shipped import is_preloadable
 from actiondbg.tool.way import Way
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
@@ -114,18 +123,18 @@ class Program:
     def agent(self) -> Path:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""
         folder = cache_directory()
-        if any(separator in str(folder) for separator in " :"):
-            raise LaunchError(
-                f"The dynamic loader cannot preload an agent from {str(folder)!r}, as blanks and "
-                "colons separate paths there: set XDG_CACHE_HOME to a directory without them."
-            )
+        if not is_preloadable(folder) and agent_state(self.tool) != "shipped":
+            raise _not_preloadable(folder)
         try:
-            return build_agent(self.tool, self._on_compile)
+            agent = build_agent(self.tool, self._on_compile)
         except UnfitTool:
             if fitted(self.tool).way is not Way.PORTABLE:
                 raise
             self._found = None
-            return build_agent(self.tool, self._on_compile)
+            agent = build_agent(self.tool, self._on_compile)
+        if not is_preloadable(agent):
+            raise _not_preloadable(folder)
+        return agent
 
     def popen(
         self,
@@ -204,6 +213,13 @@ class Program:
         if self._expanded is None or self._expanded[0] != self.argv:
             self._expanded = list(self.argv), expand_driver(self.argv, self.cwd)
         return self._expanded[1]
+
+
+def _not_preloadable(folder: Path) -> LaunchError:
+    return LaunchError(
+        f"The dynamic loader cannot preload an agent from {str(folder)!r}, as blanks and "
+        "colons separate paths there: set XDG_CACHE_HOME to a directory without them."
+    )
 
 
 def without_agents(environment: Mapping[str, str]) -> dict[str, str]:

@@ -148,11 +148,11 @@ def _check_subcommand(parser: LineParser[DebugOptions], ours: list[str], tool: l
 
 
 def _print_version(tool: list[str], options: DebugOptions) -> int:
-    from actiondbg.tool import agent_state, find_tool
+    from actiondbg.tool import agent_state, find_tool, fitted
 
     print(f"actiondbg {__version__}")
     include = Path(options.mlir_include) if options.mlir_include else None
-    found = find_tool(tool[0] if tool else "mlir-opt", include)
+    found = fitted(find_tool(tool[0] if tool else "mlir-opt", include))
     print(f"tool {found.path}: LLVM {found.llvm}")
     print(f"agent: {agent_state(found)}")
     return 0

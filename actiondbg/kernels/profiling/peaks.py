@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import source_hash
@@ -18,16 +16,9 @@ from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.user_directories import cache_directory
-from actiondbg.tool.agent_cache import AGENT_SOURCE
-from actiondbg.tool.compiler import Compiler, find_c_compiler
+from actiondbg.tool.c_part import CPart
+from actiondbg.tool.c_part import peaks as peaks_programs
 
-_SOURCE = AGENT_SOURCE / "peaks" / "peaks.c"
-# Stores of whole cache lines, and registers as wide as they are.
-_FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O3", "-ffp-contract=fast")
-_NATIVE = {
-    "x86_64": ("-march=native", "-mprefer-vector-width=512"),
-    "aarch64": ("-mcpu=native",),
-}
 _SECONDS = 120.0
 _CPU_INFO = Path("/proc/cpuinfo")
 _CPU_FACTS = ("model name", "flags", "Features", "CPU part")
@@ -85,17 +76,16 @@ def machine_peaks(*, remeasure: bool = False) -> MachinePeaks:
         remeasure: measure them even if the cache has them.
 
     Raises:
-        PeaksUnknown: they cannot be measured, for example without a C compiler.
+        PeaksUnknown: they cannot be measured.
     """
     try:
-        compiler = find_c_compiler()
-        options = [*_FLAGS, *_NATIVE.get(platform.machine(), ())]
-        stored = cache_directory() / f"peaks-{_key(compiler, options)}.json"
+        program = _fastest().file()
+        stored = cache_directory() / f"{program.name}-{_cpu_key()}.json"
         if not remeasure:
             peaks = _stored(stored)
             if peaks is not None:
                 return peaks
-        peaks = _measured(compiler, options, stored)
+        peaks = parse_peaks(_measured(program))
         write_whole(stored, msgspec.json.encode(peaks))
     except OSError as error:
         raise PeaksUnknown(
@@ -109,10 +99,17 @@ def machine_peaks(*, remeasure: bool = False) -> MachinePeaks:
     return peaks
 
 
-def _key(compiler: Compiler, options: list[str]) -> str:
-    """Return a hash of what the peaks depend on: the CPU, the compiler and the source."""
-    parts = [compiler.identity, *options, _cpu()]
-    return source_hash("\0".join(parts).encode() + _SOURCE.read_bytes()).hex()
+def _fastest(machine: str = platform.machine()) -> CPart:
+    """Return the program for the most features that this machine's processors have."""
+    features = set(_cpu().split())
+    fit = [part for part in peaks_programs(machine) if part.cpu <= features]
+    if not fit:
+        raise PeaksUnknown(f"The machine's peak is unknown: it is not measured on {machine}.")
+    return fit[-1]
+
+
+def _cpu_key() -> str:
+    return source_hash(_cpu().encode()).hex()
 
 
 def _cpu() -> str:
@@ -128,37 +125,25 @@ def _stored(file: Path) -> MachinePeaks | None:
         return None
 
 
-def _measured(compiler: Compiler, options: list[str], stored: Path) -> MachinePeaks:
-    stored.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Beside the result: programs in /tmp may not be executable.
-    with tempfile.TemporaryDirectory(prefix="build-", dir=stored.parent) as directory:
-        program = Path(directory) / "peaks"
-        _run([*compiler.command, *options, str(_SOURCE), "-o", str(program)], "compiled")
-        return parse_peaks(_run([str(program)], "measured"))
-
-
-def _run(command: list[str], done: str) -> str:
+def _measured(program: Path) -> str:
+    """Run a program that measures; return what it prints."""
     try:
         result = subprocess.run(
-            command,
+            [program],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS,
-            env={**os.environ, "LC_ALL": "C"},
             text=True,
             errors="replace",
             check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise PeaksUnknown(
-            f"The machine's peak is unknown: it could not be {done} in {_SECONDS:g} s."
+            f"The machine's peak is unknown: it could not be measured in {_SECONDS:g} s."
         ) from error
     if result.returncode:
         lines = result.stderr.strip().splitlines() or [f"status {result.returncode}"]
-        raise PeaksUnknown(
-            f"The machine's peak is unknown: {_SOURCE.name} could not be {done} ({lines[0]}): set "
-            "CC to another compiler."
-        )
+        raise PeaksUnknown(f"The machine's peak is unknown: measuring it failed ({lines[0]}).")
     return result.stdout
 
 

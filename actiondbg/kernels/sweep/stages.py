@@ -64,7 +64,7 @@ def make_stages(
 
 
 def _profiler(settings: SweepSettings, warn: Callable[[str], None] | None) -> Profiler:
-    """Make a profiler; without a C compiler, rows lack their per cent of the machine's peak."""
+    """Make a profiler; rows of an unknown peak lack their per cent of the machine's peak."""
 
     @cache
     def peaks() -> MachinePeaks | None:

@@ -10,6 +10,7 @@ import pytest
 from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.profiling import peaks
 from actiondbg.kernels.profiling.peaks import Level, MachinePeaks, machine_peaks, parse_peaks
 
 _LEVELS = (Level("L1", 1000, 300e9), Level("L2", 100_000, 100e9), Level("memory", 10**6, 10e9))
@@ -57,12 +58,22 @@ def test_the_program_prints_lines() -> None:
     assert peaks == MachinePeaks({"f32": 123.5}, (Level("L1", 24576, 3.1e11),))
 
 
+@pytest.fixture(autouse=True)
+def edited_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Edit the program, so that it is compiled, and not the shipped one used."""
+    for name in ("peaks/peaks.c", "glibc/Versions.c"):
+        (tmp_path / "agent" / name).parent.mkdir(parents=True)
+        (tmp_path / "agent" / name).write_text("// edited")
+    monkeypatch.setattr("actiondbg.tool.c_part.AGENT_SOURCE", tmp_path / "agent")
+
+
 def _compiler(folder: Path, program: str) -> str:
     """Write a compiler that counts its calls, and whose result is a shell script."""
     compiler = folder / "compiler"
     compiler.write_text(
         f"#!/bin/sh\necho >> {folder}/calls\n"
-        f"for last; do :; done\nprintf '#!/bin/sh\\n{program}\\n' > $last\nchmod +x $last\n"
+        f"while [ $1 != -o ]; do shift; done\n"
+        f"printf '#!/bin/sh\\n{program}\\n' > $2\nchmod +x $2\n"
     )
     compiler.chmod(0o755)
     return os.fspath(compiler)
@@ -70,20 +81,22 @@ def _compiler(folder: Path, program: str) -> str:
 
 def test_peaks_are_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("CC", _compiler(tmp_path, "echo flops f32 7; echo bytes L1 8 9"))
+    program = f"echo >> {tmp_path}/runs; echo flops f32 7; echo bytes L1 8 9"
+    monkeypatch.setenv("CC", _compiler(tmp_path, program))
     expected = MachinePeaks({"f32": 7.0}, (Level("L1", 8, 9.0),))
     assert machine_peaks() == expected
     assert machine_peaks() == expected
-    assert (tmp_path / "calls").read_text() == "\n"
+    assert (tmp_path / "runs").read_text() == "\n"
     assert machine_peaks(remeasure=True) == expected
-    assert (tmp_path / "calls").read_text() == "\n\n"
+    assert (tmp_path / "runs").read_text() == "\n\n"
+    assert (tmp_path / "calls").read_text() == "\n"  # compiled once
 
 
 def test_damaged_peaks_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("CC", _compiler(tmp_path, "echo flops f32 7"))
     machine_peaks()
-    (stored,) = (tmp_path / "cache/actiondbg").iterdir()
+    (stored,) = (tmp_path / "cache/actiondbg").glob("*.json")
     stored.write_text("{")
     assert machine_peaks().gflops == {"f32": 7.0}
 
@@ -91,8 +104,8 @@ def test_damaged_peaks_are_measured_again(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "program, message",
     [
-        ("echo no memory >&2; exit 1", r"peaks.c could not be measured \(no memory\)"),
-        ("exit 3", r"peaks.c could not be measured \(status 3\)"),
+        ("echo no memory >&2; exit 1", r"measuring it failed \(no memory\)"),
+        ("exit 3", r"measuring it failed \(status 3\)"),
     ],
 )
 def test_a_failure_is_a_sentence(
@@ -112,3 +125,26 @@ def test_without_a_compiler_the_peak_is_unknown(
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(PeaksUnknown, match=r"peak is unknown: There is no C compiler"):
         machine_peaks()
+
+
+def test_the_program_is_the_one_for_this_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each processor has the features of the program that runs on it, and no later one."""
+    info = tmp_path / "cpuinfo"
+    monkeypatch.setattr(peaks, "_CPU_INFO", info)
+    features = "sse2 avx avx2 fma avx_vnni avx512f avx512dq avx512bw avx512vl avx512_vnni"
+    wanted = {
+        "sse2": "sse2",
+        "sse2 avx": "avx",
+        "sse2 avx avx2": "avx",
+        "sse2 avx avx2 fma": "avx2",
+        "sse2 avx avx2 fma avx_vnni": "avxvnni",
+        "sse2 avx avx2 fma avx512f avx512dq avx512bw avx512vl": "avx512",
+        features: "avx512vnni",
+        f"{features} avx512_fp16": "avx512vnni",
+        f"{features} avx512_bf16 avx512_fp16": "avx512fp16",
+    }
+    for flags, name in wanted.items():
+        info.write_text(f"processor : 0\nflags\t\t: {flags}\n\nprocessor : 1\n")
+        assert peaks._fastest("x86_64").name == f"agent-peaks-{name}"

@@ -3,8 +3,8 @@
 ``or``, ``and``, ``not`` (also ``||``, ``&&``, ``!``), ``== != < <= > >=``, ``~`` and ``!~``
 (text on the left, glob on the right), parentheses, integers, and text in single or double quotes.
 Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op, file, func, pass, context,
-outcome (text). Conditions are checked here and evaluated in the agent. The outcome is known after
-the action only; all other fields are those before it.
+mlir, outcome (text). Conditions are checked here and evaluated in the agent. The outcome is known
+after the action only; all other fields are those before it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from actiondbg.protocol.types import Result
 from actiondbg.support.globs import check_glob, glob_matches
 
 INTEGER_FIELDS = ("ordinal", "depth", "iteration", "line", "hits")
-TEXT_FIELDS = ("tag", "name", "op", "file", "func", "pass", "context", "outcome")
+TEXT_FIELDS = ("tag", "name", "op", "file", "func", "pass", "context", "mlir", "outcome")
 CONDITION_FIELDS = (*INTEGER_FIELDS, *TEXT_FIELDS)
 RESULTS: tuple[str, ...] = get_args(Result)
 _ALIASES = {"function": "func"}

@@ -1,11 +1,12 @@
 """SPEC: the actions at which a breakpoint stops.
 
 ``tag:T``, ``pattern:GLOB``, ``pass:GLOB``, ``fold:OPGLOB``, ``op:GLOB``, ``func:GLOB``,
-``context:GLOB`` (such as c1), ``loc:GLOB`` (a name inside the location), ``in:PASS`` (inside a
-pass) or ``in:PASS#2`` (inside its second run), ``FILE:LINE[:COL]``, ``FILE:LINE-LINE``,
-``file:FILE[:LINE...]`` (the whole file, or a file whose name resembles another term), ``FILE.mlir``
-and ``FILE.py`` (the whole file), ``#17`` (ordinal), ``@f`` and ``kernel:f`` (function), or a bare
-name; several joined with ``and``. Double quotes protect a word ``and``, a word ``if`` and colons.
+``context:GLOB`` (such as c1), ``mlir:GLOB`` (the file of the MLIR, such as libtriton.so),
+``loc:GLOB`` (a name inside the location), ``in:PASS`` (inside a pass) or ``in:PASS#2`` (inside its
+second run), ``FILE:LINE[:COL]``, ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a
+file whose name resembles another term), ``FILE.mlir`` and ``FILE.py`` (the whole file), ``#17``
+(ordinal), ``@f`` and ``kernel:f`` (function), or a bare name; several joined with ``and``. Double
+quotes protect a word ``and``, a word ``if`` and colons.
 
 What a bare name or number means is looked up in resolution.py. A bare name that has not been looked
 up selects all actions to which it fits.
@@ -23,7 +24,7 @@ from actiondbg.errors import UsageError
 from actiondbg.protocol import ActionRef, Term
 from actiondbg.support.globs import check_glob, escape_glob, glob_matches, is_literal
 
-_GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func", "context", "loc"]
+_GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func", "context", "mlir", "loc"]
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
 _GLOB_KINDS["kernel"] = "func"  # as users of Triton name the function of a kernel
 _PREFIXES = (*_GLOB_KINDS, "in", "file")
@@ -48,6 +49,7 @@ _SINGLE = {
     "fold": "operation",
     "func": "function",
     "context": "context",
+    "mlir": "MLIR",
     "ordinal": "ordinal",
 }
 # Dialects without an operation that a pass can run on: none is isolated from above.

@@ -429,8 +429,8 @@ class Execution:
             self.stop = self.last = self._compared(stop, message.difference)
             self._running = False
             self._close_past(message.unforkable)
-            if message.missing:
-                self.hello = client.lose(message.missing)
+            if message.missing is not msgspec.UNSET:
+                self.hello = client.update(message)
             self._update_checkpoints(client)
         elif not self._record_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")

@@ -34,6 +34,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         location: FILE:LINE:COL of the operation, or None.
         function: the symbol that holds the operation, or None.
         context: the action's MLIR context, such as c0, or None.
+        mlir: the file of the action's MLIR, such as libtriton.so; None if the process has one MLIR.
         thread: the thread that is stopped, such as t0; None if it ran no action.
         threads: the number of threads that ran actions so far.
         contexts: the number of MLIR contexts in which actions ran so far.
@@ -102,7 +103,9 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     def as_json(self) -> dict[str, Any]:
         """Return the stop with stable keys; at an exit, keys without a value are None or absent."""
         keys = ("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth")
-        result = {key: getattr(self, key) for key in (*keys, "context", "thread", "process")}
+        result = {
+            key: getattr(self, key) for key in (*keys, "context", "mlir", "thread", "process")
+        }
         result["breakpoints"] = list(self.breakpoints)
         if self.when == "after":
             result["skipped"] = self.skipped
@@ -130,7 +133,7 @@ def with_skipping(stop: Stop | None, skipping: protocol.Skipping) -> Stop | None
 def stop_of(message: protocol.Stopped) -> Stop:
     """Return the stop of an agent's notification."""
     fields = msgspec.structs.asdict(message)
-    del fields["difference"], fields["missing"]
+    del fields["difference"], fields["missing"], fields["capabilities"]
     return Stop(**fields)
 
 

@@ -217,18 +217,22 @@ class Client:
         """
         return self._notices.pop(0) if self._notices else self._receive(seconds)
 
-    def lose(self, missing: dict[str, str]) -> protocol.Hello:
-        """Remove capabilities whose check has failed since hello, with the reasons.
+    def update(self, stop: protocol.Stopped) -> protocol.Hello:
+        """Return hello with the capabilities at a stop: some were lost, or the MLIR is another one.
 
         Raises:
             ProtocolError: there was no hello.
         """
         if self._hello is None:
             raise ProtocolError("The agent stopped before its hello.")
+        missing = stop.missing or {}
+        if stop.capabilities is msgspec.UNSET:
+            capabilities = self._hello.capabilities - missing.keys()
+            missing = {**self._hello.missing, **missing}
+        else:
+            capabilities = stop.capabilities
         self._hello = msgspec.structs.replace(
-            self._hello,
-            capabilities=self._hello.capabilities - missing.keys(),
-            missing={**self._hello.missing, **missing},
+            self._hello, capabilities=capabilities, missing=missing
         )
         return self._hello
 

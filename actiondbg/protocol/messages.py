@@ -90,12 +90,14 @@ class MLIRContext(Message):
         thread: the thread that last ran an action in it, such as t0, or None.
         state: "stopped": the tool stands at an action in it; "idle", or "destroyed".
         actions: the number of its actions so far.
+        mlir: the file of its MLIR, such as libtriton.so, or None where it is unknown.
     """
 
     name: str
     thread: str | None
     state: Literal["stopped", "idle", "destroyed"]
     actions: int
+    mlir: str | None = None
 
 
 class Thread(Message):

@@ -70,8 +70,10 @@ class Stopped(ActionRef, Message, kw_only=True):
     ``thread`` is the thread that is stopped, such as t0; ``threads`` is the number of threads that
     ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
     the reason why the process cannot be forked now, or None. ``missing`` is why capabilities were
-    lost since hello, because a check failed when the first IR was seen. ``created`` counts the
-    operations and blocks so far. ``pass_run`` is the run of the innermost pass around the action.
+    lost since hello, because a check failed when the first IR was seen. ``capabilities`` is set at
+    a stop in another MLIR than the last one: all that the agent has there, and ``missing`` then has
+    the reasons for all others. ``created`` counts the operations and blocks so far. ``pass_run`` is
+    the run of the innermost pass around the action.
     """
 
     method: ClassVar[str] = "stopped"
@@ -98,6 +100,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     created: Created = msgspec.field(default_factory=Created)
     pass_run: PassRun | None = None
     missing: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    capabilities: frozenset[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class LoggedHit(Stopped, kw_only=True):
@@ -148,6 +151,7 @@ class Crashed(Message):
     hits: list[Hits] = msgspec.field(default_factory=list[Hits])
     difference: Difference | None = None
     context: str | None = None
+    mlir: str | None = None
     unforkable: str | None = None
 
 

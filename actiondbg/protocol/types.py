@@ -95,6 +95,7 @@ class ActionRef(msgspec.Struct, kw_only=True):
         location: FILE:LINE:COL of the operation, or None.
         function: the symbol that holds the operation, or None.
         context: its MLIR context, such as c0, or None where it is unknown.
+        mlir: the file of its MLIR, such as libtriton.so; None if the process has one MLIR.
     """
 
     ordinal: int
@@ -104,6 +105,7 @@ class ActionRef(msgspec.Struct, kw_only=True):
     location: str | None = None
     function: str | None = None
     context: str | None = None
+    mlir: str | None = None
 
 
 def ref_fields(action: ActionRef) -> dict[str, Any]:
@@ -270,6 +272,7 @@ class Term(Message, omit_defaults=True):
         "func",
         "in",
         "context",
+        "mlir",
         "loc",
         "location",
         "ordinal",

@@ -90,6 +90,15 @@ def _contexts(typed: Typed) -> list[str]:
         return []
 
 
+def _mlirs(typed: Typed) -> list[str]:
+    """Return the files of the MLIRs; see ``_names``."""
+    try:
+        found = (each.mlir for each in typed.console.session.contexts)
+        return list(dict.fromkeys(mlir for mlir in found if mlir))
+    except (ActiondbgError, OSError):
+        return []
+
+
 def _values(typed: Typed) -> list[str]:
     """Return the names of values, those that were shown and those of the cursor's function."""
     ir = typed.console.session.ir
@@ -130,13 +139,15 @@ def spec(typed: Typed) -> list[str] | None:
         return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
     if colon and prefix == "context":
         return matching([f"context:{name}" for name in _contexts(typed)], word)
+    if colon and prefix == "mlir":
+        return matching([f"mlir:{name}" for name in _mlirs(typed)], word)
     if colon and prefix == "file":
         return matching([f"file:{name}" for name in _locations(typed)], word)
     if word.startswith("@"):
         return matching([f"@{name}" for name in _names(typed, "func")], word)
     if colon or word.startswith(("./", "/", "~")):
         return None
-    kinds = [f"{kind}:" for kind in (*_KINDS, "context", "file")]
+    kinds = [f"{kind}:" for kind in (*_KINDS, "context", "mlir", "file")]
     bare: tuple[Kind, ...] = ("pattern", "pass", "op", "func", "tag")
     names = [name for kind in bare for name in _names(typed, kind)]
     names += _locations(typed) if word else []

@@ -25,6 +25,7 @@ SPEC selects actions by one property, or by several joined with 'and'.
   func:GLOB         symbol of the function around the operation; kernel:GLOB too
   loc:GLOB          name inside the location, as Triton and JAX give to values
   context:GLOB      MLIR context, such as c1; info contexts lists them
+  mlir:GLOB         file of the MLIR, such as libtriton.so, in a program with several
   in:GLOB           anything inside a pass, at any depth; in:GLOB#2 is inside the
                     second run of that pass
   FILE:LINE[:COL]   location of the operation; FILE:LINE-LINE is a range,

@@ -133,11 +133,12 @@ def _head(context: RenderContext, stop: Stop) -> str:
 
 
 def _origin_of(stop: Stop) -> str:
-    """Return the process, the context and the thread of a stop, where there are several."""
+    """Return the process, MLIR, context and thread of a stop, where there are several."""
     parts = [
         name
         for name, count in (
             (stop.process, stop.processes),
+            (stop.mlir, 2),  # None where there is one
             (stop.context, stop.contexts),
             (stop.thread, stop.threads),
         )

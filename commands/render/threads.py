@@ -53,6 +53,12 @@ def _contexts_text(_: RenderContext, shown: ContextsShown) -> str:
         return "There are no contexts."
     head = ("context", "actions", "thread", "state")
     cells = [(one.name, f"{one.actions:,}", one.thread or "-", one.state) for one in shown.contexts]
+    mlirs = [one.mlir or "-" for one in shown.contexts]
+    if len(set(mlirs)) > 1:
+        rows = zip(cells, mlirs, strict=True)
+        return "\n".join(
+            aligned([(*head, "MLIR"), *((*cell, mlir) for cell, mlir in rows)], left=(0, 2, 3, 4))
+        )
     return "\n".join(aligned([head, *cells], left=(0, 2, 3)))
 
 

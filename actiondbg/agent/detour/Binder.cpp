@@ -115,13 +115,25 @@ static std::vector<LoadedObject> neededBy(const LoadedObject &object) {
   return needed;
 }
 
-std::vector<std::string_view> Binder::bind(const LoadedObject &object,
-                                           const SymbolSet &wanted,
-                                           const SymbolPlaces &places) const {
+std::vector<uint64_t *> Binder::places() const {
+  std::vector<uint64_t *> all;
+  for (const Reference &reference : references)
+    all.push_back(reference.place);
+  return all;
+}
+
+static bool isIn(const std::vector<LoadedObject> &objects, uint64_t address) {
+  for (const LoadedObject &object : objects)
+    if (object.contains(reinterpret_cast<const void *>(address)))
+      return true;
+  return false;
+}
+
+void Binder::bind(const LoadedObject &object, const SymbolSet &wanted,
+                  const SymbolPlaces &places,
+                  const std::vector<LoadedObject> &others) const {
   std::vector<LoadedObject> needed = neededBy(object);
   std::vector<uint64_t> addresses(wanted.size());
-  std::vector<char> isMissing(wanted.size());
-  std::vector<std::string_view> missing;
   for (const Reference &reference : references) {
     uint64_t &address = addresses[reference.name];
     std::string_view name = wanted.name(reference.name);
@@ -134,16 +146,13 @@ std::vector<std::string_view> Binder::bind(const LoadedObject &object,
     // A function that is not exported is called at the first use, or never.
     if (!address && reference.isLazy)
       address = reinterpret_cast<uint64_t>(dlsym(RTLD_DEFAULT, name.data()));
-    if (address) {
+    if (isIn(others, address))
+      address = 0;
+    if (address)
       *reference.place = address + reference.addend;
-    } else if ((reference.isLazy ||
-                *reference.place == static_cast<uint64_t>(reference.addend)) &&
-               !isMissing[reference.name]) {
-      isMissing[reference.name] = true;
-      missing.push_back(name);
-    }
+    else if (isIn(others, *reference.place))
+      *reference.place = 0;
   }
-  return missing;
 }
 
 } // namespace adbg::detour

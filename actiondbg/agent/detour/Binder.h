@@ -19,11 +19,13 @@ public:
   explicit Binder(SymbolSet &wanted);
 
   /// Binds each reference that `object` has a place for, or else a library that
-  /// `object` was linked with. Returns the names that are nowhere; a reference
-  /// that the dynamic loader has bound is not missing.
-  std::vector<std::string_view> bind(const LoadedObject &object,
-                                     const SymbolSet &wanted,
-                                     const SymbolPlaces &places) const;
+  /// `object` was linked with, or the dynamic loader: but to none of `others`,
+  /// which have an MLIR of their own.
+  void bind(const LoadedObject &object, const SymbolSet &wanted,
+            const SymbolPlaces &places,
+            const std::vector<LoadedObject> &others) const;
+  /// The places that hold the references.
+  std::vector<uint64_t *> places() const;
 
 private:
   struct Reference {

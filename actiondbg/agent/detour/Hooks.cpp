@@ -1,8 +1,8 @@
 //===- Hooks.cpp - Functions of the tool that the agent replaces ----------===//
 //
 // When an object with MLIR is loaded, only the constructors of its contexts are
-// detoured, to a gate. The first context that is made decides which object gets
-// the agent; at that moment no other function of MLIR runs, and the object is
+// detoured, to a gate. The object gets the agent when it makes its first
+// context; at that moment no other function of its MLIR runs, and the object is
 // relocated.
 //
 //===----------------------------------------------------------------------===//
@@ -53,6 +53,10 @@ static const char *withNodeChecks(const char *symbol) {
   return entry->second.c_str();
 }
 
+/// Called before an action is dispatched.
+static const char *const asksForHandler =
+    "_ZN4mlir11MLIRContext16hasActionHandlerEv";
+
 static bool makesContext(std::string_view symbol) {
   return symbol.substr(0, 22) == "_ZN4mlir11MLIRContextC";
 }
@@ -67,7 +71,7 @@ static bool isGate(std::string_view symbol) {
 // Attaching
 //===----------------------------------------------------------------------===//
 
-/// Attaches the agent to the first object that makes a context.
+/// Attaches the agent to the objects that make contexts.
 class Attacher {
 public:
   static Attacher &get() {
@@ -109,10 +113,7 @@ public:
     for (Gated &one : gated)
       for (const Gate &gate : one.gates)
         if (gate.crossing == crossing) {
-          if (!isAttached)
-            attach(one);
-          else
-            pass(one);
+          attachOrPass(one);
           return crossing->target;
         }
     // Of an object that was unloaded; its code cannot run.
@@ -135,7 +136,10 @@ private:
     for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
       wanted.add(hook->symbol);
       wanted.add(withNodeChecks(hook->symbol));
+      hook->isPatient = isGate(hook->symbol) ||
+                        std::string_view(hook->symbol) == asksForHandler;
     }
+    Instances::all().watch(binder.places());
   }
 
   /// Returns the place of a hook's function: what it has in its name for the
@@ -181,14 +185,39 @@ private:
       fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
               object.path.c_str(), one.gates.front().crossing->refusal);
     gated.push_back(std::move(one));
+#ifdef ADBG_PORTABLE
+    if (gated.size() > 1)
+      Instances::becomeSeveral();
+#endif
   }
 
-  /// Gives the agent to an object.
-  void attach(Gated &one) {
-    isAttached = true;
-    Hooks &hooks = adbg::hooks();
-    hooks.attachedPath = one.object.path;
-    hooks.unbound = binder.bind(one.object, wanted, one.places);
+  void attachOrPass(Gated &one) {
+    Instances &instances = Instances::all();
+    for (unsigned i = 0; i < instances.count(); ++i)
+      if (instances.fileOf(i) == one.object.path)
+        return pass(one, "it made a context before, was unloaded, and is "
+                         "loaded again");
+#ifdef ADBG_PORTABLE
+    if (instances.count() == Instances::most)
+      return pass(one, "the process has too many libraries with MLIR");
+    if (Instances::hasUnnotedUse())
+      return pass(one, "another thread runs an action of another MLIR");
+#else
+    if (instances.count())
+      return pass(one,
+                  "that in " + instances.fileOf(0) + " made a context before");
+#endif
+    unsigned number = instances.add(one.object.path);
+    InstanceUse use(number, /*isPatient=*/true);
+    if (use)
+      return attach(one, number);
+    instances.removeNewest();
+    pass(one, "another thread runs functions of another MLIR");
+  }
+
+  /// Gives the agent to an object, whose instance is current.
+  void attach(Gated &one, unsigned number) {
+    binder.bind(one.object, wanted, one.places, others(one.object));
     std::vector<std::pair<Hook *, const Crossing *>> crossings;
     for (const Gate &gate : one.gates)
       crossings.push_back({gate.hook, gate.crossing});
@@ -197,51 +226,53 @@ private:
       for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
         const SymbolPlace &place = placeOf(one, *hook);
         if (!place.isKnown()) {
-          hook->refusal = "the tool has no such function";
+          hook->place().refusal = "the tool has no such function";
           continue;
         }
-        hook->original =
+        hook->place().original =
             reinterpret_cast<void *>(one.object.bias + place.offset);
         if (!isGate(hook->symbol))
-          crossings.push_back({hook, &detours.add(place, hook->function)});
+          crossings.push_back(
+              {hook, &detours.add(place, hook->functions[number])});
       }
     }
     std::vector<Redirection> redirections;
     for (auto [hook, crossing] : crossings) {
-      hook->refusal = crossing->refusal;
+      Hook::Place &place = hook->place();
+      place.refusal = crossing->refusal;
       if (crossing->refusal)
         continue;
-      redirections.push_back({reinterpret_cast<uint64_t>(hook->original),
-                              reinterpret_cast<uint64_t>(hook->function)});
-      hook->original = crossing->original;
+      redirections.push_back(
+          {reinterpret_cast<uint64_t>(place.original),
+           reinterpret_cast<uint64_t>(hook->functions[number])});
+      place.original = crossing->original;
     }
     redirectPointers(one.object, std::move(redirections));
     for (const Gate &gate : one.gates)
-      gate.crossing->target = gate.hook->function;
+      gate.crossing->target = gate.hook->functions[number];
+  }
+
+  /// Lists the objects with an MLIR of their own.
+  std::vector<LoadedObject> others(const LoadedObject &object) const {
+    std::vector<LoadedObject> result;
+    for (const Gated &one : gated)
+      if (one.object.begin != object.begin)
+        result.push_back(one.object);
+    return result;
   }
 
   /// Leaves an object alone.
-  void pass(Gated &one) {
+  void pass(Gated &one, const std::string &why) {
     for (const Gate &gate : one.gates)
       gate.crossing->target = gate.crossing->original;
-    const std::string &path = one.object.path, attached = hooks().path();
-    if (path == attached)
-      fprintf(stderr,
-              "actiondbg: the MLIR in %s runs unobserved: it made a context "
-              "before, was unloaded, and is loaded again\n",
-              path.c_str());
-    else
-      fprintf(stderr,
-              "actiondbg: the MLIR in %s runs unobserved: that in %s made a "
-              "context before\n",
-              path.c_str(), attached.c_str());
+    fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
+            one.object.path.c_str(), why.c_str());
   }
 
   std::mutex mutex;
   SymbolSet wanted;
   Binder binder;
   size_t mark = 0;
-  bool isAttached = false;
   std::vector<LoadedObject> known;
   std::vector<Gated> gated;
 };
@@ -250,8 +281,8 @@ private:
 // The table
 //===----------------------------------------------------------------------===//
 
-const Hook *Hooks::find(std::string_view symbol) const {
-  for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
+Hook *Hooks::find(std::string_view symbol) const {
+  for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
     if (hook->symbol == symbol)
       return hook;
   return nullptr;
@@ -259,18 +290,13 @@ const Hook *Hooks::find(std::string_view symbol) const {
 
 bool Hooks::isInstalled(std::string_view symbol) const {
   const Hook *hook = find(symbol);
-  return hook && hook->isInstalled();
-}
-
-void *Hooks::original(std::string_view symbol) const {
-  const Hook *hook = find(symbol);
-  return hook ? hook->original : nullptr;
+  return hook && hook->place().original && !hook->place().refusal;
 }
 
 std::vector<const Hook *> Hooks::refused() const {
   std::vector<const Hook *> refused;
   for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
-    if (hook->refusal)
+    if (hook->place().refusal)
       refused.push_back(hook);
   return refused;
 }

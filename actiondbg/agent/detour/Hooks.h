@@ -3,52 +3,67 @@
 #ifndef ACTIONDBG_DETOUR_HOOKS_H
 #define ACTIONDBG_DETOUR_HOOKS_H
 
+#include "detour/Instances.h"
+
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace adbg {
 
 /// A function of the tool, and the agent's that is called instead. Every hook
 /// is in one section of the agent, so that the table is complete before any
-/// constructor runs.
-struct Hook {
+/// constructor runs. Aligned so that a compiler that aligns large variables
+/// leaves no room between them.
+struct alignas(64) Hook {
   /// The mangled name.
   const char *symbol;
-  void *function;
-  /// The function as it was; null if the tool has none.
-  void *original = nullptr;
-  /// Why the hook is not installed: a text that lives forever.
-  const char *refusal = nullptr;
+  /// By instance, the function that its MLIR calls.
+  void *functions[Instances::most];
+  /// Whether a call waits for other threads that use another MLIR: an action is
+  /// observed as a whole, or not at all.
+  bool isPatient = false;
+  /// What differs by instance.
+  struct Place {
+    /// The function as it was; null if the tool has none.
+    void *original = nullptr;
+    /// Why the hook is not installed: a text that lives forever.
+    const char *refusal = nullptr;
+  };
+  Place places[Instances::most] = {};
 
-  bool isInstalled() const { return original && !refusal; }
+  Place &place() { return places[Instances::current()]; }
+  const Place &place() const { return places[Instances::current()]; }
 };
 
-/// The agent's hooks in the tool's MLIR. A process may have several libraries
-/// with an MLIR of their own: the first one that makes a context gets the
-/// agent, and the others run unobserved.
+/// Calls the agent's function for the MLIR of an instance.
+template <auto function, Hook &hook, unsigned instance> struct InInstance;
+template <typename Result, typename... Operands,
+          Result (*function)(Operands...), Hook &hook, unsigned instance>
+struct InInstance<function, hook, instance> {
+  static Result call(Operands... operands) {
+    if (!Instances::areSeveral())
+      return function(std::forward<Operands>(operands)...);
+    InstanceUse use(instance, hook.isPatient);
+    auto *original =
+        reinterpret_cast<decltype(function)>(hook.places[instance].original);
+    return use ? function(std::forward<Operands>(operands)...)
+               : original(std::forward<Operands>(operands)...);
+  }
+};
+
+/// The agent's hooks in the MLIR of the current instance.
 class Hooks {
 public:
   /// Whether calls of a function come to the agent.
   bool isInstalled(std::string_view symbol) const;
-  /// Returns the function as it is without the agent; null if there is none.
-  void *original(std::string_view symbol) const;
-  /// Whether `symbol` is the name of a hook at all.
-  bool isHook(std::string_view symbol) const { return find(symbol); }
 
   /// The hooks that are not installed, with a reason each.
   std::vector<const Hook *> refused() const;
-  /// The names that the agent refers to, and that the tool does not have.
-  const std::vector<std::string_view> &missing() const { return unbound; }
-  /// The file of the MLIR with the agent; empty before there is a context.
-  const std::string &path() const { return attachedPath; }
 
-private:
-  friend class Attacher;
-  const Hook *find(std::string_view symbol) const;
-
-  std::vector<std::string_view> unbound;
-  std::string attachedPath;
+  /// Returns the hook of a function; null if there is none.
+  Hook *find(std::string_view symbol) const;
 };
 
 Hooks &hooks();

@@ -2,11 +2,13 @@
 
 #include "engine/Capabilities.h"
 #include "support/Connection.h"
+#include "support/OfInstance.h"
 #include <string>
 #ifdef ADBG_DETOUR
 #include "interpose/HookedCapabilities.h"
 #endif
 #ifdef ADBG_PORTABLE
+#include "detour/Instances.h"
 #include "portable/Layout.h"
 #include "portable/interpose/ReasonListener.h"
 #endif
@@ -97,7 +99,14 @@ llvm::json::Array capabilities() {
 
 void addLostCapabilities(llvm::json::Object &stop) {
 #ifdef ADBG_PORTABLE
-  static bool isTold = false;
+  // The front end has those of the MLIR at the last stop.
+  static unsigned told = 0;
+  if (std::exchange(told, Instances::current()) != told) {
+    stop["capabilities"] = capabilities();
+    stop["missing"] = missingCapabilities();
+    return;
+  }
+  static ADBG_OF_INSTANCE bool isTold = false;
   if (!Layout::isDecided() || std::exchange(isTold, true))
     return;
   llvm::json::Object lost;

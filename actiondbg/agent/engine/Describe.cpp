@@ -97,6 +97,7 @@ static void addAction(Object &object, const Frame &frame) {
   object["name"] = safe(frame.name());
   object["depth"] = int64_t(frame.depth);
   object["context"] = contextJson(frame.context());
+  object["mlir"] = mlirJson(frame.context());
 }
 
 Object describeStop(const Frame &frame, const Notice &notice,

@@ -199,6 +199,8 @@ private:
   friend class Editing;
   static Engine &make();
   static bool joinOpenPart();
+  /// Whether a thread other than this one is in an action.
+  static bool isBusyElsewhere();
   /// Whether a part of the program is recorded now.
   static bool isInPart;
   void attributeToFirst(const Frame &frame);

@@ -1,6 +1,9 @@
 //===- EngineThreads.cpp - The engines of threads -------------------------===//
 
 #include "engine/Engine.h"
+#ifdef ADBG_PORTABLE
+#include "detour/Instances.h"
+#endif
 #include "fork/CrashSignals.h"
 #include "support/AgentHeap.h"
 
@@ -21,11 +24,35 @@ std::atomic<unsigned> Engine::threads{0};
 static std::string standingRules;
 
 namespace {
-/// The engine of a thread other than the first; flushed and destroyed with its
-/// thread.
+/// The engines of threads that have their own.
+struct ThreadEngines {
+  std::mutex mutex;
+  std::vector<Engine *> all;
+};
+} // namespace
+
+static ThreadEngines &threadEngines() {
+  // Never destroyed: threads may outlive main.
+  static auto *engines = new ThreadEngines;
+  return *engines;
+}
+
+namespace {
+/// The engine of a thread of a recording other than the first, or of a thread
+/// for one part; flushed and destroyed with its thread.
 struct OwnEngine {
   Engine engine;
-  ~OwnEngine() { engine.leaveThread(); }
+  OwnEngine() {
+    ThreadEngines &others = threadEngines();
+    std::lock_guard<std::mutex> lock(others.mutex);
+    others.all.push_back(&engine);
+  }
+  ~OwnEngine() {
+    engine.leaveThread();
+    ThreadEngines &others = threadEngines();
+    std::lock_guard<std::mutex> lock(others.mutex);
+    llvm::erase(others.all, &engine);
+  }
 };
 } // namespace
 
@@ -48,6 +75,22 @@ Engine &Engine::make() {
   return own->engine;
 }
 
+#ifdef ADBG_PORTABLE
+bool Engine::isBusyElsewhere() {
+  Engine &one = first();
+  if (one.attached && !one.isObserving) {
+    pid_t holder = one.turns.baton.holder();
+    return holder && holder != threadId();
+  }
+  ThreadEngines &others = threadEngines();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  return (local.engine != &one && one.innermost) ||
+         llvm::any_of(others.all, [](const Engine *other) {
+           return other != local.engine && other->innermost;
+         });
+}
+#endif
+
 void Engine::leaveThread() {
   local.engine = &first();
   local.isFollowed = local.isInside = local.isPassing = false;
@@ -55,6 +98,9 @@ void Engine::leaveThread() {
 
 void Engine::observe() {
   ++threads;
+#ifdef ADBG_PORTABLE
+  Instances::isBusyElsewhere = isBusyElsewhere;
+#endif
   local.engine = this;
   local.isFollowed = local.isInside = true;
   attached = isObserving = true;
@@ -103,34 +149,10 @@ static unsigned newestPart = 0;
 static Engine *leader = nullptr;
 
 namespace {
-/// The engines of the threads that joined a part.
-struct PartEngines {
-  std::mutex mutex;
-  std::vector<Engine *> all;
-};
-} // namespace
-
-static PartEngines &partEngines() {
-  // Never destroyed: threads may outlive main.
-  static auto *engines = new PartEngines;
-  return *engines;
-}
-
-namespace {
 /// The engine of a thread for one part: a recording describes each operation
 /// and name anew, so that nothing of an earlier one may be remembered.
-struct PartEngine {
-  Engine engine;
-  PartEngine() {
-    PartEngines &others = partEngines();
-    std::lock_guard<std::mutex> lock(others.mutex);
-    others.all.push_back(&engine);
-  }
+struct PartEngine : OwnEngine {
   ~PartEngine() {
-    engine.leaveThread();
-    PartEngines &others = partEngines();
-    std::lock_guard<std::mutex> lock(others.mutex);
-    llvm::erase(others.all, &engine);
     if (leader == &engine)
       leader = nullptr;
   }
@@ -186,7 +208,7 @@ void Engine::endPart() {
   if (!std::exchange(isInPart, false))
     return;
   {
-    PartEngines &others = partEngines();
+    ThreadEngines &others = threadEngines();
     std::lock_guard<std::mutex> lock(others.mutex);
     for (Engine *one : others.all)
       one->attached = false;
@@ -222,6 +244,9 @@ void Engine::jumps(uintptr_t stack) {
   Engine *engine = local.engine;
   if (!engine || !(engine->isObserving || local.isInside || local.isPassing))
     return;
+#ifdef ADBG_PORTABLE
+  InstanceUse::drop(stack);
+#endif
   if (local.isInside)
     while (isDropped(engine->innermost))
       engine->innermost = engine->innermost->parent;

@@ -36,7 +36,7 @@ static void runWithToolHandler(const Handler &handler,
 }
 
 void adbg::handleActions(MLIRContext *context, unsigned number) {
-  static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  static Original<RegisterHandler> install(ADBG_REGISTER_HANDLER);
   if (!install) {
     llvm::errs() << "actiondbg: the tool was linked without the function that "
                     "registers an action handler; it runs unobserved\n";
@@ -59,7 +59,7 @@ extern "C++" {
 
 ADBG_INTERPOSE(void, registerHandler, ADBG_REGISTER_HANDLER, MLIRContext *self,
                Handler handler) {
-  static auto *next = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  static Original<RegisterHandler> next(ADBG_REGISTER_HANDLER);
   std::lock_guard<std::mutex> lock(handlersMutex);
   auto it = toolHandlers().find(self);
   if (it == toolHandlers().end())

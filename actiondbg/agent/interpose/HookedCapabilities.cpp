@@ -44,7 +44,7 @@ std::string whyNotHooked(StringRef capability) {
     std::string name = readableName(need.symbol);
     for (const Hook *hook : hooks().refused())
       if (StringRef(hook->symbol) == need.symbol)
-        return name + " is not followed: " + hook->refusal;
+        return name + " is not followed: " + hook->place().refusal;
     return name + " is not followed";
   }
   return "";

@@ -13,6 +13,7 @@
 #include "interpose/FollowedProcess.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
+#include "support/OfInstance.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -188,11 +189,12 @@ void adbg::observeContext(MLIRContext *context) {
   if (!(engine.isAttached() || Engine::isLibrary) || engine.isSilentHere())
     return;
   unsigned number = Contexts::all().add(context);
-  if (number == 0 && !findTraits(context))
+  static ADBG_OF_INSTANCE bool isFirst = true;
+  if (std::exchange(isFirst, false) && !findTraits(context))
     llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
                     "this MLIR; folds of constants count as actions\n";
   forgetContexts();
-  static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
+  static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
   engine.wantsThreads |= context->isMultithreadingEnabled();
   if (disable && engine.isAttached() && !engine.isObserving)
     disable(context, true);
@@ -206,8 +208,8 @@ extern "C++" {
 
 ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
                MLIRContext::Threading threading) {
-  static auto *next =
-      real<void(MLIRContext *, MLIRContext::Threading)>(ADBG_CONTEXT_CTOR);
+  static Original<void(MLIRContext *, MLIRContext::Threading)> next(
+      ADBG_CONTEXT_CTOR);
   attached = nullptr;
   next(self, threading);
   if (attached != self)
@@ -217,16 +219,16 @@ ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
 ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
                MLIRContext *self, const DialectRegistry &registry,
                MLIRContext::Threading threading) {
-  static auto *next =
-      real<void(MLIRContext *, const DialectRegistry &,
-                MLIRContext::Threading)>(ADBG_CONTEXT_CTOR_REGISTRY);
+  static Original<void(MLIRContext *, const DialectRegistry &,
+                       MLIRContext::Threading)>
+      next(ADBG_CONTEXT_CTOR_REGISTRY);
   next(self, registry, threading);
   observeContext(self);
   attached = self;
 }
 
 ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
-  static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
+  static Original<void(MLIRContext *)> next(ADBG_CONTEXT_DTOR);
   // A trial leaves contexts allocated, as operations: see InterposeIR.cpp.
   if (Engine::get().forks.role == Role::Trial)
     return;
@@ -238,7 +240,7 @@ ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
 
 ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
                MLIRContext *self, bool disable) {
-  static auto *next = real<DisableThreading>(ADBG_DISABLE_THREADING);
+  static Original<DisableThreading> next(ADBG_DISABLE_THREADING);
   Engine &engine = Engine::get();
   if (!engine.isAttached() || engine.isSilentHere() || engine.isObserving)
     return next(self, disable);
@@ -363,14 +365,15 @@ using FoldOperation = LogicalResult(Operation *, FoldResults &);
 // Not inlined, so that the other path of its caller needs no stack space.
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
 dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
-                     FoldResults &results, FoldWithOperands *next) {
+                     FoldResults &results,
+                     const Original<FoldWithOperands> &next) {
   return dispatchFold(self, results,
                       [&] { return next(self, operands, results); });
 }
 
 ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
                llvm::ArrayRef<Attribute> operands, FoldResults &results) {
-  static auto *next = real<FoldWithOperands>(ADBG_FOLD);
+  static Original<FoldWithOperands> next(ADBG_FOLD);
   // Usually called by the other overload.
   if (LLVM_LIKELY(self == folded))
     return next(self, operands, results);
@@ -379,7 +382,7 @@ ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
 
 ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
                FoldResults &results) {
-  static auto *next = real<FoldOperation>(ADBG_FOLD_RESULTS);
+  static Original<FoldOperation> next(ADBG_FOLD_RESULTS);
   if (LLVM_UNLIKELY(self == folded))
     return next(self, results);
   return dispatchFold(self, results, [&] { return next(self, results); });
@@ -393,10 +396,10 @@ ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
                FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
                llvm::ArrayRef<std::string> disabled,
                llvm::ArrayRef<std::string> enabled) {
-  static auto *next =
-      real<void(FrozenRewritePatternSet *, RewritePatternSet &&,
-                llvm::ArrayRef<std::string>, llvm::ArrayRef<std::string>)>(
-          ADBG_FROZEN_PATTERNS);
+  static Original<void(FrozenRewritePatternSet *, RewritePatternSet &&,
+                       llvm::ArrayRef<std::string>,
+                       llvm::ArrayRef<std::string>)>
+      next(ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
   if (engine.isAttached() && !engine.isSilentHere()) {
     AgentHeap agentHeap;

@@ -14,9 +14,11 @@
 
 #include "interpose/Versions.h"
 #include "support/ExitAtOnce.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dlfcn.h>
 #include <unistd.h>
+#include <utility>
 
 /// For functions of the C library, and those that programs call.
 #define ADBG_EXPORT __attribute__((visibility("default"), used))
@@ -31,22 +33,48 @@ namespace adbg {
 constexpr bool seesInnerCalls = true;
 } // namespace adbg
 
+#define ADBG_IN_INSTANCE(RESULT, NAME, INSTANCE, ...)                          \
+  reinterpret_cast<void *>(                                                    \
+      &adbg::InInstance<static_cast<RESULT (*)(__VA_ARGS__)>(&NAME),           \
+                        NAME##Hook, INSTANCE>::call)
+
 #define ADBG_INTERPOSE(RESULT, NAME, SYMBOL, ...)                              \
   static RESULT NAME(__VA_ARGS__);                                             \
+  extern adbg::Hook NAME##Hook __attribute__((visibility("hidden")));          \
+  static_assert(adbg::Instances::most == 4);                                   \
   ADBG_HOOK_SECTION adbg::Hook NAME##Hook{                                     \
       SYMBOL,                                                                  \
-      reinterpret_cast<void *>(static_cast<RESULT (*)(__VA_ARGS__)>(&NAME))};  \
+      {ADBG_IN_INSTANCE(RESULT, NAME, 0, __VA_ARGS__),                         \
+       ADBG_IN_INSTANCE(RESULT, NAME, 1, __VA_ARGS__),                         \
+       ADBG_IN_INSTANCE(RESULT, NAME, 2, __VA_ARGS__),                         \
+       ADBG_IN_INSTANCE(RESULT, NAME, 3, __VA_ARGS__)}};                       \
   static RESULT NAME(__VA_ARGS__)
 
 namespace adbg {
 
-/// Returns the function that `symbol` is without this agent; null if the tool
-/// has none.
+/// Returns the function of the C library that `symbol` is without this agent.
 template <typename Function> Function *real(const char *symbol) {
-  void *address = hooks().isHook(symbol) ? hooks().original(symbol)
-                                         : dlsym(RTLD_NEXT, symbol);
-  return reinterpret_cast<Function *>(address);
+  return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, symbol));
 }
+
+/// A function of MLIR as it is without this agent: that of the current
+/// instance.
+template <typename Function> class Original;
+template <typename Result, typename... Operands>
+class Original<Result(Operands...)> {
+public:
+  explicit Original(const char *symbol) : hook(hooks().find(symbol)) {}
+
+  /// Whether the MLIR has the function.
+  explicit operator bool() const { return hook && hook->place().original; }
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Result operator()(Operands... operands) const {
+    return reinterpret_cast<Result (*)(Operands...)>(hook->place().original)(
+        std::forward<Operands>(operands)...);
+  }
+
+private:
+  const Hook *hook;
+};
 
 /// Whether calls of the tool's function come to the agent.
 inline bool isInterposed(const char *symbol) {
@@ -77,6 +105,21 @@ template <typename Function> Function *real(const char *symbol) {
   }
   return reinterpret_cast<Function *>(address);
 }
+
+/// A function of MLIR as it is without this agent.
+template <typename Function> class Original {
+public:
+  explicit Original(const char *symbol) : function(real<Function>(symbol)) {}
+
+  explicit operator bool() const { return function; }
+  template <typename... Operands>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE auto operator()(Operands &&...operands) const {
+    return function(std::forward<Operands>(operands)...);
+  }
+
+private:
+  Function *function;
+};
 
 /// Whether calls of the tool's function come to the agent.
 inline bool isInterposed(const char *symbol) {

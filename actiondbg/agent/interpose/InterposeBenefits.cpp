@@ -28,8 +28,7 @@ using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
 
 ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
                CostModel model) {
-  static auto *next =
-      real<void(PatternApplicator *, CostModel)>(ADBG_COST_MODEL);
+  static Original<void(PatternApplicator *, CostModel)> next(ADBG_COST_MODEL);
   Engine &engine = Engine::get();
   if (!engine.alternative || !engine.follows())
     return next(self, model);

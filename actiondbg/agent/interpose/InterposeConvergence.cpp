@@ -13,9 +13,9 @@ extern "C++" {
 ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, Region &region,
                const FrozenRewritePatternSet &patterns,
                GreedyRewriteConfig config, bool *changed) {
-  static auto *next =
-      real<LogicalResult(Region &, const FrozenRewritePatternSet &,
-                         GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
+  static Original<LogicalResult(Region &, const FrozenRewritePatternSet &,
+                                GreedyRewriteConfig, bool *)>
+      next(ADBG_GREEDY_REGION);
   int64_t most = maxIterationsOf(config);
   LogicalResult result = next(region, patterns, config, changed);
   if (succeeded(result))

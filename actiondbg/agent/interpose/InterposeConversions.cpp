@@ -67,7 +67,7 @@ ADBG_INTERPOSE(LogicalResult, partialMany, ADBG_PARTIAL_CONVERSION_MANY,
                Roots roots, const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static auto *next = real<ConvertMany>(ADBG_PARTIAL_CONVERSION_MANY);
+  static Original<ConvertMany> next(ADBG_PARTIAL_CONVERSION_MANY);
   return convert(roots, target, patterns, /*isFull=*/false, [&] {
     return next(roots, target, patterns, std::move(config));
   });
@@ -77,7 +77,7 @@ ADBG_INTERPOSE(LogicalResult, partialOne, ADBG_PARTIAL_CONVERSION,
                Operation *root, const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static auto *next = real<ConvertOne>(ADBG_PARTIAL_CONVERSION);
+  static Original<ConvertOne> next(ADBG_PARTIAL_CONVERSION);
   return convert(root, target, patterns, /*isFull=*/false, [&] {
     return next(root, target, patterns, std::move(config));
   });
@@ -87,7 +87,7 @@ ADBG_INTERPOSE(LogicalResult, fullMany, ADBG_FULL_CONVERSION_MANY, Roots roots,
                const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static auto *next = real<ConvertMany>(ADBG_FULL_CONVERSION_MANY);
+  static Original<ConvertMany> next(ADBG_FULL_CONVERSION_MANY);
   return convert(roots, target, patterns, /*isFull=*/true, [&] {
     return next(roots, target, patterns, std::move(config));
   });
@@ -97,7 +97,7 @@ ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
                const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static auto *next = real<ConvertOne>(ADBG_FULL_CONVERSION);
+  static Original<ConvertOne> next(ADBG_FULL_CONVERSION);
   return convert(root, target, patterns, /*isFull=*/true, [&] {
     return next(root, target, patterns, std::move(config));
   });
@@ -115,8 +115,7 @@ static void noteType(const TypeConverter &converter, Type type) {
 
 ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
                Type type) {
-  static auto *next =
-      real<Type(const TypeConverter *, Type)>(ADBG_CONVERT_TYPE);
+  static Original<Type(const TypeConverter *, Type)> next(ADBG_CONVERT_TYPE);
   Type result = next(self, type);
   if (LLVM_UNLIKELY(!result))
     noteType(*self, type);
@@ -126,9 +125,9 @@ ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
 ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
                const TypeConverter *self, Type type,
                llvm::SmallVectorImpl<Type> &results) {
-  static auto *next = real<LogicalResult(const TypeConverter *, Type,
-                                         llvm::SmallVectorImpl<Type> &)>(
-      ADBG_CONVERT_TYPE_MANY);
+  static Original<LogicalResult(const TypeConverter *, Type,
+                                llvm::SmallVectorImpl<Type> &)>
+      next(ADBG_CONVERT_TYPE_MANY);
   LogicalResult result = next(self, type, results);
   if (LLVM_UNLIKELY(failed(result)))
     noteType(*self, type);
@@ -137,8 +136,8 @@ ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
 
 ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
                const TypeConverter *self, Value value) {
-  static auto *next =
-      real<Type(const TypeConverter *, Value)>(ADBG_CONVERT_VALUE_TYPE);
+  static Original<Type(const TypeConverter *, Value)> next(
+      ADBG_CONVERT_VALUE_TYPE);
   Type result = next(self, value);
   if (LLVM_UNLIKELY(!result))
     noteType(*self, value.getType());
@@ -148,9 +147,9 @@ ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
 ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
                ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *self,
                Value value, llvm::SmallVectorImpl<Type> &results) {
-  static auto *next = real<LogicalResult(const TypeConverter *, Value,
-                                         llvm::SmallVectorImpl<Type> &)>(
-      ADBG_CONVERT_VALUE_TYPE_MANY);
+  static Original<LogicalResult(const TypeConverter *, Value,
+                                llvm::SmallVectorImpl<Type> &)>
+      next(ADBG_CONVERT_VALUE_TYPE_MANY);
   LogicalResult result = next(self, value, results);
   if (LLVM_UNLIKELY(failed(result)))
     noteType(*self, value.getType());

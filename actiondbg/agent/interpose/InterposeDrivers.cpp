@@ -70,10 +70,10 @@ ADBG_INTERPOSE(LogicalResult, matchAndRewrite, ADBG_MATCH_AND_REWRITE,
                PatternApplicator *self, Operation *op,
                PatternRewriter &rewriter, CanApply canApply,
                OnFailure onFailure, OnSuccess onSuccess) {
-  static auto *next =
-      real<LogicalResult(PatternApplicator *, Operation *, PatternRewriter &,
-                         CanApply, OnFailure, OnSuccess)>(
-          ADBG_MATCH_AND_REWRITE);
+  static Original<LogicalResult(PatternApplicator *, Operation *,
+                                PatternRewriter &, CanApply, OnFailure,
+                                OnSuccess)>
+      next(ADBG_MATCH_AND_REWRITE);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
@@ -101,8 +101,8 @@ unsigned adbg::runningPassManagers = 0;
 
 ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
                Operation *op) {
-  static auto *next =
-      real<LogicalResult(PassManager *, Operation *)>(ADBG_RUN_PASSES);
+  static Original<LogicalResult(PassManager *, Operation *)> next(
+      ADBG_RUN_PASSES);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op);
@@ -154,9 +154,8 @@ using ManyValues = llvm::SmallVector<llvm::SmallVector<Value>>;
 ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
                ConversionPatternRewriter *self, Operation *op,
                ManyValues &&values) {
-  static auto *next =
-      real<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>(
-          ADBG_CONVERSION_REPLACE_MANY);
+  static Original<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>
+      next(ADBG_CONVERSION_REPLACE_MANY);
   llvm::SmallVector<Value> all;
   if (Engine::get().hasFrames() && Engine::get().follows()) {
     AgentHeap agentHeap;
@@ -169,17 +168,15 @@ ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
 ADBG_INTERPOSE(void, convertWithValues, ADBG_CONVERSION_REPLACE_VALUES,
                ConversionPatternRewriter *self, Operation *op,
                ValueRange values) {
-  static auto *next =
-      real<void(ConversionPatternRewriter *, Operation *, ValueRange)>(
-          ADBG_CONVERSION_REPLACE_VALUES);
+  static Original<void(ConversionPatternRewriter *, Operation *, ValueRange)>
+      next(ADBG_CONVERSION_REPLACE_VALUES);
   noteConverted(op, values, [&] { next(self, op, values); });
 }
 
 ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
                ConversionPatternRewriter *self, Operation *op, Operation *by) {
-  static auto *next =
-      real<void(ConversionPatternRewriter *, Operation *, Operation *)>(
-          ADBG_CONVERSION_REPLACE_OP);
+  static Original<void(ConversionPatternRewriter *, Operation *, Operation *)>
+      next(ADBG_CONVERSION_REPLACE_OP);
   noteConverted(op, by->getResults(), [&] { next(self, op, by); });
 }
 
@@ -191,7 +188,7 @@ static thread_local bool isVerifying = false;
 
 ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
                bool verifyRecursively) {
-  static auto *next = real<LogicalResult(Operation *, bool)>(ADBG_VERIFY);
+  static Original<LogicalResult(Operation *, bool)> next(ADBG_VERIFY);
   Engine &engine = Engine::get();
   if (engine.follows())
     engine.firstError.clear();
@@ -248,7 +245,7 @@ static bool isTaken([[maybe_unused]] Diagnostic &diagnostic) {
 static thread_local bool isReporting = false;
 
 ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
-  static auto *next = real<void(InFlightDiagnostic *)>(ADBG_REPORT);
+  static Original<void(InFlightDiagnostic *)> next(ADBG_REPORT);
   if (self->owner && self->impl) {
     noteDiagnostic(*self->impl);
     if (isTaken(*self->impl))
@@ -261,7 +258,7 @@ ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
 
 ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
                Diagnostic &&diagnostic) {
-  static auto *next = real<void(DiagnosticEngine *, Diagnostic &&)>(ADBG_EMIT);
+  static Original<void(DiagnosticEngine *, Diagnostic &&)> next(ADBG_EMIT);
   if (!isReporting)
     noteDiagnostic(diagnostic);
   if (!isTaken(diagnostic))

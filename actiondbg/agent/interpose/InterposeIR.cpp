@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace adbg;
 
-#define ADBG_NEXT(SYMBOL, ...) static auto *next = real<__VA_ARGS__>(SYMBOL)
+#define ADBG_NEXT(SYMBOL, ...) static Original<__VA_ARGS__> next(SYMBOL)
 
 extern "C++" {
 

@@ -22,6 +22,7 @@ std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
                                               {"name", Node::Name},
                                               {"pass", Node::Pass},
                                               {"context", Node::Context},
+                                              {"mlir", Node::Mlir},
                                               {"outcome", Node::Outcome},
                                               {"op", Node::Op},
                                               {"file", Node::File},
@@ -118,6 +119,8 @@ Condition::Operand Condition::value(const Frame &frame,
   }
   case Node::Context:
     return text(Contexts::all().nameOf(frame.context()));
+  case Node::Mlir:
+    return text(Contexts::all().mlirOf(frame.context()));
   case Node::Outcome:
     return text(textOf(moment.result));
   case Node::Op: {

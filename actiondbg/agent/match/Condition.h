@@ -40,6 +40,7 @@ private:
     Unnamed,
     Pass,
     Context,
+    Mlir,
     Outcome,
     // Text that MLIR owns.
     Op,

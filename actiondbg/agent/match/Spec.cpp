@@ -113,6 +113,8 @@ bool Term::matchesOpen(const Frame &frame) {
     return frame.ordinal == static_cast<uint64_t>(ordinal);
   if (about == About::Context)
     return glob->matchesNow(Contexts::all().nameOf(frame.context()));
+  if (about == About::Mlir)
+    return glob->matchesNow(Contexts::all().mlirOf(frame.context()));
   if (about == About::In)
     return matchesAround(frame);
   if (about == About::Func || about == About::Name)
@@ -127,6 +129,7 @@ std::optional<Term> Term::parse(Fields &fields) {
   Term term;
   int about = llvm::StringSwitch<int>(kind)
                   .Case("context", int(About::Context))
+                  .Case("mlir", int(About::Mlir))
                   .Case("tag", int(About::Tag))
                   .Case("pattern", int(About::Pattern))
                   .Case("pass", int(About::Pass))

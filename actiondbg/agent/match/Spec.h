@@ -25,6 +25,7 @@ private:
   enum class About : uint8_t {
     Ordinal,
     Context,
+    Mlir,
     Fold,
     Pass,
     Pattern,

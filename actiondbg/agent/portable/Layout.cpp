@@ -11,6 +11,7 @@
 #include "portable/Proof.h"
 #include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
+#include "support/OfInstance.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
@@ -30,13 +31,13 @@ using llvm::StringRef;
 
 namespace adbg {
 
-Offsets Layout::offsets;
-std::atomic<bool> Layout::decided{false};
+ADBG_OF_INSTANCE Offsets Layout::offsets;
+ADBG_OF_INSTANCE std::atomic<bool> Layout::decided{false};
 /// Whether the IR that was seen told the layout.
-static bool isChosen = false;
+static ADBG_OF_INSTANCE bool isChosen = false;
 /// Whether this thread of a fork reads a location to prove it.
 static thread_local bool isTrying = false;
-std::string Layout::failures[checks];
+ADBG_OF_INSTANCE std::string Layout::failures[Layout::checks];
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -499,7 +500,7 @@ void Layout::calibrate(Operation *op) {
 
 bool Layout::provesLocations(const AttributeStorage *location) {
   static std::mutex &mutex = *new std::mutex;
-  static std::atomic<int> state{0};
+  static ADBG_OF_INSTANCE std::atomic<int> state{0};
   constexpr int unknown = 0, trying = 1, proved = 2, refuted = 3;
   if (int now = state.load(); now == proved || now == refuted)
     return now == proved;

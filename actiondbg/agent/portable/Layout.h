@@ -40,6 +40,8 @@ struct Offsets {
   bool canPrint = true, hasLines = true;
   /// Likewise: then a pattern seems to have no name, no labels and no root.
   bool hasPatterns = true;
+  /// Likewise: then passes are actions like others.
+  bool hasPasses = true;
 };
 
 /// The layouts of the tool's MLIR.

@@ -43,9 +43,10 @@ enum class Space : uint16_t {
   File,
   Function,
   Reason,
-  Location
+  Location,
+  Context
 };
-constexpr unsigned spaces = 7;
+constexpr unsigned spaces = 8;
 
 // The items of sections, in file layout.
 struct ActionRow {

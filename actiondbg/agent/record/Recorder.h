@@ -170,6 +170,8 @@ public:
     Busy busy(*this);
     context = number;
     contexts.add(ContextRow{static_cast<uint32_t>(firstRow + count), number});
+    if (llvm::StringRef mlir = Contexts::all().mlirOf(number); !mlir.empty())
+      of(Space::Context, std::to_string(number) + '\0' + mlir.str());
   }
   /// Invalidates the cached function of each block.
   void forgetPlaces() { ++places; }

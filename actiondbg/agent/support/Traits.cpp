@@ -1,6 +1,7 @@
 //===- Traits.cpp - Traits in MLIR of any compiler ------------------------===//
 
 #include "support/Traits.h"
+#include "support/OfInstance.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpDefinition.h"
@@ -20,8 +21,10 @@ struct TraitIDs {
 } // namespace
 
 static TraitIDs &traitIDs() {
-  static TraitIDs ids;
-  return ids;
+  static ADBG_OF_INSTANCE TraitIDs *ids = nullptr;
+  if (!ids)
+    ids = new TraitIDs;
+  return *ids;
 }
 
 /// Registers `spelling`, which must never be freed: the registry keeps a

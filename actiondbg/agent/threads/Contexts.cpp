@@ -1,8 +1,21 @@
 //===- Contexts.cpp - The MLIR contexts of the process --------------------===//
 
 #include "threads/Contexts.h"
+#ifdef ADBG_PORTABLE
+#include "detour/Instances.h"
+#endif
 
 namespace adbg {
+
+/// Returns the name of the file of the MLIR that makes a context.
+static std::string currentMlir() {
+#ifdef ADBG_PORTABLE
+  std::string file = Instances::all().fileOf(Instances::current());
+  return file.substr(file.rfind('/') + 1);
+#else
+  return "";
+#endif
+}
 
 Contexts &Contexts::all() {
   // Never destroyed: the tool may end contexts in static destructors.
@@ -15,6 +28,7 @@ unsigned Contexts::add(const void *context) {
   records.emplace_back();
   unsigned number = records.size() - 1;
   records.back().name = "c" + std::to_string(number);
+  records.back().mlir = currentMlir();
   live[context] = number;
   return number < unknown ? number : unknown;
 }
@@ -48,6 +62,21 @@ llvm::StringRef Contexts::nameOf(unsigned number) {
     return "";
   std::lock_guard<std::mutex> lock(mutex);
   return number < records.size() ? llvm::StringRef(records[number].name) : "";
+}
+
+llvm::StringRef Contexts::mlirOf(unsigned number) {
+  if (number == unknown)
+    return "";
+  std::lock_guard<std::mutex> lock(mutex);
+  return number < records.size() ? llvm::StringRef(records[number].mlir) : "";
+}
+
+bool Contexts::hasSeveralMlirs() {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Record &record : records)
+    if (record.mlir != records.front().mlir)
+      return true;
+  return false;
 }
 
 std::deque<Contexts::Record> Contexts::list() {

@@ -19,6 +19,8 @@ public:
   struct Record {
     /// Such as c0.
     std::string name;
+    /// The name of the file of its MLIR; empty where that is not known.
+    std::string mlir;
     /// The number of the thread that last ran an action in it; -1 if none.
     int thread = -1;
     uint64_t actions = 0;
@@ -40,6 +42,10 @@ public:
 
   /// Returns the name of a context; empty if it is unknown.
   llvm::StringRef nameOf(unsigned number);
+  /// Returns the name of the file of a context's MLIR; empty if it is unknown.
+  llvm::StringRef mlirOf(unsigned number);
+  /// Whether contexts of several MLIRs were made.
+  bool hasSeveralMlirs();
 
 private:
   std::mutex mutex;

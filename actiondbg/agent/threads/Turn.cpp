@@ -224,6 +224,13 @@ Json contextJson(unsigned number) {
   return name.empty() ? Json(nullptr) : Json(name);
 }
 
+Json mlirJson(unsigned number) {
+  Contexts &contexts = Contexts::all();
+  llvm::StringRef name = contexts.mlirOf(number);
+  bool isShown = !name.empty() && contexts.hasSeveralMlirs();
+  return isShown ? Json(name) : Json(nullptr);
+}
+
 Json Turns::unforkableJson() const {
   std::optional<std::string> why = whyNoFork();
   return why ? Json(std::move(*why)) : Json(nullptr);
@@ -251,12 +258,13 @@ llvm::json::Array Turns::describeContexts() const {
                         : isCurrent ? "stopped"
                                     : "idle";
     ++number;
-    all.push_back(Object{{"name", one.name},
-                         {"thread", one.thread < 0
-                                        ? Json(nullptr)
-                                        : Json(ThreadList::nameOf(one.thread))},
-                         {"state", state},
-                         {"actions", int64_t(one.actions)}});
+    all.push_back(Object{
+        {"name", one.name},
+        {"mlir", one.mlir.empty() ? Json(nullptr) : Json(one.mlir)},
+        {"thread",
+         one.thread < 0 ? Json(nullptr) : Json(ThreadList::nameOf(one.thread))},
+        {"state", state},
+        {"actions", int64_t(one.actions)}});
   }
   return all;
 }

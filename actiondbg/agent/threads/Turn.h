@@ -79,6 +79,8 @@ private:
 
 /// The name of a context, or null if it is unknown.
 llvm::json::Value contextJson(unsigned number);
+/// The name of the file of a context's MLIR; null if there is one MLIR.
+llvm::json::Value mlirJson(unsigned number);
 
 /// While one lives, the actions of this thread are followed, if it is true:
 /// either it is its turn, or its actions were followed anyway.

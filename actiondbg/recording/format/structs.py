@@ -53,3 +53,4 @@ class Space(IntEnum):
     FUNCTION = 4
     REASON = 5
     LOCATION = 6
+    CONTEXT = 7

@@ -54,6 +54,7 @@ _FIELDS = {
     "file": "coalesce(file, '')",
     "func": "coalesce(function, '')",
     "context": "coalesce(context, '')",
+    "mlir": "coalesce(mlir, '')",
     "outcome": "outcome",
     # The innermost pass around the action, or the action itself; adaptors aside.
     "pass": f"""coalesce((SELECT passes.name FROM (
@@ -200,6 +201,7 @@ def _term(term: Term) -> str:
         "op": [_matches("op", glob)],
         "func": [_matches("function", glob)],
         "context": [_matches("context", glob)],
+        "mlir": [_matches("coalesce(mlir, '')", glob)],
         "in": [_inside(names, term.nth)],
         "ordinal": [f"ordinal = {term.ordinal}"],
     }

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _WORDS = (
     *("tag", "name", "full_name", "unnamed", "op"),
-    *("file", "function", "context", "outcome"),
+    *("file", "function", "context", "mlir", "outcome"),
 )
 _NUMBERS = ("depth", "line", "col", "changed")
 # A query that names one of these runs over all actions.

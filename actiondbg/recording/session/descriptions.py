@@ -110,6 +110,10 @@ class ActionDescriptions:
     def _context_count(self) -> int:
         return max(1, len(np.unique(self.actions.words("context").codes)))
 
+    @cached_property
+    def _has_several_mlirs(self) -> bool:
+        return len(np.unique(self.actions.words("mlir").codes)) > 1
+
     def contexts(self, event: int) -> list[protocol.MLIRContext]:
         """Return the contexts in which actions had run at an event."""
         here = self.actions.line.at(event).place
@@ -125,6 +129,7 @@ class ActionDescriptions:
                     thread=self.thread(int(places[-1])),
                     state="stopped" if column.codes[here] == code else "idle",
                     actions=len(places),
+                    mlir=self.actions.words("mlir").of(int(places[-1])),
                 )
             )
         return found
@@ -176,6 +181,7 @@ class ActionDescriptions:
             location=location_of(self.actions, place),
             function=self.actions.words("function").of(place),
             context=self.actions.words("context").of(place),
+            mlir=self.actions.words("mlir").of(place) if self._has_several_mlirs else None,
         )
 
     def frame_fields(self, place: int) -> dict[str, Any]:

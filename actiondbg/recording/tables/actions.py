@@ -78,7 +78,8 @@ class ActionTable:
                 ("ordinal", pa.int64(), lambda: int_array(self._rows.ordinals, pa.int64())),
                 ("parent", pa.int64(), self._parent),
                 ("thread", pa.int32(), self._thread),
-                ("context", WORD, self._context),
+                ("context", WORD, lambda: word_array(*self._contexts)),
+                ("mlir", WORD, self._mlir),
                 ("depth", pa.int32(), self._depth),
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
                 ("nth", pa.int64(), self._nth),
@@ -107,11 +108,13 @@ class ActionTable:
         counts = [part.stop - part.start for part in slices]
         return self._ints(np.repeat(self._rows.threads, counts), pa.int32())
 
-    def _context(self) -> Array:
+    @cached_property
+    def _contexts(self) -> tuple[Ints, list[str]]:
+        """The context of each action, as an index into names; -1 for none."""
         begins = Items(self._rows.file, Kind.CONTEXTS, self._rows.threads)
-        if not begins.count:  # a recording of an earlier version, or an import
-            return word_array(np.full(self._rows.count, -1, np.int32), [])
         codes = np.full(self._rows.count, -1, np.int32)
+        if not begins.count:  # a recording of an earlier version, or an import
+            return codes, []
         numbers = begins.field("context")
         places = self._rows.next_places(begins, begins.field("row"))
         for own, part in zip(self._rows.items.slices, begins.slices, strict=True):
@@ -119,9 +122,17 @@ class ActionTable:
             starts, values = places[part][is_known], numbers[part][is_known]
             if len(starts):
                 codes[starts[0] : own.stop] = np.repeat(values, np.diff(starts, append=own.stop))
-        return word_array(
-            self._rows.ordered(codes), [f"c{number}" for number in range(codes.max() + 1)]
-        )
+        return self._rows.ordered(codes), [f"c{number}" for number in range(codes.max() + 1)]
+
+    def _mlir(self) -> Array:
+        codes, names = self._contexts
+        files: dict[str, int] = {}
+        mlirs = np.full(len(names) + 1, -1, np.int32)
+        for text in self._strings[Space.CONTEXT].texts:
+            number, file = text.split("\0")
+            if int(number) < len(names):
+                mlirs[int(number)] = files.setdefault(file, len(files))
+        return word_array(mlirs[codes], list(files))
 
     def _ints(self, values: Ints, kind: DataType, absent: Bools | None = None) -> Array:
         """Return a column from one value per stored row."""

@@ -34,7 +34,8 @@ def driver() -> Driver:
 
 COMMON_KEYS = [
     *("when", "reason", "ordinal", "tag", "name"),
-    *("op", "location", "function", "depth", "context", "thread", "process", "breakpoints"),
+    *("op", "location", "function", "depth", "context", "mlir", "thread"),
+    *("process", "breakpoints"),
 ]
 STOP_KEYS = [*COMMON_KEYS, "event", "id", "outcome", "changes", "message", "culprit"]
 EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message", "never_hit"]
@@ -69,7 +70,7 @@ def test_json_is_one_object_per_command() -> None:
         ("list", "breakpoints"),
         ("info b", "breakpoints"),
         ("backtrace", "frames selected"),
-        ("up", "index ordinal tag name depth op location function context units id"),
+        ("up", "index ordinal tag name depth op location function context mlir units id"),
         ("context", "units"),
         ("cursor-next", "unit function path"),
         ("info cursor", "kind name state text location function path id"),

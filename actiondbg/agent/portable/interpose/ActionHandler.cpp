@@ -13,6 +13,7 @@
 #include "portable/Proof.h"
 #include "portable/interpose/Contexts.h"
 #include "support/AgentHeap.h"
+#include "support/OfInstance.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
@@ -114,7 +115,7 @@ static void leaveOut(bool &isKnown, const std::string &why) {
 
 bool adbg::arePatternsKnown(const RewritePatternSet &patterns) {
   static std::mutex &mutex = *new std::mutex;
-  static std::atomic<bool> isProved{false};
+  static ADBG_OF_INSTANCE std::atomic<bool> isProved{false};
   if (isProved || !Layout::offsets.hasPatterns)
     return isProved;
   std::lock_guard<std::mutex> lock(mutex);
@@ -164,7 +165,7 @@ static bool provesKind(const tracing::Action &action) {
     kind->second = why[0].empty();
     // Before its classes are asked about it here.
     if (!why[1].empty())
-      PassExecutionAction::known().refute();
+      Layout::offsets.hasPasses = false;
     if (!why[2].empty() && Layout::offsets.hasPatterns)
       leaveOut(Layout::offsets.hasPatterns, why[2]);
     for (const std::string &one : {why[0], why[1]})
@@ -195,14 +196,14 @@ static unsigned numberOf(MLIRContext *context) {
 extern "C++" {
 
 ADBG_INTERPOSE(bool, hasActionHandler, ADBG_HAS_HANDLER, MLIRContext *self) {
-  static auto *next = real<HasHandler>(ADBG_HAS_HANDLER);
+  static Original<HasHandler> next(ADBG_HAS_HANDLER);
   return Engine::get().isAttached() || Engine::isLibrary || next(self);
 }
 
 ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
                llvm::function_ref<void()> run, const tracing::Action &action) {
-  static auto *next = real<Execute>(ADBG_EXECUTE);
-  static auto *hasHandler = real<HasHandler>(ADBG_HAS_HANDLER);
+  static Original<Execute> next(ADBG_EXECUTE);
+  static Original<HasHandler> hasHandler(ADBG_HAS_HANDLER);
   noteContext(self);
   if (LLVM_UNLIKELY(!provesKind(action)))
     return hasHandler(self) ? next(self, run, action) : run();

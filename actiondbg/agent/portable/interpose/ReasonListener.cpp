@@ -6,6 +6,7 @@
 #include "portable/ToolFunctions.h"
 #include "portable/interpose/Contexts.h"
 #include "support/Memo.h"
+#include "support/OfInstance.h"
 
 #include <algorithm>
 #include <atomic>
@@ -47,7 +48,7 @@ struct Listener {
 };
 } // namespace
 
-static std::atomic<bool> isUnknown{false};
+static ADBG_OF_INSTANCE std::atomic<bool> isUnknown{false};
 
 /// Whether a table has a function of the tool's class in another place than
 /// expected. One that a listener overrides is in none.

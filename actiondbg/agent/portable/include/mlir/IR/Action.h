@@ -33,22 +33,15 @@ public:
     const void *id = action.getActionID().getAsOpaquePointer();
     if (LLVM_LIKELY(known && id == known))
       return true;
-    if (isRefuted || action.getTag() != tag)
+    if (action.getTag() != tag)
       return false;
     known = id;
     return true;
   }
 
-  /// Leaves the actions alone: their members are not where they should be.
-  void refute() {
-    isRefuted = true;
-    known = nullptr;
-  }
-
 private:
   const char *tag;
   const void *volatile known = nullptr;
-  volatile bool isRefuted = false;
 };
 
 } // namespace mlir::tracing

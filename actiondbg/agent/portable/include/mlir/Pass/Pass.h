@@ -3,6 +3,8 @@
 #ifndef ACTIONDBG_MLIR_PASS_H
 #define ACTIONDBG_MLIR_PASS_H
 
+#include "portable/Layout.h"
+
 #include "mlir/IR/Action.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -60,7 +62,8 @@ public:
     return known;
   }
   static bool classof(const Action *action) {
-    return known().contains(*action);
+    return LLVM_LIKELY(adbg::Layout::offsets.hasPasses) &&
+           known().contains(*action);
   }
   const Pass &getPass() const { return pass; }
 

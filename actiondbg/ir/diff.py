@@ -12,6 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from actiondbg.ir.aliases import with_aliases_of
+from actiondbg.ir.elision import elided
 from actiondbg.ir.resolved_text import NAMES, ResolvedText, certain_keys
 
 Names = Mapping[str, str] | Sequence[tuple[str, str]]  # NAME -> KEY, or (NAME, KEY) in order
@@ -77,6 +79,12 @@ class Diff(msgspec.Struct, frozen=True):
                 result += ("+" + line for line in after[j1:j2] if tag != "equal")
         return result
 
+    def elided(self, most: int) -> Diff:
+        """Return the diff without the elements of constants of more elements than ``most``."""
+        before, after = elided(_lines(self.before), _lines(self.after), most)
+        texts = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
+        return msgspec.structs.replace(self, **dict(zip(("before", "after"), texts, strict=True)))
+
     def side_by_side(self, width: int) -> list[Row]:
         """Return the hunks as rows, with three lines of context.
 
@@ -104,6 +112,7 @@ def make_diff(before: str, after: str, before_names: Names, after_names: Names) 
     Values with equal keys are the same. A value that is only in ``after`` keeps its name unless
     ``before`` uses it; then it gets the next free one of its kind (``%7``, ``%arg4``, ``%c0_1``).
     Values visible to each other get different names, which preserves the meaning of ``after``.
+    Aliases of attributes and types are renamed likewise, by their definitions.
     If the value of a name is uncertain, a line that differs only in names determines it; otherwise
     the name is kept. Names in strings and comments are kept, and so are the labels of blocks.
 
@@ -123,6 +132,7 @@ def make_diff(before: str, after: str, before_names: Names, after_names: Names) 
     )
     if before == after and old == new:
         return Diff(before, after)
+    after = with_aliases_of(before, after)
     used = {name for name, _ in old}.union(NAMES.findall(before))
     are_listed = (old or not used) and (new or "%" not in after)
     text = ResolvedText(after, {name for name, _ in new} if are_listed else None)

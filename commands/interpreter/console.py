@@ -227,6 +227,17 @@ class Console:
             return None
         return shutil.get_terminal_size().columns
 
+    def elision(self, most: int | None, full: bool) -> int | None:
+        """Return the elements from which on constants are elided; None for no elision.
+
+        Args:
+            most: the value of ``--elide``, or None: then constants are elided on a terminal.
+            full: whether ``--full`` is given.
+        """
+        if most is None and not full and self.width is not None:
+            return self.settings.limit("elide")
+        return most
+
     @contextmanager
     def redirect(self, redirect: Redirect | None) -> Generator[None, None, None]:
         """Redirect ``out`` to a file or a command within the block.

@@ -56,9 +56,7 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
     """Print the IR of the cursor, the action, the function, the module or a place; --> marks the
     cursor, except in a file.
     """
-    elide = options.elide
-    if elide is None and not options.full and console.width is not None:
-        elide = console.settings.limit("elide")
+    elide = console.elision(options.elide, options.full)
 
     def print_what(what: What) -> PrintedText:
         return print_ir(

@@ -53,6 +53,11 @@ class DiffOptions(Options):
             parse=values.index,
         ),
     ] = 3
+    elide: Annotated[
+        int | None,
+        Option("--elide", "N", help="elide attributes of more than N elements", parse=values.index),
+    ] = None
+    full: Annotated[bool, Flag("--full", help="elide nothing, as is done on a terminal")] = False
 
 
 @PAST.command("diff", example="diff #17 --module", shows_ir=True)
@@ -62,6 +67,9 @@ def diff(console: Console, options: DiffOptions) -> DiffShown:
         raise UsageError("--unified and --side-by-side exclude each other: give one of them.")
     with console.progress.shown():
         found = console.session.past.diff(options.ordinal, module=options.module)
+    elide = console.elision(options.elide, options.full)
+    if elide is not None and not found.is_empty:
+        found = found.elided(elide)
     return DiffShown(found, options.side_by_side, options.context)
 
 

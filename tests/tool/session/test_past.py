@@ -194,6 +194,45 @@ def test_history_of_an_unknown_operation(chained: actiondbg.Session) -> None:
 # --- diff ----------------------------------------------------------------------------------
 
 
+MAPS = """\
+#straight = affine_map<(d0, d1) -> (d0, d1)>
+#swapped = affine_map<(d0, d1) -> (d1, d0)>
+func.func @f(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<16x8xf32>) {
+  %dead = linalg.generic {indexing_maps = [#straight, #straight],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<8x8xf32>) outs(%b : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %k = math.exp %x : f32
+    linalg.yield %k : f32
+  } -> tensor<8x8xf32>
+  %0 = linalg.generic {indexing_maps = [#swapped, #straight],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<8x8xf32>) outs(%b : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %k = math.exp %x : f32
+    linalg.yield %k : f32
+  } -> tensor<8x8xf32>
+  %c = arith.constant dense<"0xCONSTANT"> : tensor<16x8xf32>
+  return %0, %c : tensor<8x8xf32>, tensor<16x8xf32>
+}
+""".replace("CONSTANT", "0000803F" * 64 + "00000040" * 64)
+
+
+def test_diff_keeps_the_aliases_of_maps(launch: Launch) -> None:
+    session = launch("--canonicalize", source=stock.write("maps.mlir", MAPS))
+    session.run()
+    diff = session.past.diff(1, module=True)
+    # The aliases are numbered by their first uses: #map and #map1 have changed their meaning.
+    assert "[#map, #map]" in diff.before and "[#map1, #map]" in diff.before
+    assert diff.after.count("#map = affine_map<(d0, d1) -> (d0, d1)>") == 1
+    changed = [line for line in diff.unified() if line[0] in "+-"]
+    assert any("[#map, #map]" in line for line in changed)  # of the dead operation
+    assert not any("affine_map" in line or "[#map1, #map]" in line for line in changed)
+    assert "0x0000803F" in diff.after
+    short = diff.elided(16)
+    assert "0x0000803F" not in short.after and "dense_resource<__elided__>" in short.after
+
+
 def changed(lines: list[str]) -> list[str]:
     return [f"{line[0]} {line[1:].strip()}" for line in lines if line[0] in "+-"]
 

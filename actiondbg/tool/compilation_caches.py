@@ -10,6 +10,12 @@ from collections.abc import Mapping
 
 from actiondbg.support.user_directories import cache_directory
 
+# What a program compiles is compiled anew.
+COMPILING_ANEW = {
+    "TRITON_ALWAYS_COMPILE": "1",
+    "JAX_ENABLE_COMPILATION_CACHE": "false",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+}
 _MANAGER = "TRITON_CACHE_MANAGER"
 
 
@@ -23,12 +29,7 @@ def bypassing_caches(environment: Mapping[str, str]) -> dict[str, str]:
         environment: the program's. The caches that it names are not used either, because a kernel
             with skipped actions would stay there.
     """
-    wanted = {
-        "TRITON_ALWAYS_COMPILE": "1",
-        "TRITON_CACHE_DIR": str(cache_directory() / "triton"),
-        "JAX_ENABLE_COMPILATION_CACHE": "false",
-        "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
-    }
+    wanted = {**COMPILING_ANEW, "TRITON_CACHE_DIR": str(cache_directory() / "triton")}
     if _MANAGER in environment:  # such as of a cache on another machine
         wanted[_MANAGER] = "triton.runtime.cache:FileCacheManager"
     return wanted

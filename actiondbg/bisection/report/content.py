@@ -10,6 +10,7 @@ from pathlib import Path
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import command_text
 from actiondbg.bisection.reproducer.run import StepResult
+from actiondbg.bisection.reproducer.scripts import SKIPS
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.process.crash import crash_cause, function_name
 from actiondbg.process.stop import signal_name
@@ -268,8 +269,10 @@ def commands(report: Report) -> list[tuple[StepResult, str]]:
 
 
 def script_does(report: Report) -> str:
-    """Return the verb of the sentence "repro.sh ... the stock tool alone"."""
-    return "shows it with" if report.verified else "runs"
+    """Return the end of the sentence "repro.sh ..."."""
+    if any(each.step.skips for each in report.steps):
+        return "shows it, and needs actiondbg"
+    return f"{'shows it with' if report.verified else 'runs'} the stock tool alone"
 
 
 def reproducer_status(report: Report) -> str:
@@ -295,6 +298,8 @@ def read_text(folder: Path, name: str, title: str, generic: bool) -> Text | None
 
 def _command(each: StepResult, tool: str) -> str:
     line = command_text(each.step.args, tool)
+    if each.step.skips:
+        line = f"actiondbg --batch --skips {SKIPS} -ex run -- {line}"
     return f"{line} < {each.step.piped}" if each.step.piped else line
 
 

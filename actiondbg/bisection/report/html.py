@@ -110,7 +110,7 @@ def _reproduce(report: Report) -> str:
         for number, (each, command) in enumerate(content.commands(report), 1)
     ]
     return (
-        f"<p>{escape(report.strategy)} <code>repro.sh</code> {does} the stock tool alone. "
+        f"<p>{escape(report.strategy)} <code>repro.sh</code> {does}. "
         f"{escape(content.reproducer_status(report))}</p>\n"
         f"{_table(('', 'expected', 'judged', 'run'), rows)}"
     )

@@ -160,7 +160,7 @@ def _reproduce(report: Report) -> list[str]:
         for number, (each, line) in enumerate(content.commands(report), 1)
     ]
     return [
-        f"{escape(report.strategy)} {code('repro.sh')} {does} the stock tool alone. "
+        f"{escape(report.strategy)} {code('repro.sh')} {does}. "
         f"{escape(content.reproducer_status(report))}",
         _rows(("", "expected", "judged", "run"), rows) if rows else "",
         block("\n".join(lines), "sh") if lines else "",

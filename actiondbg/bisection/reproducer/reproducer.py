@@ -45,6 +45,7 @@ from actiondbg.bisection.reproducer.strategies import (
     BEFORE_PASS,
     StrategyFacts,
     fallback_strategy,
+    skipping_strategy,
     strategies,
 )
 from actiondbg.bisection.result import Culprit, Result
@@ -151,6 +152,7 @@ class ReproducerWriter:
             self.environment,
             self.verdicts,
             self.jobs,
+            self._command.base,
         )
 
     def write(self) -> Reproducer:
@@ -165,6 +167,7 @@ class ReproducerWriter:
         for name, path in self._copies.files.items():
             shutil.copy(path, self.folder / name)
         try:
+            self._write_skips(result)
             session = self._start_session_script(result)
             judge, chosen = self._choose(self._facts(snapshots), judges)
             self._check_session_script(*session())
@@ -172,7 +175,6 @@ class ReproducerWriter:
             self._reproducer_run.close()
         head = [f"Culprit: {self.culprit.entry.describe()}.", chosen.sentence]
         self._reproducer_run.write([each.step for each in chosen.results], judge, head)
-        self._write_skips(result)
         return Reproducer(
             result=result,
             command=command_text(self._command.args, self.tool.path.name),
@@ -217,10 +219,16 @@ class ReproducerWriter:
         """
         if self.tool.libmlir is None:
             self._notes.append(
-                "The stock tool is a program, of which no part can be run alone: session.adb shows "
-                "the culprit in a session."
+                "The tool is a program, of which no part can be run alone: session.adb shows the "
+                "culprit in a session."
             )
-            return self._choose_program(facts, judges[-1])
+            if facts.pass_input in facts.snapshots and facts.pipeline is not None:
+                self._notes.append(
+                    f"{facts.pass_input} has the IR before {facts.pass_name}. An opt tool of the "
+                    "same build, such as triton-opt for Triton, runs that pass alone with "
+                    f"--pass-pipeline={shlex.quote(facts.pipeline)}."
+                )
+            return judges[-1], self._with_skips(facts, judges[-1])
         found: tuple[ShellJudge, _Chosen] | None = None
         if not self.result.layout:
             found = self._choose_with_fixed_addresses(facts, judges)
@@ -235,21 +243,25 @@ class ReproducerWriter:
         if found is not None:
             return found
         self._notes += self._failures
-        fallback = fallback_strategy(facts)
-        results = self._reproducer_run.try_steps(fallback.steps, judges[0])
-        return judges[0], _Chosen(fallback.sentence, results, is_confirmed=False)
+        return judges[0], self._with_skips(facts, judges[0])
 
     def _is_shown(self, facts: StrategyFacts) -> bool:
         """Whether the command as it is was tried with fixed addresses, and bad."""
         tried = self._reproducer_run.tried(fallback_strategy(facts).steps)
         return all(each.confirmed for each in tried)
 
-    def _choose_program(
-        self, facts: StrategyFacts, judge: ShellJudge
-    ) -> tuple[ShellJudge, _Chosen]:
-        as_it_is = fallback_strategy(replace(facts, randomize=True))
+    def _with_skips(self, facts: StrategyFacts, judge: ShellJudge) -> _Chosen:
+        """Show the command as it is, and with skips by actiondbg, where no other run is good."""
+        as_it_is = fallback_strategy(facts)
+        skipping = skipping_strategy(facts)
+        is_known = (self.folder / SKIPS).exists() and not self.result.layout
+        if is_known and self._reproducer_run.tries == 1:
+            results = self._reproducer_run.try_steps(skipping.steps, judge)
+            if all(each.confirmed for each in results):
+                return _Chosen(skipping.sentence, results)
+            self._notes += [f"Not in repro.sh: {_difference(each)}." for each in results[1:]]
         results = self._reproducer_run.try_steps(as_it_is.steps, judge)
-        return judge, _Chosen(as_it_is.sentence, results, is_confirmed=False)
+        return _Chosen(as_it_is.sentence, results, is_confirmed=False)
 
     def _choose_with_fixed_addresses(
         self, facts: StrategyFacts, judges: Sequence[ShellJudge]
@@ -354,11 +366,11 @@ class ReproducerWriter:
             return [StepResult(step, verdict) for step, verdict in known if verdict]
         unknown = [step for step, verdict in known if verdict is None and step.essential]
         judged = self._reproducer_run.try_steps(unknown, judge) if unknown else []
-        found = {tuple(each.step.args): each for each in judged}
+        found = {each.step.key: each for each in judged}
         return [
-            found.get(tuple(step.args)) or StepResult(step, verdict or "untestable")
+            found.get(step.key) or StepResult(step, verdict or "untestable")
             for step, verdict in known
-            if verdict or tuple(step.args) in found
+            if verdict or step.key in found
         ]
 
     def _start_session_script(self, result: Result) -> Callable[[], tuple[bool, str]]:
@@ -395,10 +407,11 @@ class ReproducerWriter:
 
     def _files(self, steps: Sequence[StepResult]) -> list[tuple[str, str]]:
         """Return the files in the folder; remove the IR before the pass if no step needs it."""
-        if not any(BEFORE_PASS in each.step.args for each in steps):
+        is_shown = any(BEFORE_PASS in each.step.args for each in steps)
+        if not is_shown and self.tool.libmlir is not None:
             (self.folder / BEFORE_PASS).unlink(missing_ok=True)
         files = {
-            SCRIPT: "shows bad and good with the stock tool alone",
+            SCRIPT: "shows bad and good",
             SESSION: "steps to the action in actiondbg",
             SKIPS: "skips the action in actiondbg",
             **_TITLES,

@@ -65,6 +65,7 @@ class ReproducerRun:
         environment: the tool's; None for this process's.
         verdicts: on the outputs of the trials.
         jobs: how many outputs are judged at a time.
+        directory: of a program, which runs there; None for a tool, which runs in the folder.
 
     Attributes:
         judged: how often an output was judged.
@@ -80,6 +81,7 @@ class ReproducerRun:
         environment: Mapping[str, str] | None,
         verdicts: VerdictStore,
         jobs: int = 1,
+        directory: Path | None = None,
     ) -> None:
         self.seconds = setup.seconds or _SECONDS
         self.judged = 0
@@ -92,6 +94,7 @@ class ReproducerRun:
         self._tried: dict[tuple[str, ...], StepResult] = {}
         self._runners: list[CommandRunner] = []
         self._jobs = jobs
+        self._directory = directory
         self._lock = threading.Lock()  # of ``judged``
 
     def known_verdicts(self, steps: Sequence[Step]) -> list[Verdict | None]:
@@ -101,25 +104,25 @@ class ReproducerRun:
             For each step the verdict that a trial with the same output had, or "untestable" if
             the tool ended with an error; None if its output has to be judged.
         """
-        new = [step for step in steps if tuple(step.args) not in self._known]
+        new = [step for step in steps if step.key not in self._known]
         self._in_threads(self._look_up, new, os.cpu_count() or 1)
-        return [self._known.get(tuple(step.args)) for step in steps]
+        return [self._known.get(step.key) for step in steps]
 
     def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
         """Run and judge steps; only those that were not judged yet are run."""
-        new = [step for step in steps if tuple(step.args) not in self._tried]
+        new = [step for step in steps if step.key not in self._tried]
 
         def attempt(step: Step, scratch: Path) -> None:
-            self._tried[tuple(step.args)] = self._attempt(step, judge, scratch)
+            self._tried[step.key] = self._attempt(step, judge, scratch)
 
         self._in_threads(attempt, new, self._jobs)
-        return [replace(self._tried[tuple(step.args)], step=step) for step in steps]
+        return [replace(self._tried[step.key], step=step) for step in steps]
 
     def tried(self, steps: Sequence[Step]) -> list[StepResult]:
         """Return the results of those steps that ``try_steps`` has judged, or that are known."""
         found: list[StepResult] = []
         for step in steps:
-            words = tuple(step.args)
+            words = step.key
             verdict = self._known.get(words)
             if words in self._tried:
                 found.append(replace(self._tried[words], step=step))
@@ -140,7 +143,9 @@ class ReproducerRun:
     ) -> None:
         script = self._folder / name
         try:
-            text = make_script(head, steps, judge, self._tool, self.seconds, self.tries)
+            text = make_script(
+                head, steps, judge, self._tool, self.seconds, self.tries, self._directory
+            )
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
             script.chmod(executable_mode(script))
         except OSError as error:
@@ -295,7 +300,7 @@ class ReproducerRun:
             raise
 
     def _look_up(self, step: Step, directory: Path) -> None:
-        self._known[tuple(step.args)] = self._run_step(step, directory)
+        self._known[step.key] = self._run_step(step, directory)
 
     def _run_step(self, step: Step, directory: Path) -> Verdict | None:
         """Run a step; return the verdict on its output, if no oracle has to be run for it."""

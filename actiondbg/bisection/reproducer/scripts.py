@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from actiondbg.bisection.verdict import Verdict
 from actiondbg.session.skip_file import RuleEntry
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import escape_glob
+from actiondbg.tool.compilation_caches import COMPILING_ANEW
 
 Expected = Literal["good", "bad"]
 
@@ -38,6 +40,7 @@ class Step:
         piped: the file on the standard input, or None.
         essential: whether the strategy fails if this step is not confirmed.
         pair: the name of a group of steps that are shown together or not at all; empty for none.
+        skips: whether actiondbg runs the tool, and skips what the file SKIPS names.
     """
 
     expected: Expected
@@ -46,6 +49,12 @@ class Step:
     piped: str | None = None
     essential: bool = True
     pair: str = ""
+    skips: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Identifies the run."""
+        return (SKIPS if self.skips else "", *self.args)
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,7 @@ def make_script(
     tool: Path,
     seconds: float,
     tries: int = 1,
+    directory: Path | None = None,
 ) -> str:
     """Return repro.sh.
 
@@ -83,6 +93,7 @@ def make_script(
         seconds: the time limit of one run of the tool or of the judge.
         tries: how often each run is repeated, with random addresses, until it is bad; 1 for one run
             with fixed addresses.
+        directory: of a program, which runs there; None for a tool, which runs in the folder.
     """
     name = " ".join(tool.name.split())
     about = [
@@ -101,6 +112,9 @@ def make_script(
         *(f"# {' '.join(line.split())}".rstrip() for line in about),
         _start(tool, seconds),
         _RANDOM.format(tries=tries) if tries > 1 else _FIXED,
+        *([_program(directory)] if directory is not None else []),
+        _run(directory is not None, any(step.skips for step in steps)),
+        _VERDICT,
         *judge.preamble,
         _judge(judge),
         _CONCLUDE,
@@ -162,17 +176,7 @@ _RANDOM = """\
 # The bug depends on the addresses of the tool, which are random: a run is bad if one of these is.
 tries={tries} layout=
 """
-_RUN = """\
-# run STDIN ARGS...: runs the tool; sets status, and writes out and err.
-run() {
-  stdin=$1
-  shift
-  : > "$out"
-  limit $layout "$MLIR_OPT" "$@" < "$stdin" > "$work/stdout" 2> "$err"
-  status=$?
-  [ -s "$out" ] || mv -- "$work/stdout" "$out"
-}
-
+_VERDICT = """\
 # verdict_on_run: has judged what the tool wrote; sets verdict.
 verdict_on_run() {
   judge < /dev/null > "$work/said" 2>&1
@@ -183,11 +187,10 @@ verdict_on_run() {
     *) verdict=bad ;;
   esac
 }
-
 """
-_EXPECT_ONCE = f"""\
-{_RUN}# expect good|bad TITLE STDIN ARGS...: runs the tool, and has judged what it wrote.
-expect() {{
+_EXPECT_ONCE = """\
+# expect good|bad TITLE STDIN ARGS...: runs the tool, and has judged what it wrote.
+expect() {
   wanted=$1 title=$2
   shift 2
   number=$((number + 1))
@@ -195,11 +198,11 @@ expect() {{
   verdict_on_run
   echo "$number. $verdict, expected $wanted: $title"
   conclude
-}}
+}
 """
-_EXPECT_OFTEN = f"""\
-{_RUN}# expect good|bad TITLE STDIN ARGS...: runs the tool until it is bad, or all tries are made.
-expect() {{
+_EXPECT_OFTEN = """\
+# expect good|bad TITLE STDIN ARGS...: runs the tool until it is bad, or all tries are made.
+expect() {
   wanted=$1 title=$2 verdict=
   shift 2
   number=$((number + 1)) try=0
@@ -212,7 +215,7 @@ expect() {{
   done
   echo "$number. $verdict, expected $wanted: $title (try $try of $tries)"
   conclude
-}}
+}
 """
 _CONCLUDE = """\
 # conclude: keeps the files of a run, and reports a verdict that is not expected.
@@ -241,10 +244,67 @@ fi
 """
 
 
+def _program(directory: Path) -> str:
+    variables = " ".join(f"{name}={value}" for name, value in COMPILING_ANEW.items())
+    return f"""\
+# The program runs in its directory, as its files are not copied, and takes nothing from caches.
+directory={shlex.quote(str(directory))}
+export {variables}
+"""
+
+
+def _run(is_program: bool, has_skips: bool) -> str:
+    """Return the function that runs the tool."""
+    command, printed = 'limit $layout "$MLIR_OPT" "$@"', "$work/stdout"
+    before = ""
+    if has_skips:
+        command, printed = 'limit $layout "$@"', "$printed"
+        before = _IN_ACTIONDBG
+    if is_program:
+        command = f'(cd -- "$directory" && {command})'
+    preamble = f"{_WITH_SKIPS.format(ours=shlex.quote(_ACTIONDBG))}\n" if has_skips else ""
+    return f"""\
+{preamble}# run STDIN ARGS...: runs the tool; sets status, and writes out and err.
+run() {{
+  stdin=$1
+  shift
+  : > "$out"
+{before}  {command} < "$stdin" > "{printed}" 2> "$err"
+  status=$?
+  [ -s "$out" ] || mv -- "$work/stdout" "$out"
+}}
+"""
+
+
+_ACTIONDBG = str(Path(sys.executable).with_name("actiondbg"))
+_WITH_SKIPS = """\
+[ -n "$ACTIONDBG" ] || ACTIONDBG=$(command -v actiondbg || echo {ours})
+skips=
+
+# with_skips COMMAND...: actiondbg runs the tool, and skips what is in the file.
+with_skips() {{
+  skips=$PWD/$1
+  shift
+  "$@"
+  skips=
+}}
+"""
+_IN_ACTIONDBG = """\
+  set -- "$MLIR_OPT" "$@"
+  printed=$work/stdout
+  if [ -n "$skips" ]; then
+    printed=$work/actiondbg
+    set -- "$ACTIONDBG" --batch -nx --return-child-result --skips "$skips" \\
+      --tool-stdout "$work/stdout" -ex 'set reproducer-directory off' -ex run -- "$@"
+  fi
+"""
+
+
 def _call(step: Step) -> str:
     words = " ".join('"$out"' if word == OUT else shlex.quote(word) for word in step.args)
     stdin = shlex.quote(step.piped or "/dev/null")
-    return f"expect {step.expected} {shlex.quote(step.title)} {stdin} \\\n  {words}"
+    skipping = f"with_skips {SKIPS} " if step.skips else ""
+    return f"{skipping}expect {step.expected} {shlex.quote(step.title)} {stdin} \\\n  {words}"
 
 
 # --- session.adb --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from actiondbg.analysis.textual_pipelines import continuations
 from actiondbg.bisection.reproducer.portable_command import PortableCommand, with_source
@@ -95,9 +95,23 @@ def fallback_strategy(facts: StrategyFacts) -> Strategy:
     )
 
 
+def skipping_strategy(facts: StrategyFacts) -> Strategy:
+    """Return the strategy that needs actiondbg to skip the culprit."""
+    bad = _command_as_it_is(facts)
+    good = [
+        replace(step, expected="good", title="the command in actiondbg, with skips", skips=True)
+        for step in bad
+    ]
+    return Strategy(
+        "The command is bad as it is, and good in actiondbg, which skips what verdict.skips names; "
+        "no run of the stock tool alone shows good.",
+        [*bad, *good],
+    )
+
+
 def _command_as_it_is(facts: StrategyFacts) -> list[Step]:
     command = facts.command
-    if command.source is None:
+    if command.source is None and command.base is None:
         return []
     piped = command.source if command.piped else None
     return [Step("bad", "the command as it is", command.args, piped)]

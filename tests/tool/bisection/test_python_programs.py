@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -66,3 +67,17 @@ def test_the_session_of_the_reproducer_finds_the_files_of_a_program(
     notes = result.notes
     assert any("session.adb shows the culprit" in note for note in notes)
     assert not any("run and failed" in note for note in notes)
+    assert result.reproducer_verified, notes
+    # From another directory, with nothing of the bisection in the environment.
+    done = subprocess.run(
+        ["sh", str(tmp_path / "out/repro.sh")], capture_output=True, text=True, cwd="/"
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.splitlines() == [
+        "1. bad, expected bad: the command as it is",
+        "2. good, expected good: the command in actiondbg, with skips",
+        "All 2 verdicts are as expected.",
+    ]
+    Path("out/verdict.skips").write_text(Path("out/verdict.skips").read_text().replace("f5", "f4"))
+    done = subprocess.run(["sh", "out/repro.sh"], capture_output=True, text=True)
+    assert "2. bad, expected good" in done.stdout and done.returncode == 1

@@ -105,7 +105,8 @@ def test_parallel_trials_find_the_same_culprit(mlir_opt: str, source: str, jobs:
     for culprit in (0, 17, COUNT - 1):
         alone = bisect(mlir_opt, source, until(culprit)).as_json()
         together = bisect(mlir_opt, source, until(culprit), jobs=jobs).as_json()
-        for key in ("trials", "oracle_runs", "seconds"):
+        # How often the plain tool runs beside the search depends on the load.
+        for key in ("trials", "oracle_runs", "seconds", "plain_bad", "plain_runs"):
             del alone[key], together[key]
         assert together == alone
 

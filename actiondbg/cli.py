@@ -6,12 +6,14 @@ Imports of this module delay the start of every tool.
 from __future__ import annotations
 
 import atexit
+import codecs
 import gc
 import os
 import signal
 import sys
 import warnings
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
 from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _DEBUG = "actiondbg.commands.cli.debug"  # without a subcommand
+_ESCAPED = "actiondbg.escaped"  # the handler of errors of encodings
 _NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
 
@@ -42,6 +45,7 @@ class Subcommand(Protocol):
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     _open_standard_streams()
+    _escape_characters()
     atexit.register(_skip_collection)
     warnings.showwarning = _show_warning
     words = sys.argv[1:] if argv is None else argv
@@ -71,6 +75,26 @@ def _open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
             os.set_inheritable(number, True)  # by the tool
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
+
+
+def _escape_characters() -> None:
+    """Escape what the encoding of a stream lacks, as JSON does: text is printed in any case.
+
+    Such are names that are not valid in UTF-8, and with PYTHONIOENCODING=ascii all others than
+    English ones.
+    """
+    codecs.register_error(_ESCAPED, _escaped)
+    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, _ESCAPED)):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors=errors)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    pairs = zip(units[::2], units[1::2], strict=True)
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in pairs), error.end
 
 
 def _run_and_flush(words: list[str]) -> int:

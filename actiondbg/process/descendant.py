@@ -11,6 +11,7 @@ from actiondbg.process.fork_process import kill
 from actiondbg.process.process_status import exit_status
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import wait_for_end
+from actiondbg.support.pidfd import open_pidfd
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the process
 
@@ -63,7 +64,7 @@ class Descendant:
 
     def __init__(self, program: Parent, pid: int) -> None:
         self.pid = pid
-        self.pidfd = os.pidfd_open(pid)
+        self.pidfd = open_pidfd(pid)
         self._program = program
         self._is_open = True
 

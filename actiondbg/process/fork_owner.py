@@ -21,6 +21,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener, peer_of
 from actiondbg.protocol.client import Client, ConnectionEnded
 from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.support.pidfd import open_pidfd
 
 _HELLO_SECONDS = 10.0  # from the fork of the tool to the hello of the child
 _PENDING_SECONDS = 1.0  # for the hello of one that has connected
@@ -153,7 +154,7 @@ class ForkOwner:
     def _greet(self, listener: Listener, pid: int, stop: Stop | None) -> ForkedTool:
         """Wait for a fork's hello; on an error, kill the fork."""
         try:
-            pidfd = os.pidfd_open(pid)
+            pidfd = open_pidfd(pid)
         except ProcessLookupError as error:
             raise NoAnswer(f"The fork of the tool, process {pid}, ended at once.") from error
         with contextlib.ExitStack() as undo:
@@ -181,7 +182,7 @@ class ForkOwner:
         with contextlib.ExitStack() as undo:
             undo.callback(connection.close)
             try:
-                pidfd = os.pidfd_open(pid)
+                pidfd = open_pidfd(pid)
                 undo.callback(os.close, pidfd)
                 client = Client(connection, pidfd, self.held)
                 hello = client.receive_hello(_PENDING_SECONDS)

@@ -16,6 +16,7 @@ from actiondbg.errors import ProtocolError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
+from actiondbg.support.pidfd import open_pidfd
 from actiondbg.tool.program import Program, StartedProgram
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
@@ -130,7 +131,12 @@ class Process:
     def __init__(self, started: StartedProgram) -> None:
         self._popen, self._guard = started
         self.pid = self._popen.pid
-        self.pidfd = os.pidfd_open(self.pid)
+        try:
+            self.pidfd = open_pidfd(self.pid)
+        except BaseException:
+            self._kill()
+            self._popen.wait()
+            raise
 
     def give_way(self, client: Client | None) -> bool:
         """End for a fork; see ``ToolProcess``."""
@@ -150,15 +156,19 @@ class Process:
             return self._popen.returncode
         if kill or not wait_for_end(self.pidfd, _END_SECONDS):
             # Not reaped yet: the pid, and so the group, is still the tool's.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
-            if self._guard is not None:
-                self._guard.kill()  # those that have left the group, too
+            self._kill()
         status = self._popen.wait()
         if self._guard is not None:
             self._guard.close()
         os.close(self.pidfd)
         return status
+
+    def _kill(self) -> None:
+        """Kill the tool and its children."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        if self._guard is not None:
+            self._guard.kill()  # those that have left the group, too
 
 
 def start_process(

@@ -11,6 +11,7 @@ from actiondbg.process.process_status import exit_status
 from actiondbg.process.tool_process import Listener, peer_of
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import wait_for_end
+from actiondbg.support.pidfd import open_pidfd
 from actiondbg.tool.program import Program
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the program
@@ -95,7 +96,7 @@ class WaitingProgram(Program):
                 "A program that waited cannot be started again: run it anew, and connect to it."
             )
         try:
-            pidfd = os.pidfd_open(self._pid)
+            pidfd = open_pidfd(self._pid)
             with self._connected() as connection:
                 connection.sendall(os.fsencode(listener.path) + b"\n")
         except OSError as error:

@@ -40,11 +40,15 @@ class _Resources:
         """End the tool and remove the directory; not in a fork of the front end."""
         if os.getpid() != self._owner:
             return
-        if self.execution is not None:
-            self.execution.kill()
-        if self._directory is not None:
-            remove_directory(self._directory)
-            self._directory = None
+        held = HeldInterrupts()
+        with held, held.blocked():
+            try:
+                if self.execution is not None:
+                    self.execution.kill()
+            finally:
+                if self._directory is not None:
+                    remove_directory(self._directory)
+                    self._directory = None
 
 
 class Executions:

@@ -19,6 +19,7 @@ PREFIX = "actiondbg-"
 _OWNER = "pid"
 _DEAD = ("Z", "X")  # process states: zombie and dead
 _LONGEST_SOCKET_PATH = 107  # bytes, sun_path of unix(7) less its final zero
+_RETRY_SECONDS = (0, 0.01, 0.1, 0.5)  # between attempts to remove a directory
 _UNOWNED_SECONDS = 60  # an older directory without an owner file is stale
 
 
@@ -36,7 +37,11 @@ def make_directory() -> Path:
         base = Path("/tmp")
     remove_stale(base)
     directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-    _own(directory)
+    try:
+        _own(directory)
+    except BaseException:
+        remove_directory(directory)
+        raise
     return directory
 
 
@@ -77,10 +82,24 @@ def scratch_directory(purpose: str) -> Generator[Path]:
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove a directory and its contents."""
+    """Remove a directory and its contents, in which processes that are being killed may write.
+
+    The owner file goes last: if this process is killed meanwhile, a later one removes the rest.
+    """
     import shutil  # lazily, as the import would delay the tool's start
 
-    shutil.rmtree(directory, ignore_errors=True)
+    for seconds in _RETRY_SECONDS:
+        time.sleep(seconds)
+        with contextlib.suppress(OSError):
+            for entry in list(os.scandir(directory)):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                elif entry.name != _OWNER:
+                    Path(entry.path).unlink(missing_ok=True)
+            (directory / _OWNER).unlink(missing_ok=True)
+            directory.rmdir()
+        if not directory.exists():
+            return
 
 
 def remove_stale(base: Path) -> None:
@@ -107,15 +126,22 @@ def _remove_if_stale(entry: os.DirEntry[str]) -> None:
         return
     if owner is None:
         # Another program's directory with such a name, or ours, whose maker died at once. Ours is
-        # empty: only an empty one is removed.
+        # empty but for an owner file that was not written: nothing else is removed.
         if time.time() - stat.st_mtime > _UNOWNED_SECONDS:
             with contextlib.suppress(OSError):
+                if os.listdir(entry.path) == [_OWNER]:
+                    _remove_if_empty(Path(entry.path) / _OWNER)
                 os.rmdir(entry.path)
         return
     pid, start, namespace = owner
     # In another namespace, such as a container's, the pid denotes another process.
     if namespace in (None, _pid_namespace()) and _start_time(pid) != start:
         remove_directory(Path(entry.path))
+
+
+def _remove_if_empty(file: Path) -> None:
+    if file.stat(follow_symlinks=False).st_size == 0:
+        file.unlink()
 
 
 def _read_owner(directory: Path) -> tuple[int, str, str | None] | None:

@@ -101,8 +101,8 @@ def _guard(program: int, mark: str) -> None:
     """Wait for the end of the program or of the front end, which has the other end of stdin."""
     try:
         pidfd = os.pidfd_open(program)
-    except ProcessLookupError:
-        return  # ended, and reaped by the front end
+    except OSError:
+        return  # ended, and reaped by the front end; or refused, which the front end reports
     poll = select.poll()
     poll.register(pidfd, select.POLLIN)
     poll.register(0, select.POLLIN)

@@ -134,7 +134,6 @@ def undo_edit(console: Console, _: NoOptions) -> Stop:
 @EDITS.subcommand("info", "edits", example="info edits", needs_tool=_EDITS)
 def info_edits(console: Console, _: NoOptions) -> EditsShown:
     """List the edits of this timeline."""
-    console.need_stop()
     return EditsShown(console.live_session().edits.all())
 
 

@@ -66,5 +66,10 @@ def without_personality(*command: str) -> subprocess.CompletedProcess[str]:
     return _run(_FILTERED, str(number), str(errno.EPERM), *command)
 
 
+def without_pidfds(*command: str, code: int = errno.EPERM) -> subprocess.CompletedProcess[str]:
+    """Run a command for which pidfd_open(2) fails, as in containers and with old kernels."""
+    return _run(_FILTERED, "434", str(code), *command)
+
+
 def _run(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)

@@ -249,7 +249,8 @@ bool Files::Open::isNamed() const {
 }
 
 void Files::Open::keep(const Open &old) {
-  if (path.empty())
+  // The first name: somebody else may have moved the file since.
+  if (!old.path.empty())
     path = old.path;
   if (!old.isOwn)
     return;
@@ -259,7 +260,6 @@ void Files::Open::keep(const Open &old) {
   original = old.original;
   mode = old.mode;
   size = std::max(old.size, offset);
-  path = old.path;
 }
 
 void Files::Open::refer(int to) {

@@ -109,17 +109,28 @@ class RecordingProcess(Closeable):
         """
         # Imported late, while the tool already runs.
         from actiondbg.support.interrupts import wait_for_end
+        from actiondbg.support.pidfd import open_pidfd
 
         if self.process.returncode is not None:
             return True
         try:
-            pidfd = os.pidfd_open(self.process.pid)
+            pidfd = open_pidfd(self.process.pid)
         except ProcessLookupError:
             return True  # a handler of signals has reaped it
+        except LaunchError:
+            return self._is_seen_to_end_in(seconds)
         try:
             return wait_for_end(pidfd, seconds)
         finally:
             os.close(pidfd)
+
+    def _is_seen_to_end_in(self, seconds: float | None) -> bool:
+        """Wait for the end by polling, where the kernel has no pidfd_open."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _recorded(self) -> RecordedRun:
         path = self.path

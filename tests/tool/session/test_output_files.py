@@ -86,6 +86,18 @@ def test_a_file_that_lost_its_name_is_made_again(mlir_opt: str, folds: str, how:
         assert session.continue_().status == 0
 
 
+def test_a_file_that_was_moved_at_a_stop_is_made_again(mlir_opt: str, folds: str) -> None:
+    with start(mlir_opt, folds, "cse,canonicalize") as session:
+        session.start()
+        OUT.rename("kept.mlir")
+        session.timeline.checkpoints.add()  # notes the files
+        session.step(2)
+        session.timeline.checkpoints.restore(1)
+        assert session.continue_().status == 0
+        assert OUT.read_text() == cold(mlir_opt, folds, "cse,canonicalize")
+        assert Path("kept.mlir").read_text() == ""
+
+
 def test_a_file_in_a_removed_folder_is_reported(mlir_opt: str, folds: str) -> None:
     argv = [mlir_opt, folds, "--canonicalize", "-o", "folder/out.mlir"]
     Path("folder").mkdir()

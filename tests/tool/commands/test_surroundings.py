@@ -1,0 +1,67 @@
+"""Front ends in surroundings that lack something: encodings, system calls."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.privileges import without_pidfds
+from tests.paths import COMMAND
+
+NAMES = 'func.func @"größe→🎉"() {\n  return\n}\n'
+
+
+def in_ascii(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    return subprocess.run(
+        [COMMAND, *arguments], input=stdin, capture_output=True, env=environment, check=False
+    )
+
+
+def test_characters_that_the_encoding_lacks_are_escaped(mlir_opt: str, folds: str) -> None:
+    Path("größe.mlir").write_text(Path(folds).read_text())
+    commands = [word for line in ("echo ä→🎉", "start", "bt", "step 3") for word in ("-ex", line)]
+    ended = in_ascii("-nx", "--batch", *commands, "--", mlir_opt, "größe.mlir", "--canonicalize")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[0] == rb"\u00e4\u2192\ud83c\udf89"
+    assert b" at gr\\u00f6\\u00dfe.mlir:" in ended.stdout
+
+
+def test_json_stays_json_in_any_encoding(mlir_opt: str, folds: str) -> None:
+    lines = "echo ä→🎉\nstart\nfrob ü\n".encode()
+    ended = in_ascii("-nx", "--json", "--", mlir_opt, folds, "--canonicalize", stdin=lines)
+    echoed, started, unknown = (json.loads(line) for line in ended.stdout.splitlines())
+    spoken = os.fsencode(echoed["result"]["text"])
+    assert spoken.decode() == "ä→🎉"
+    assert started["ok"] and not unknown["ok"]
+
+
+def test_errors_are_escaped(tmp_path: Path) -> None:
+    ended = in_ascii("query", str(tmp_path / "ü.adbrec"), "actions")
+    assert ended.returncode == 1
+    assert b"\\xfc.adbrec" in ended.stderr and b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOSYS])
+def test_a_kernel_without_pidfds_is_named(mlir_opt: str, folds: str, code: int) -> None:
+    argv = [sys.executable, COMMAND, "-nx", "--batch", "-ex", "run"]
+    tool = [mlir_opt, folds, "--canonicalize", "-o", "out.mlir"]
+    ended = without_pidfds(*argv, "--", *tool, code=code)
+    assert ended.returncode == 3
+    reason = os.strerror(code)
+    assert f"The kernel refuses pidfd_open ({reason})" in ended.stderr
+    assert "seccomp" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_recording_needs_no_pidfds(mlir_opt: str, folds: str) -> None:
+    argv = [sys.executable, COMMAND, "record", "-o", "run.adbrec"]
+    ended = without_pidfds(*argv, "--", mlir_opt, folds, "--canonicalize", "-o", "out.mlir")
+    assert ended.returncode == 0, ended.stderr
+    assert Path("run.adbrec").stat().st_size > 0 and Path("out.mlir").exists()

@@ -137,6 +137,7 @@ class Client:
         self._scanned = 0
         self._number = 0
         self._hello: protocol.Hello | None = None
+        self._lost: dict[str, str] = {}
         # Notifications that arrived during the wait for a response.
         self._notices: list[protocol.Incoming] = []
 
@@ -217,22 +218,39 @@ class Client:
         """
         return self._notices.pop(0) if self._notices else self._receive(seconds)
 
+    def lose(self, missing: dict[str, str]) -> protocol.Hello:
+        """Remove capabilities for the rest of the run, with the reasons.
+
+        Raises:
+            ProtocolError: there was no hello.
+        """
+        self._lost |= missing
+        return self._with_capabilities(self._known_hello.capabilities, self._known_hello.missing)
+
     def update(self, stop: protocol.Stopped) -> protocol.Hello:
         """Return hello with the capabilities at a stop: some were lost, or the MLIR is another one.
 
         Raises:
             ProtocolError: there was no hello.
         """
-        if self._hello is None:
-            raise ProtocolError("The agent stopped before its hello.")
         missing = stop.missing or {}
         if stop.capabilities is msgspec.UNSET:
-            capabilities = self._hello.capabilities - missing.keys()
-            missing = {**self._hello.missing, **missing}
-        else:
-            capabilities = stop.capabilities
+            missing = {**self._known_hello.missing, **missing}
+            return self._with_capabilities(self._known_hello.capabilities, missing)
+        return self._with_capabilities(stop.capabilities, missing)
+
+    @property
+    def _known_hello(self) -> protocol.Hello:
+        if self._hello is None:
+            raise ProtocolError("The agent stopped before its hello.")
+        return self._hello
+
+    def _with_capabilities(
+        self, capabilities: frozenset[str], missing: dict[str, str]
+    ) -> protocol.Hello:
+        missing = {**missing, **self._lost}
         self._hello = msgspec.structs.replace(
-            self._hello, capabilities=capabilities, missing=missing
+            self._known_hello, capabilities=capabilities - missing.keys(), missing=missing
         )
         return self._hello
 

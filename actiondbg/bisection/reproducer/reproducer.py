@@ -30,6 +30,7 @@ from actiondbg.bisection.reproducer.portable_command import (
     make_portable,
 )
 from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult
+from actiondbg.bisection.reproducer.schedule import find_in_schedule
 from actiondbg.bisection.reproducer.scripts import (
     SESSION,
     SKIPS,
@@ -138,6 +139,7 @@ class ReproducerWriter:
     def __post_init__(self) -> None:
         self._notes: list[str] = []
         self._failures: list[str] = []
+        self._schedules: dict[str, str] = {}
         base = self.setup.cwd or Path.cwd()
         self._copies = CopiedFiles(base)
         if self.tool.libmlir is None:
@@ -169,7 +171,9 @@ class ReproducerWriter:
         try:
             self._write_skips(result)
             session = self._start_session_script(result)
-            judge, chosen = self._choose(self._facts(snapshots), judges)
+            facts = self._facts(snapshots)
+            judge, chosen = self._choose(facts, judges)
+            chosen = self._with_schedule(facts, judge, chosen)
             self._check_session_script(*session())
         finally:
             self._reproducer_run.close()
@@ -307,6 +311,28 @@ class ReproducerWriter:
                 return judge, chosen
         return None
 
+    def _with_schedule(self, facts: StrategyFacts, judge: ShellJudge, chosen: _Chosen) -> _Chosen:
+        """Add the runs that show the culprit in the schedule that a culprit pass interprets."""
+        shown = (each.step for each in chosen.results if facts.pass_input in each.step.args)
+        bad = next((step for step in shown if step.expected == "bad"), None)
+        is_single = facts.is_pass and self.result.mode == "first" and chosen.is_confirmed
+        if not is_single or bad is None or facts.pipeline is None:
+            return chosen
+
+        def try_step(step: Step) -> StepResult:
+            return self._reproducer_run.try_steps([step], judge)[0]
+
+        found = find_in_schedule(self.folder, facts.pass_input, facts.pipeline, bad, try_step)
+        if found is None:
+            return chosen
+        self._notes.append(found.sentence)
+        self._schedules = found.files
+        return replace(
+            chosen,
+            sentence=f"{chosen.sentence} {found.sentence}",
+            results=[*chosen.results, *found.results],
+        )
+
     def _is_portable(self) -> bool:
         """Whether the oracle judges in the folder as it did in its place."""
         if not isinstance(self.oracle, TestCommand):
@@ -403,18 +429,21 @@ class ReproducerWriter:
 
     def _ir_titles(self) -> dict[str, str]:
         source = self._command.source
-        return {**_TITLES, **({source: "the input"} if source else {})}
+        return {**_TITLES, **self._schedules, **({source: "the input"} if source else {})}
 
     def _files(self, steps: Sequence[StepResult]) -> list[tuple[str, str]]:
         """Return the files in the folder; remove the IR before the pass if no step needs it."""
+        is_alone = not any(each.step.skips for each in steps)
+        needs = " with the stock tool alone" if is_alone else ", and needs actiondbg"
         is_shown = any(BEFORE_PASS in each.step.args for each in steps)
         if not is_shown and self.tool.libmlir is not None:
             (self.folder / BEFORE_PASS).unlink(missing_ok=True)
         files = {
-            SCRIPT: "shows bad and good",
+            SCRIPT: f"shows bad and good{needs}",
             SESSION: "steps to the action in actiondbg",
             SKIPS: "skips the action in actiondbg",
             **_TITLES,
+            **self._schedules,
             **{name: _role(name) for name in self._copies.files},
         }
         return [(name, what) for name, what in files.items() if (self.folder / name).exists()]

@@ -65,7 +65,7 @@ def _command(command: str, copies: CopiedFiles, inside: Path | None) -> ShellJud
             'echo "The test ended with status $code: it took too long, or cannot be run."',
             "return 125",
         ],
-        [f"# The test of a file.\ntest={shlex.quote(with_variable(text, OUTPUT))}\n"],
+        [f"# The test of an output.\ntest={shlex.quote(with_variable(text, OUTPUT))}\n"],
     )
 
 

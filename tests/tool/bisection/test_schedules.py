@@ -68,3 +68,63 @@ def test_a_program_that_prints_nothing_is_refused(mlir_opt: str) -> None:
     Path("in.mlir").write_text(SILENT)
     with pytest.raises(OracleError, match="prints nothing when 'main' is called, so no output can"):
         actiondbg.bisect([mlir_opt, "in.mlir", "--canonicalize"], Compare())
+
+
+TILED = """\
+module attributes {transform.with_named_sequence} {
+  func.func @f(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %0 = linalg.matmul ins(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>)
+      outs(%b : tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %0 : tensor<8x8xf32>
+  }
+  transform.named_sequence @helper(%x: !transform.any_op {transform.readonly}) {
+    transform.yield
+  }
+  transform.named_sequence @main(%root: !transform.any_op {transform.readonly}) {
+    %0 = transform.structured.match ops{["linalg.matmul"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    transform.foreach %0 : !transform.any_op {
+    ^bb0(%x: !transform.any_op):
+      transform.include @helper failures(propagate) (%x) : (!transform.any_op) -> ()
+    }
+    %1, %l:2 = transform.structured.tile_using_for %0 tile_sizes [4, 4, 0]
+      : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.annotate %1 "tiled" : !transform.any_op
+    %2 = transform.structured.generalize %1 : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "number", "name"),
+    [
+        ("scf.for", 3, "structured.tile_using_for"),
+        ("tiled", 4, "annotate"),
+        ("linalg.generic", 5, "structured.generalize"),
+    ],
+)
+def test_the_operation_of_a_schedule_is_named(
+    mlir_opt: str, wrong: str, number: int, name: str
+) -> None:
+    Path("in.mlir").write_text(TILED)
+    passes = "transform-interpreter{entry-point=main},cse"
+    result = actiondbg.bisect(
+        [mlir_opt, "in.mlir", f"--pass-pipeline=builtin.module({passes})"],
+        f"! sed -n '/@f(/,/named_sequence/p' {{}} | grep -q {wrong}",
+        output="out",
+    )
+    assert result.culprit is not None and result.culprit.name == "transform-interpreter"
+    sentence = f"operation {number} of 5 turns good to bad: transform.{name}."
+    assert any(note.endswith(sentence) for note in result.notes), result.notes
+    assert sorted(file.name for file in Path("out").glob("schedule-*")) == [
+        f"schedule-{number - 1}.mlir",
+        f"schedule-{number}.mlir",
+    ]
+    done = subprocess.run(
+        ["out/repro.sh"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 0, done.stdout
+    assert f"good, expected good: schedule-{number - 1}.mlir" in done.stdout
+    assert f"bad, expected bad: schedule-{number}.mlir" in done.stdout

@@ -26,6 +26,8 @@ _REPLACED = [
     (r"\d+(?:\.\d+)? (?:B|kB|MB|bytes), \d+(?:\.\d+)? bytes each", "SIZE, SIZE each"),
     (r"\(\d+\.\d [kM]B\)", "(SIZE)"),
     (r"(?<=, )\d+\.\d MB\b", "SIZE"),
+    # How often the plain tool runs beside the search of a bisection.
+    (r'("plain_(?:bad|runs)": )[2-8]\b', r"\1N"),
     # How many operations the tool has before its first action; it depends on addresses.
     (r'(tracked(?:": | +))\d+', r"\1N"),
     (

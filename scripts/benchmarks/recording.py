@@ -97,14 +97,14 @@ def _beside_stock(argv: list[str], directory: Path, rounds: int) -> Iterator[Row
     bare = taken["bare"]
     yield from _rows(taken, f"{actions:,} actions in {bare:.2f} s")
     yield (
-        f"the stock --log-actions-to: {taken['stock_log'] / bare:.1f} of bare, ours is ahead",
-        f"{taken['stock_log'] / taken['log']:.1f} times",
-        "5",
+        f"the stock --log-actions-to: {taken['stock_log'] / bare:.1f} of bare; times ahead of it",
+        f"{taken['stock_log'] / taken['log']:.1f}",
+        "at least 2",
     )
     ours = max(taken["log"] / bare - 1, 0.01)  # in the noise it may be nothing
     adds = (taken["stock_log"] / bare - 1) / ours
-    yield ("what it adds to the run against what ours adds", f"{adds:.0f} times", "")
-    yield ("the stock --profile-actions-to", f"{taken['stock_profile'] / bare:.1f} of bare", "")
+    yield ("what it adds to the run against what ours adds, times", f"{adds:.0f}", "")
+    yield ("the stock --profile-actions-to, of bare", f"{taken['stock_profile'] / bare:.1f}", "")
     size = recording.stat().st_size
     yield ("the recording, bytes an action", f"{size / actions:.1f}", "40")
 
@@ -176,5 +176,5 @@ def _threads(path: str, source: Path, directory: Path, quick: bool) -> Iterator[
     yield (
         f"record with {threads} threads keeps of bare's speed-up {bare:.2f}",
         f"{ours / bare:.2f}",
-        "0.9",
+        "at least 0.9",
     )

@@ -193,7 +193,7 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
             ("any one of these applied too", "not good"),
         ],
     }
-    rows = [*sets[result.mode]]
+    rows = sets[result.mode] if result.is_minimal else sets[result.mode][:-1]
     if result.confirmed is not None:
         rows.append(("only the culprit skipped", result.confirmed))
     return rows
@@ -204,10 +204,8 @@ def summary(report: Report) -> str:
     result = report.result
     candidates = counted(result.candidates, "candidate")
     trials = counted(result.trials, "trial")
-    return (
-        f"It is {_MODES[result.mode]}; it was found among {candidates} by {trials}. "
-        f"Good is: {report.good}."
-    )
+    what = _sized(_MODES[result.mode], result)
+    return f"It is {what}; it was found among {candidates} by {trials}. Good is: {report.good}."
 
 
 def other_entries(report: Report) -> tuple[str, list[str]]:
@@ -220,7 +218,14 @@ def other_entries(report: Report) -> tuple[str, list[str]]:
     lines = [entry.describe() for entry in entries[:_MOST]]
     if len(entries) > _MOST:
         lines.append(f"... and {len(entries) - _MOST} more")
-    return f"The smallest set of {what}", lines
+    return _sized(f"The smallest set of {what}", result), lines
+
+
+def _sized(text: str, result: Result) -> str:
+    """Return a text about the smallest set, of one that may not be the smallest if it is not."""
+    if result.is_minimal:
+        return text
+    return text.replace("the smallest set", "a set").replace("The smallest set", "A set")
 
 
 def notes(report: Report) -> list[str]:

@@ -101,7 +101,6 @@ module attributes {transform.with_named_sequence} {
     ("wrong", "number", "name"),
     [
         ("scf.for", 3, "structured.tile_using_for"),
-        ("tiled", 4, "annotate"),
         ("linalg.generic", 5, "structured.generalize"),
     ],
 )

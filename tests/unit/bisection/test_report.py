@@ -15,6 +15,7 @@ from actiondbg.bisection.report.markdown import block, code, escape, markdown_re
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import Step, session_script
 from actiondbg.bisection.result import Culprit, Entry, Result
+from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import FileNotWritten
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Frame, Outcome
@@ -238,3 +239,26 @@ def test_folder_of_another_program_is_kept(tmp_path: Path) -> None:
     with replaced_directory(tmp_path / "empty", "mark") as making:
         (making / "mark").write_text("x")
     assert (tmp_path / "empty/mark").exists()
+
+
+@pytest.mark.parametrize("mode", ["minimize", "skip"])
+def test_a_set_that_may_not_be_the_smallest_is_not_called_so(mode: Mode) -> None:
+    base = msgspec.structs.replace(
+        report().result, mode=mode, confirmed=None, skips=report().result.applied
+    )
+    for is_minimal in (True, False):
+        found = report(result=msgspec.structs.replace(base, is_minimal=is_minimal))
+        for text in (markdown_report(found), html_report(found)):
+            assert ("smallest set" in text.lower()) == is_minimal
+            assert ("any one of these" in text) == is_minimal
+
+
+def test_a_reproducer_that_needs_actiondbg_is_not_of_the_stock_tool_alone() -> None:
+    bad = Step("bad", "as it is", ["in.mlir"])
+    good = Step("good", "with skips", ["in.mlir"], skips=True)
+    assert bad.key != good.key
+    steps = [StepResult(bad, "bad"), StepResult(good, "good")]
+    text = markdown_report(report(steps=steps, verified=True))
+    assert "needs actiondbg" in text and "stock tool alone" not in text
+    assert "\nactiondbg --batch --skips verdict.skips -ex run -- mlir-opt in.mlir\n" in text
+    assert "stock tool alone" in markdown_report(report())

@@ -180,4 +180,6 @@ def _explain(console: Console, options: ExplainOptions) -> int:
 
 
 def _is_answer(found: Explanation) -> bool:
-    return bool(found.groups() or found.never_tried() if found.target else found.failed)
+    if found.target:
+        return bool(found.groups() or found.never_tried())
+    return bool(found.failed or found.verifier)

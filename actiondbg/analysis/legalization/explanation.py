@@ -9,6 +9,7 @@ import msgspec
 
 from actiondbg.analysis.legalization.cause import Cause, blockers, cause_of, cause_of_failure
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
+from actiondbg.protocol import Culprit
 from actiondbg.protocol.legalizations import OperationsLeft
 
 
@@ -28,6 +29,18 @@ class LeftGroup(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+class VerifierFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """IR that the verifier refused.
+
+    Attributes:
+        message: of the verifier, and the operation on which it failed.
+        culprit: the last pass that had ended; None for the input.
+    """
+
+    message: str
+    culprit: Culprit | None
+
+
 class Explanation(msgspec.Struct, kw_only=True):
     """What the dialect conversions of a run tried in vain, up to now.
 
@@ -36,10 +49,12 @@ class Explanation(msgspec.Struct, kw_only=True):
             conversion that failed.
         conversions: those that failed, and with a target those that left some of its operations,
             in their order.
+        verifier: the first failure of the verifier, if no conversion failed; None without one.
     """
 
     target: str | None
     conversions: list[Conversion]
+    verifier: VerifierFailure | None = None
 
     @property
     def failed(self) -> Conversion | None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.explanation import Explanation, VerifierFailure
 from actiondbg.analysis.legalization.tree import Conversion, read_conversions
+from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import NoAnswer
 from actiondbg.ir.value_names import ValueNames, read_names
 from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
@@ -20,6 +21,7 @@ from actiondbg.session.past.replay import Replay, replay_to
 if TYPE_CHECKING:
     from actiondbg.process.forked_tool import ForkedTool
 
+_VERIFY = protocol.Catch(kind="verify")
 R = TypeVar("R", bound=protocol.Message)
 _MOST = 1000  # operations that conversions left
 
@@ -54,7 +56,29 @@ class ConversionReplay:
             replay_to(fork, self._replay.now())
             fork.request(protocol.CloseLegalizations())
             conversions = self._read(file, fork)
-        return Explanation(target=target, conversions=conversions)
+        found = Explanation(target=target, conversions=conversions)
+        if target is None and found.failed is None:
+            found.verifier = self._verifier_failure()
+        return found
+
+    def _verifier_failure(self) -> VerifierFailure | None:
+        """Return the first failure of the verifier up to now."""
+        place = self._replay.now()
+        until = protocol.Until(
+            terms=[protocol.Term(kind="ordinal", ordinal=place.ordinal)],
+            condition=None,
+            within=False,
+            after=place.when == "after",
+        )
+        is_over = self._replay.is_over
+        if not is_over and (place.ended or not place.ordinal):
+            return None  # outside of any action: where that is cannot be told a fork
+        with self._replay.fork() as fork:
+            fork.request(protocol.SetBreakpoints(breakpoints=catches_on_wire([_VERIFY])))
+            stop = fork.complete(until=None if is_over else until)
+        if stop.reason != "catch":
+            return None
+        return VerifierFailure(message=stop.message or "", culprit=stop.culprit)
 
     def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
         access = NamedAccess(_ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))

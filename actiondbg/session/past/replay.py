@@ -58,6 +58,11 @@ class Replay:
             return Place(newest, "after", ended=True)
         return _place_of(stop)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended."""
+        return self._executions.need_idle().state == "exited"
+
     def check_past(self, ordinal: int, when: Side) -> None:
         """Raise UsageError if an action has not begun, or, for "after", has not ended."""
         if ordinal < 1:

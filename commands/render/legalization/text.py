@@ -10,13 +10,14 @@ import msgspec
 from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, short_name
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.stop import culprit_words
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import operation
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.legalization.explanation import LeftGroup
+    from actiondbg.analysis.legalization.explanation import LeftGroup, VerifierFailure
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
     from actiondbg.protocol.legalizations import CastLeft, CastUnresolved, Neighbour, TypeFailed
 
@@ -28,6 +29,10 @@ _LEGALITY = {
 }
 _MOST_ERRORS = 3  # of a failed conversion
 _MOST_USERS = 3  # of a cast
+_VERIFIER_HINT = (
+    "'catch verify' stops there, with the IR; 'set verify-each-action on' stops after the action "
+    "that broke it."
+)
 
 
 class ExplanationShown(msgspec.Struct):
@@ -49,6 +54,8 @@ def headline(found: Explanation) -> str:
     """Return one sentence: which operation was not legalized, and what is missing."""
     conversion, cause = found.failed, found.cause
     if conversion is None or cause is None:
+        if found.verifier is not None:
+            return _verifier_words(found.verifier)
         return "No dialect conversion failed up to now."
     if not cause.way:
         return f"{conversion_words(conversion)} failed: {cause.text}."
@@ -56,6 +63,15 @@ def headline(found: Explanation) -> str:
     place = f" at {first.location}" if first.location else ""
     was = "was being legalized" if first.legalized is None else "was not legalized"
     return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
+
+
+def _verifier_words(failure: VerifierFailure) -> str:
+    """Return which pass left IR that the verifier refuses, and why."""
+    after = " for the input"
+    if failure.culprit is not None:
+        after = f" after {culprit_words(failure.culprit)}"
+    message = failure.message.removeprefix("the verifier failed ")
+    return f"No dialect conversion failed. The verifier failed{after}, {message.rstrip('.')}."
 
 
 def conversion_words(conversion: Conversion) -> str:
@@ -85,7 +101,10 @@ class _Text:
     def failure(self, found: Explanation) -> list[str]:
         conversion, cause = found.failed, found.cause
         if conversion is None or cause is None:
-            return [headline(found)]
+            lines = [headline(found)]
+            if found.verifier is not None:
+                lines.append(self._styled(_VERIFIER_HINT, DIM))
+            return lines
         self._is_full = bool(conversion.full)
         text = headline(found)
         text = text[0].upper() + text[1:]
@@ -285,6 +304,7 @@ def explanation_json(shown: ExplanationShown) -> object:
         "target": found.target,
         "sentence": headline(found) if found.target is None else None,
         "cause": None if cause is None else {"kind": cause.kind, "text": cause.text},
+        "verifier": msgspec.to_builtins(found.verifier),
         "conversions": msgspec.to_builtins(found.conversions),
     }
     if found.target is not None:

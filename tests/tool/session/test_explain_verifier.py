@@ -1,0 +1,41 @@
+"""Why the verifier refuses IR, in real tools."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import actiondbg
+from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
+
+Launch = Callable[..., actiondbg.Session]
+
+
+def test_a_verifier_failure_is_explained(debian: Callable[[str], str], folds: str) -> None:
+    passes = "cse,test-pass-create-invalid-ir,canonicalize"
+    tool = [debian("mlir-opt"), folds, f"--pass-pipeline=builtin.module(func.func({passes}))"]
+    done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, hint = done.stdout.splitlines()
+    assert first.startswith("No dialect conversion failed. The verifier failed after #")
+    assert "pass-execution (test-pass-create-invalid-ir), on func.func: " in first
+    assert "'catch verify' stops there" in hint
+    with actiondbg.launch(tool) as session:
+        session.breakpoints.catch("verify")
+        caught = session.run()
+        failure = session.past.explain().verifier
+        assert failure is None or failure.message == caught.message
+        while session.state == "stopped":
+            session.continue_()
+        failure = session.past.explain().verifier
+        assert failure is not None and failure.message == caught.message
+        assert caught.culprit is not None and failure.culprit == caught.culprit
+
+
+def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None:
+    source = "func.func @f() -> i32 {\n  return\n}\n"
+    session = launch("--canonicalize", source=stock.write("bad.mlir", source))
+    assert session.run().status == 1
+    failure = session.past.explain().verifier
+    assert failure is None or failure.culprit is None

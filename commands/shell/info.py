@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,7 @@ from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown,
 from actiondbg.commands.render.threads import ContextsShown, ProcessesShown, ThreadsShown
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
-from actiondbg.errors import UsageError
+from actiondbg.errors import ToolGone, UsageError
 from actiondbg.version import VERSION
 
 if TYPE_CHECKING:
@@ -102,6 +103,9 @@ def info_displays(console: Console, _: NoOptions) -> Displays:
 def info_program(console: Console, _: NoOptions) -> Facts:
     """Show the command line, the state, the processes and the exit status of the program."""
     session = console.session
+    with contextlib.suppress(ToolGone):  # it was killed meanwhile, and is "exited" now
+        if session.state == "stopped":
+            session.status()
     facts: dict[str, Fact] = {
         "command": shlex.join(session.target.argv) or None,
         "state": session.state,

@@ -7,6 +7,7 @@ import json
 import os
 import select
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,17 @@ class FrontEnd:
     Args:
         case: what is debugged.
         folder: the working directory, with the input.
-        options: of actiondbg.
         editor: the command that ``edit-ir`` runs.
+        command: the front end.
     """
 
-    def __init__(self, case: Case, folder: Path, *options: str, editor: str = "false") -> None:
+    def __init__(
+        self, case: Case, folder: Path, *, editor: str, command: Sequence[str] = (COMMAND,)
+    ) -> None:
         self.folder = folder
         self.errors = folder / "stderr.txt"
         redirect = ["--tool-stdout", OUT] if case.output == "stdout" else []
-        argv = [COMMAND, "--json", "-nx", *redirect, *options, "--", *case.argv()]
+        argv = [*command, "--json", "-nx", *redirect, "--", *case.argv()]
         environment = {**os.environ, "VISUAL": editor, "XDG_STATE_HOME": str(folder / "state")}
         with self.errors.open("wb") as errors:
             self._process = subprocess.Popen(

@@ -33,6 +33,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import inspect_command_line
+from actiondbg.tool.program import command_words
 
 _REDUCTION_SECONDS = 1200.0
 # The time limit of a trial of the reduction, at least: the larger of these.
@@ -118,14 +119,14 @@ def bisect(
     scratch = make_directory()
     try:
         task = BisectionTask(
-            argv=list(argv),
+            argv=command_words(argv),
             oracle=make_oracle(oracle),
             filter=make_filter(tag, name, func, always),
             mode=mode,
             jobs=jobs,
             seconds=timeout,
             repeat=repeat,
-            stdin=_stdin(list(argv), stdin, cwd, scratch),
+            stdin=_stdin(command_words(argv), stdin, cwd, scratch),
             cwd=Path(cwd) if cwd is not None else None,
             env=env,
             mlir_include=Path(mlir_include) if mlir_include is not None else None,

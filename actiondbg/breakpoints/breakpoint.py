@@ -172,6 +172,7 @@ class BreakpointTable:
 
     def __init__(self) -> None:
         self._all: dict[int, Breakpoint] = {}
+        self._kinds: dict[int, str] = {}
         self._newest = 0
 
     def __len__(self) -> int:
@@ -196,6 +197,10 @@ class BreakpointTable:
         """Return several breakpoints; raises UsageError if an id is unknown."""
         return [self.get(number) for number in numbers]
 
+    def kind_of(self, number: int) -> str:
+        """Return what a breakpoint is, or was before it was deleted, such as ``watch``."""
+        return self._kinds.get(number, "breakpoint")
+
     @property
     def next_id(self) -> int:
         """The id of the next breakpoint."""
@@ -205,6 +210,7 @@ class BreakpointTable:
         """Add a breakpoint with the id ``next_id``."""
         self._newest = new.id
         self._all[new.id] = new
+        self._kinds[new.id] = f"temporary {new.kind}" if new.temporary else new.kind
         return new
 
     def remove(self, number: int) -> None:

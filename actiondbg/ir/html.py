@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from pygments.formatters.html import HtmlFormatter
@@ -11,7 +12,7 @@ from pygments.token import STANDARD_TYPES, Whitespace
 from actiondbg.ir.lexer import MlirLexer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pygments.token import _TokenType as TokenType  # pyright: ignore[reportPrivateUsage]
 
@@ -48,6 +49,23 @@ def token_colors() -> str:
     """Return the CSS of tokens in ``.hl``, for light and dark pages; without a background."""
     light, dark = "\n".join(_style(_LIGHT)), "\n".join(_style(_DARK))
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
+
+
+def notebook_page(rows: Iterable[tuple[str, str]]) -> str:
+    """Return lines of IR for a notebook, coloured.
+
+    Args:
+        rows: each line, with what stands left of it, such as an arrow.
+    """
+    lines = (f"{escape(gutter)}{_spans(text)}" for gutter, text in rows)
+    return f'<style>\n{token_colors()}</style>\n<pre class="hl">{chr(10).join(lines)}</pre>'
+
+
+def _spans(text: str) -> str:
+    return "".join(
+        f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
+        for name, piece in pieces(text)
+    )
 
 
 def _class_of(token: TokenType) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import itertools
 import weakref
 from pathlib import Path
 from typing import IO, Any, cast
 
 from actiondbg import protocol
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.counts import counted
 
 _CHUNK = 1 << 20  # bytes
+_MOST_LINES = 2000  # in a notebook
 
 
 class PrintedText(Closeable):
@@ -38,6 +41,30 @@ class PrintedText(Closeable):
     def text(self) -> str:
         """All of it; read anew at each use."""
         return self._file.read_text(encoding="utf-8", errors="replace")
+
+    def __str__(self) -> str:
+        return self.text.rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<printed IR of {counted(self.bytes, 'byte')}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first lines for a notebook, coloured, with an arrow at the cursor."""
+        from actiondbg.ir.html import notebook_page
+
+        with self._file.open(encoding="utf-8", errors="replace") as file:
+            lines = [line.rstrip("\n") for line in itertools.islice(file, _MOST_LINES + 1)]
+        rows = [(self._gutter(at), line) for at, line in enumerate(lines[:_MOST_LINES], 1)]
+        if len(lines) > _MOST_LINES:
+            rows.append((f"... the first {_MOST_LINES:,} lines: see text", ""))
+        return notebook_page(rows)
+
+    def _gutter(self, line: int) -> str:
+        """Return what stands left of a line, as the shell shows it."""
+        if self.mark is None:
+            return ""
+        first, last = self.mark
+        return "--> " if line == first else "  | " if first < line <= last else "    "
 
     def copy_to(self, file: IO[str] | IO[bytes]) -> None:
         """Copy it in pieces of 1 MiB.

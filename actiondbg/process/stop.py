@@ -9,7 +9,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.process.crash import SIGNALS, crash_cause, parse_crash
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, joined, plural
 
 Side = Literal["before", "after"]  # of an action
 
@@ -90,6 +90,24 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     unforkable: str | None = None
     created: protocol.Created | None = None
     pass_run: protocol.PassRun | None = None
+
+    def __str__(self) -> str:
+        """Return the stop as sentences: its place, the outcome, and why the tool stopped."""
+        if self.when == "exit":
+            return self.message or f"The tool exited with status {self.status}."
+        when = "inside" if self.when == "during" else self.when
+        place = f"{when} {self.title}" if self.ordinal else "outside of any action"
+        if self.pass_run is not None and self.pass_run.begun > 1:
+            place += f" in {self.pass_run}"
+        place += f" in @{self.function.removeprefix('@')}" if self.function else ""
+        place += f" at {self.location}" if self.location else ""
+        hits = ""
+        if self.breakpoints:
+            hits = f" ({plural('breakpoint', len(self.breakpoints))} {joined(self.breakpoints)})"
+        result = f": {self.outcome.result}" if self.outcome is not None else ""
+        reasons = self.outcome.reasons if self.outcome is not None else []
+        lines = [*reasons, *(self.message or "").splitlines()]
+        return "\n".join([f"Stopped {place}{hits}{result}", *(f"  {line}" for line in lines)])
 
     @property
     def is_crash(self) -> bool:

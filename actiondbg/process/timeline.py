@@ -10,6 +10,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.process.stop import Side, Stop
+from actiondbg.support.counts import counted
 
 
 class Skipped(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
@@ -332,3 +333,11 @@ def actions_at(stop: Stop) -> int:
         return stop.actions
     running = stop.depth + (stop.when != "after") if stop.ordinal else 0
     return (stop.event + running) // 2
+
+
+def too_far_out(depth: int) -> str:
+    """Return why there is no action so many levels around a stop of a depth."""
+    if not depth:
+        return "No action is around this stop: use reverse-next or reverse-step."
+    verb = "is" if depth == 1 else "are"
+    return f"Only {counted(depth, 'action')} {verb} around this stop: give a smaller count."

@@ -107,6 +107,12 @@ class ActionRef(msgspec.Struct, kw_only=True):
     context: str | None = None
     mlir: str | None = None
 
+    @property
+    def title(self) -> str:
+        """Its ordinal, tag and name, such as ``#17 fold (arith.addi)``."""
+        name = self.name or (f"on {self.op}" if self.op else "nameless")
+        return f"#{self.ordinal} {self.tag} ({name})"
+
 
 def ref_fields(action: ActionRef) -> dict[str, Any]:
     """Return the fields of a reference, to make another struct that holds one."""

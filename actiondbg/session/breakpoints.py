@@ -67,6 +67,14 @@ class BreakpointList:
             self._host.count_hits()
         return self._table.all()
 
+    def kind_of(self, id: int) -> str:
+        """Return what a breakpoint is, or was before it was deleted.
+
+        Returns:
+            ``breakpoint``, ``temporary breakpoint``, ``watch`` or ``catch``.
+        """
+        return self._table.kind_of(id)
+
     def get(self, id: int) -> Breakpoint:
         """Return a breakpoint; at a stop its hits are current."""
         with contextlib.suppress(ToolGone):

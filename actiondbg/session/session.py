@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg import protocol
@@ -12,7 +13,7 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, attempted_spec, parse_spec
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
 from actiondbg.process.program_run import FollowedProcess
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def launch(
-    argv: list[str],
+    argv: Sequence[str],
     *,
     mlir_include: str | os.PathLike[str] | None = None,
     stdin: Redirection = None,
@@ -89,7 +90,7 @@ def launch(
         UsageError: the command line is empty, a glob is wrong, or the skips or edits cannot be
             read.
     """
-    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize, follow)
+    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.skips.load(skips)
@@ -233,6 +234,26 @@ class Session(Closeable):
     def execution(self) -> Execution | None:
         """The current process of the tool, which may have ended; None before the first run."""
         return self._executions.current
+
+    def __repr__(self) -> str:
+        return f"<Session of {shlex.join(self.target.argv)}: {self._stop_line() or self.state}>"
+
+    def _repr_html_(self) -> str:
+        """Return the stop for a notebook, with coloured lines of IR and an arrow at the cursor."""
+        from actiondbg.ir.html import notebook_page
+
+        head = notebook_page([(str(self.stop or repr(self)), "")])
+        if self.state != "stopped":
+            return head
+        try:
+            return head + notebook_page(self.ir.excerpt().rows())
+        except ActiondbgError:  # such as an erased operation
+            return head
+
+    def _stop_line(self) -> str:
+        """Return the first line about the stop, as the end of a sentence; empty without one."""
+        line = str(self.stop or "").partition("\n")[0]
+        return line[:1].lower() + line[1:]
 
     @property
     def state(self) -> State:

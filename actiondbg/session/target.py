@@ -12,6 +12,7 @@ from actiondbg.session.executions import Executions
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool
 from actiondbg.tool.identification.mlir_object import find_mlir_object
+from actiondbg.tool.option_names import option_names
 from actiondbg.tool.program import Program
 
 
@@ -56,6 +57,16 @@ class Target:
     def tool(self) -> Tool:
         """The tool; raises LaunchError when it is missing or unsuitable for the agent."""
         return self._program.tool
+
+    def option_names(self) -> list[str]:
+        """Return the options that the tool's ``--help`` lists; none of a program that starts tools.
+
+        Raises:
+            LaunchError: the tool is missing or unsuitable.
+        """
+        if self._program.is_followed:
+            return []
+        return option_names(self.tool, self.environment, self.directory)
 
     def process(self) -> ProcessStatus | None:
         """Return the status of the tool's process; None before its start and after its end."""

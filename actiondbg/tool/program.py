@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
@@ -43,6 +43,18 @@ _OF_AGENTS = (
 )
 
 
+def command_words(argv: Sequence[str]) -> list[str]:
+    """Return a command line as a list.
+
+    Raises:
+        UsageError: it is one text.
+    """
+    if isinstance(argv, str):
+        words = argv.split() or ["mlir-opt", "in.mlir"]
+        raise UsageError(f"A command line is a list of words, not a text: write {words}.")
+    return list(argv)
+
+
 class StartedProgram(NamedTuple):
     """A process that was started.
 
@@ -76,7 +88,7 @@ class Program:
 
     def __init__(
         self,
-        argv: list[str],
+        argv: Sequence[str],
         mlir_include: str | os.PathLike[str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
@@ -84,9 +96,9 @@ class Program:
         randomize: bool = False,
         follow: str | None = None,
     ) -> None:
+        self.argv = command_words(argv)
         if not argv or not argv[0]:
             raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
-        self.argv = argv
         self.mlir_include = None if mlir_include is None else Path(mlir_include)
         self.cwd = None if cwd is None else Path(cwd)
         self.env = env

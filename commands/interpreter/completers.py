@@ -61,6 +61,16 @@ def files(_: Typed) -> None:
     return None
 
 
+def tool_arguments(typed: Typed) -> list[str] | None:
+    """Complete the options of the tool, else file names."""
+    if not typed.word.startswith("-") or typed.console.recorded is not None:
+        return None
+    try:
+        return matching(typed.console.live_session().target.option_names(), typed.word)
+    except (ActiondbgError, OSError):
+        return []
+
+
 # --- names of the tool ---------------------------------------------------------------
 
 

@@ -50,7 +50,7 @@ def _complete_arguments(command: Command, typed: Typed) -> list[str] | None:
     previous = options.get(typed.before[-1]) if typed.before else None
     if previous is not None and previous.takes_value:
         return _complete_field(previous, typed)
-    if typed.word.startswith("-"):
+    if typed.word.startswith("-") and options:
         return matching(options, typed.word)
     if command.rest is not None:
         return command.rest.complete(typed) if command.rest.complete else []

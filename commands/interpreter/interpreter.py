@@ -400,8 +400,10 @@ def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] 
 
 
 def _help_asked(command: Command, text: str) -> str | None:
-    """Return what ``help`` describes where a command's only argument is --help; else None."""
+    """Return what ``help`` describes where a command's only argument is --help or -h; else None."""
     words = text.split()
-    if words[-1:] != ["--help"] or (words[:-1] and command.subcommand(words[0]) is None):
+    if not {*words[-1:]} & {"--help", "-h"} or (
+        words[:-1] and command.subcommand(words[0]) is None
+    ):
         return None
     return " ".join([command.name, *words[:-1]]) if len(words) <= 2 else None

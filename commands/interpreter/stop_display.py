@@ -11,6 +11,7 @@ from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.render.info import Display, Displayed
 from actiondbg.commands.render.registry import show
 from actiondbg.commands.render.stop import Reproduced
+from actiondbg.commands.render.tables import fitted
 from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def run_display(console: Console, one: Display) -> Displayed:
     except Exception as error:
         message = message_of(console.interpreter.reported(one.command, error))
         if not console.json:
-            console.out.write(f"  {message}\n")
+            console.out.write(f"{fitted(f'  {message}', console.width)}\n")
         return Displayed(one.id, one.command, ok=False, error=message)
     finally:
         console.displays.running = False
@@ -68,7 +69,8 @@ def run_display(console: Console, one: Display) -> Displayed:
 def _show_ways_back(console: Console, stop: Stop) -> None:
     """Tell a user at the prompt how to go back from the end of the run."""
     if console.interactive and not console.json and stop.event and console.can_go_back:
-        console.out.write("reverse-step goes back to the last event, goto #N to any action.\n")
+        way = "reverse-step goes back to the last event, goto #N to any action."
+        console.out.write(f"{console.fitted(way)}\n")
 
 
 def _reproduce(console: Console) -> Reproduced:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import msgspec
 
 from actiondbg.analysis.actions import ActionList, ListedAction
@@ -102,25 +104,35 @@ def pipeline_text(_: RenderContext, shown: PipelineShown) -> str:
     """Return the text of ``info pipeline``."""
     if not shown.passes:
         return "No pass runs."
-    return "\n".join([_HEAD, *_pass_lines(shown.passes, shown, 0)])
+    rows = list(_levels(shown.passes))
+    runs: dict[str, list[int]] = {}
+    for one, _level in rows:
+        runs.setdefault(one.name, []).extend(one.ordinals)
+    numbers = {name: {run: at for at, run in enumerate(sorted(runs[name]), 1)} for name in runs}
+    lines = [_pass_line(one, shown, level, numbers[one.name]) for one, level in rows]
+    return "\n".join([_HEAD, *lines])
 
 
-def _pass_lines(passes: list[PipelinePass], shown: PipelineShown, level: int) -> list[str]:
-    lines: list[str] = []
+def _levels(passes: list[PipelinePass], level: int = 0) -> Iterator[tuple[PipelinePass, int]]:
+    """Yield passes, each with its level, before those that it runs."""
     for one in passes:
-        lines.append(_pass_line(one, shown, level))
-        lines += _pass_lines(one.passes, shown, level + 1)
-    return lines
+        yield one, level
+        yield from _levels(one.passes, level + 1)
 
 
-def _pass_line(one: PipelinePass, shown: PipelineShown, level: int) -> str:
+def _pass_line(
+    one: PipelinePass, shown: PipelineShown, level: int, numbers: Mapping[int, int]
+) -> str:
+    """Return a pass as a line; ``numbers`` are those of the runs of its name, by ordinal."""
     mark = "->" if one.state == "running" or shown.here in one.ordinals else "  "
     mark += "!" if one.failed or shown.crashed in one.ordinals else " "
     runs = str(len(one.ordinals))
     if one.state == "running" and len(one.ordinals) > 1:
         runs = f"{one.finished} of {runs}"
     time = "-" if one.seconds is None else f"{one.seconds * 1000:.3f} ms"
-    name = one.name or f"on each {one.passes[0].op if one.passes else 'operation'}:"
+    number = numbers[one.ordinals[0]]
+    name = f"{one.name}#{number}" if one.name and number > 1 else one.name
+    name = name or f"on each {one.passes[0].op if one.passes else 'operation'}:"
     crashes = int(shown.crashed in one.ordinals)
     ends = (
         (one.failed, "failed"),

@@ -12,7 +12,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.source_lines import program_line
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import describe, operation, title_of
+from actiondbg.commands.render.units import describe, operation
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
@@ -114,7 +114,7 @@ def emphasize(context: RenderContext, text: str, style: str) -> str:
 
 
 def _head(context: RenderContext, stop: Stop) -> str:
-    title = title_of(stop)
+    title = stop.title
     place = describe(stop, context.session.target.argv).removeprefix(title)
     if stop.tag == PASS_TAG and stop.pass_run is not None and not is_adaptor(stop.name):
         title = title.replace(f"({stop.name})", f"({stop.pass_run})")
@@ -167,10 +167,9 @@ def _reason(context: RenderContext, stop: Stop) -> str:
         return "Crash, stopped"
     if not stop.breakpoints:
         return "Stopped"
-    kinds = {each.id: each.kind for each in context.session.breakpoints.all()}
     hit: dict[str, list[str]] = {}
-    for number in stop.breakpoints:  # a temporary one has been deleted
-        hit.setdefault(kinds.get(number, "breakpoint"), []).append(str(number))
+    for number in stop.breakpoints:
+        hit.setdefault(context.session.breakpoints.kind_of(number), []).append(str(number))
     words = (_numbered(kind, numbers) for kind, numbers in hit.items())
     return f"{', '.join(words).capitalize()}, stopped"
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import msgspec
 
+from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted, wrapped
 from actiondbg.protocol import Action, ActionRef, Cursor, Frame, Unit
@@ -50,11 +51,17 @@ def describe(action: ActionRef, argv: Sequence[str] = ()) -> str:
         action: the action.
         argv: the tool's command line: the directory of its only input is left out.
     """
-    text = title_of(action)
+    text = action.title
     if action.function:
         text += f" in @{action.function.removeprefix('@')}"
-    location = short_place(action.location or "", argv)
-    return text + (f" at {location}" if location and not location.endswith(":0:0") else "")
+    return text + place_words(action.location, argv)
+
+
+def place_words(location: str | None, argv: Sequence[str], before: str = " ") -> str:
+    """Return `` at FILE:LINE:COL``, with the location in short; nothing for an unknown one."""
+    if not location or location.endswith(":0:0"):
+        return ""
+    return f"{before}at {short_place(location, argv)}"
 
 
 def short_place(location: str, argv: Sequence[str]) -> str:
@@ -62,12 +69,6 @@ def short_place(location: str, argv: Sequence[str]) -> str:
     file = re.sub(r"(:\d+)*$", "", location)
     inputs = [word for option, word in pairwise(argv) if option != "-o" and os.path.isfile(word)]
     return os.path.basename(file) + location[len(file) :] if inputs == [file] else location
-
-
-def title_of(action: ActionRef) -> str:
-    """Return an action as its ordinal, tag and name; a nameless one with its operation."""
-    name = action.name or (f"on {action.op}" if action.op else "nameless")
-    return f"#{action.ordinal} {action.tag} ({name})"
 
 
 def operation(id: int | None, name: str | None) -> str:
@@ -92,7 +93,7 @@ def _value(value: object) -> str:
 
 def unit_text(context: RenderContext, unit: Unit) -> str:
     """Return an IR unit as one line."""
-    place = f"  at {unit.location}" if unit.location else ""
+    place = place_words(unit.location, context.session.target.argv, "  ")
     lines = (unit.text or unit.name or "").strip().splitlines() or [""]
     number = f" @{unit.id}" if unit.id is not None and unit.kind == "operation" else ""
     if unit.state == "alive" and unit.kind in _NO_COLOR_KINDS:
@@ -112,20 +113,30 @@ def backtrace_text(context: RenderContext, stack: Backtrace) -> str:
     if not stack.frames:
         return "No action is running."
     marks = ("->" if frame.index == stack.selected else "  " for frame in stack.frames)
+    in_pass = next((frame for frame in stack.frames if is_run_of_pass(frame)), None)
     return "\n".join(
-        f"{mark} {frame.index}  {_frame_line(context, frame)}"
+        f"{mark} {frame.index}  {_frame_line(context, frame, frame is in_pass)}"
         for mark, frame in zip(marks, stack.frames, strict=True)
     )
 
 
-def _frame_line(context: RenderContext, frame: Frame) -> str:
-    return describe(frame, context.session.target.argv) + (
-        f" on @{frame.id}" if frame.id is not None else ""
-    )
+def is_run_of_pass(action: ActionRef) -> bool:
+    """Return whether an action is a run of a pass that is no adaptor."""
+    return action.tag == PASS_TAG and not is_adaptor(action.name)
+
+
+def _frame_line(context: RenderContext, frame: Frame, is_innermost_pass: bool) -> str:
+    line = describe(frame, context.session.target.argv)
+    stop = context.session.stop
+    if is_innermost_pass and stop is not None and stop.pass_run is not None:
+        line = line.replace(f"({frame.name})", f"({stop.pass_run})", 1)
+    return line + (f" on @{frame.id}" if frame.id is not None else "")
 
 
 def frame_text(context: RenderContext, frame: Frame) -> str:
-    lines = [f"{frame.index}  {_frame_line(context, frame)}"]
+    pass_run = context.session.stop.pass_run if context.session.stop is not None else None
+    is_pass = is_run_of_pass(frame) and pass_run is not None and frame.name == pass_run.name
+    lines = [f"{frame.index}  {_frame_line(context, frame, is_pass)}"]
     lines += ["   " + unit_text(context, unit) for unit in frame.units]
     return "\n".join(lines)
 
@@ -171,8 +182,7 @@ def cursor_text(context: RenderContext, cursor: Cursor) -> str:
     unit = cursor.unit
     number = f" @{unit.id} {unit.name}" if unit.kind == "operation" else f" of {unit.name}"
     function = f" in @{cursor.function.removeprefix('@')}" if cursor.function else ""
-    location = short_place(unit.location or "", context.session.target.argv)
-    place = f" at {location}" if location else ""
+    place = place_words(unit.location, context.session.target.argv)
     head = wrapped(f"{unit.kind}{number}{function}{place}", context.width or 80)
     return "\n".join([*head, *lines])
 

@@ -120,15 +120,19 @@ class BreakOnFileOptions(Options):
     """The options of ``break-on-file``."""
 
     place: Annotated[
-        str, Positional("FILE[:LINE[:COL]]", help="a file location", complete=completers.locations)
+        str,
+        Positional(
+            "FILE[:LINE[:COL]]|LINE[:COL]", help="a file location", complete=completers.locations
+        ),
     ]
 
 
 @BREAKPOINTS.command("break-on-file", example="break-on-file in.mlir:12:5")
 def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
     """Set a breakpoint at actions on operations of a file location."""
-    match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", options.place)
-    path, line, column = match.groups() if match else (options.place, None, None)
+    place = place_of(console, options.place)
+    match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", place)
+    path, line, column = match.groups() if match else (place, None, None)
     spec = location_spec(path, int(line) if line else None, int(column) if column else None)
     return console.session.breakpoints.add(spec)
 
@@ -201,8 +205,8 @@ def commands(console: Console, options: CommandsOptions) -> None:
     if console.interpreter.typed and not console.json:
         kind = plural("breakpoint", len(ids))
         console.out.write(
-            f"Type commands for {kind} {', '.join(map(str, ids))}, one per line; end with a line "
-            "'end'.\n"
+            f"Type commands for {kind} {', '.join(map(str, ids))}, one per line.\n"
+            'End with a line saying just "end".\n'
         )
     lines = console.interpreter.block()
     for number in ids:

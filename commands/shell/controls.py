@@ -28,7 +28,7 @@ _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
 class StartOptions(Options):
     """The options of ``run`` and ``start``."""
 
-    text: Annotated[str, Rest(_ARGS, complete=completers.files)]
+    text: Annotated[str, Rest(_ARGS, complete=completers.tool_arguments)]
 
 
 @RUNNING.command("run", example="run in.mlir --canonicalize > out.mlir", aliases=("r",))

@@ -214,7 +214,7 @@ def show(console: Console, options: ShowOptions) -> SettingsShown:
 class ArgumentsOptions(Options):
     """The options of ``set args``."""
 
-    text: Annotated[str, Rest("[ARGS]", complete=completers.files)]
+    text: Annotated[str, Rest("[ARGS]", complete=completers.tool_arguments)]
 
 
 @STATUS.subcommand(

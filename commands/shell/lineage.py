@@ -9,6 +9,7 @@ from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.render.lineage.tracking import PictureWritten
+from actiondbg.commands.shell.ir import place_of
 from actiondbg.commands.shell.past import PAST
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
@@ -29,7 +30,7 @@ class LineageOptions(Options):
     target: Annotated[
         str,
         Positional(
-            "cursor|@ID|%SSA|@SYMBOL|FILE:LINE",
+            "cursor|@ID|%SSA|@SYMBOL|[FILE:]LINE",
             help="the operation",
             complete=completers.places,
         ),
@@ -64,7 +65,7 @@ class TrackOptions(LineageOptions):
 def track(console: Console, options: TrackOptions) -> TrackAnswer:
     """List the operations that an operation became, and the actions on the way."""
     found = _open(console, _end(console, options.to))
-    return _answer(found, options, found.here, found.last, "forward")
+    return _answer(console, found, options, found.here, found.last, "forward")
 
 
 @LINEAGE.command("track-back", example="track-back %3")
@@ -73,14 +74,14 @@ def track_back(console: Console, options: LineageOptions) -> TrackAnswer:
     way.
     """
     found = _open(console, "now")
-    return _answer(found, options, found.last, found.first, "back")
+    return _answer(console, found, options, found.last, found.first, "back")
 
 
 @LINEAGE.command("related", example="related cursor")
 def related(console: Console, options: LineageOptions) -> TrackAnswer:
     """List the operations at this stop that have an origin in common with an operation."""
     found = _open(console, "now")
-    return _answer(found, options, found.last, found.last, "related")
+    return _answer(console, found, options, found.last, found.last, "related")
 
 
 class PictureOptions(TrackOptions):
@@ -113,7 +114,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     if not any(path for path, _ in formats):
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
     found = _open(console, _end(console, options.to))
-    sources = found.operations(options.target, found.here)
+    sources = found.operations(place_of(console, options.target), found.here)
     nested = options.nested or has_body(sources)
     back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
     onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
@@ -136,6 +137,7 @@ def _open(console: Console, end: End) -> SessionLineage:
 
 
 def _answer(
+    console: Console,
     found: SessionLineage,
     options: LineageOptions,
     source: Stage,
@@ -145,7 +147,7 @@ def _answer(
     from actiondbg.lineage import answer, relatives
     from actiondbg.lineage.units import rolled_up
 
-    operations: list[Operation] = found.operations(options.target, source)
+    operations: list[Operation] = found.operations(place_of(console, options.target), source)
     if direction == "related":
         tracking = relatives.related(found.lineage, operations, exact=options.exact)
     else:

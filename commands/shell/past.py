@@ -20,6 +20,7 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.render.legalization.text import ExplanationShown
 from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
+from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import NotRecorded, UsageError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class WhyNotOptions(Options):
     where: Annotated[
         str | None,
         Positional(
-            "FILE:LINE|cursor|@ID|%SSA",
+            "[FILE:]LINE|cursor|@ID|%SSA",
             help="only attempts on operations of this location, or on this operation",
             complete=completers.places,
         ),
@@ -121,8 +122,9 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     """
     if options.next:
         return _next_attempt(console, options)
-    op_id = _operation_id(console, options.where)
-    location = options.where if op_id is None else None
+    where = _place(console, options.where)
+    op_id = _operation_id(console, where)
+    location = where if op_id is None else None
     past = console.session.past
     with console.progress.shown():
         found = past.why_not(options.name, location=location, op_id=op_id)
@@ -248,8 +250,12 @@ def _cursor_id(console: Console) -> int:
     return id
 
 
+def _place(console: Console, where: str | None) -> str | None:
+    return None if where is None else place_of(console, where)
+
+
 def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
-    where = options.where
+    where = _place(console, options.where)
     if where == "cursor":
         where = console.session.cursor.get().unit.location
     if where is not None and re.fullmatch(r"@\d+", where):

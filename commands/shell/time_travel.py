@@ -97,7 +97,10 @@ class ReverseFinishOptions(Options):
     "reverse-finish", example="reverse-finish", aliases=("rf", "rfin"), repeats=True
 )
 def reverse_finish(console: Console, options: ReverseFinishOptions) -> Stop:
-    """Go back to the beginning of the parent action."""
+    """Go back to the beginning of the parent action; in the outermost one as 'reverse-next'."""
+    stop = console.session.stop
+    if stop is not None and stop.ordinal and not stop.depth:
+        return console.resume(lambda: console.session.timeline.reverse_next(options.count))
     return console.resume(lambda: console.session.timeline.reverse_finish(options.count))
 
 

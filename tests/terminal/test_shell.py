@@ -262,6 +262,31 @@ def test_tab_completes_functions_files_and_values(terminal: Callable[..., Termin
         assert "There is no" not in shell.do(more)
 
 
+def test_tab_completes_options_of_the_tool(
+    terminal: Callable[..., Terminal], tmp_path: Path, mlir_opt: str
+) -> None:
+    shell = terminal(XDG_CACHE_HOME=str(tmp_path / "cache"))
+    shell.ready()
+    for command in ("run in.mlir", "start", "set args in.mlir"):
+        shell.child.send(f"{command} --canonica\t")
+        shell.see("lize")
+        shell.child.sendintr()
+        shell.ready()
+    shell.child.send("set args --pass-pipeli\t")
+    shell.see("ne=")
+    shell.do("builtin.module(cse)")
+    assert shell.do("show args").strip() == "'--pass-pipeline=builtin.module(cse)'"
+
+
+def test_words_of_gdb_before_commands(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.do("break pattern:Fold*")
+    shell.child.send("commands\r")
+    shell.see("Type commands for breakpoint 1, one per line.\r\n")
+    shell.see('End with a line saying just "end".\r\n')
+
+
 def test_messages_are_broken_at_words(terminal: Callable[..., Terminal]) -> None:
     shell = terminal()
     shell.ready()

@@ -193,7 +193,7 @@ def start_recording(
             exists and is not a recording.
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
-    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize, follow)
+    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow)
     variables = _agent_environment(output, ir, events, lineage, upstream_log)
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)

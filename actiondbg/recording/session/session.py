@@ -108,6 +108,9 @@ class RecordedSession(Closeable):
         """Whether the session is at an event or at the end."""
         return self._position.state
 
+    def __repr__(self) -> str:
+        return f"<Session over {self.recording.path}: {str(self.stop).partition(chr(10))[0]}>"
+
     @property
     def stop(self) -> Stop:
         """The current stop."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from actiondbg.errors import ControlRefused, NotRecorded, UsageError
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Branch, Timeline
+from actiondbg.process.timeline import Branch, Timeline, too_far_out
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.session.breakpoints import RecordedBreakpoints
 from actiondbg.recording.session.columns import ActionColumns
@@ -135,10 +135,7 @@ class RecordedTimeline:
         check_count(count)
         stop = self._position.stop
         if not stop.ordinal or stop.depth < count:
-            around = f"{stop.depth} actions are" if stop.depth else "no action is"
-            raise ControlRefused(
-                f"There is nothing to go back to: {around} around this place. Use reverse-step."
-            )
+            raise ControlRefused(too_far_out(stop.depth))
         place = self._actions.place(stop.ordinal)
         around = self._line.around(place, stop.depth - count)
         return self._position.jump(int(self._line.begins[around]))

@@ -57,6 +57,9 @@ class EditableText(NamedTuple):
     id: int
     generic: bool
 
+    def __str__(self) -> str:
+        return self.part
+
     @property
     def part(self) -> str:
         """The lines to edit."""

@@ -11,6 +11,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
+from actiondbg.ir.excerpt import Excerpt
 from actiondbg.ir.printed import PrintedText, without_inner_regions
 from actiondbg.ir.resolved_text import rename
 from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
@@ -128,7 +129,7 @@ class StoppedIR:
         after: int = 5,
         elide: int | None = 16,
         definitions: bool = False,
-    ) -> protocol.Excerpt:
+    ) -> Excerpt:
         """Return a few lines of IR, in a time that does not depend on the size of the function.
 
         Args:
@@ -150,7 +151,7 @@ class StoppedIR:
             elide=_UNLIMITED if elide is None else elide,
             definitions=definitions,
         )
-        return self._agent.ask(message)
+        return Excerpt(**msgspec.structs.asdict(self._agent.ask(message)))
 
     def _rename(self, file: Path, named: NamedKeys) -> bool:
         """Write the session's names into printed IR; return whether they are others."""

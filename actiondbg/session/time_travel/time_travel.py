@@ -13,7 +13,7 @@ from actiondbg.process.checkpoints import Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.timeline import Branches, Timeline, event_before
+from actiondbg.process.timeline import Branches, Timeline, event_before, too_far_out
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
@@ -291,10 +291,7 @@ class TimeTravel:
         _check_count(count)
         position = self._position()
         if not position.ordinal or position.depth < count:
-            around = f"{position.depth} actions are" if position.depth else "no action is"
-            raise ControlRefused(
-                f"There is nothing to go back to: {around} around this place. Use reverse-step."
-            )
+            raise ControlRefused(too_far_out(position.depth))
         wanted = position.depth - count
         [ordinal] = [one.ordinal for one in self._frames(position.event) if one.depth == wanted]
         return self._go_back_to(event_before(ordinal, wanted))

@@ -88,6 +88,10 @@ class ToolReplacement:
         with closed_on_error(made):
             self._prepare(execution, made, branches)
             stop = made.stop if event is None else _advance(made, event, inside)
+            if (
+                event is None and stop is not None and stop.reason == "start"
+            ):  # why it was gone to then
+                stop = msgspec.structs.replace(stop, message=None)
             stop = self._breakpoints.as_seen(stop)
             self._breakpoints.remove_temporary(stop)
             made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))

@@ -183,7 +183,7 @@ class Shell(cmd2.Cmd):
         names = self.interpreter.complete_line([word, *line[:begin].split()[1:]], text)
         if names is None:
             return self.path_complete(text, line, begin, end)
-        is_open = len(names) == 1 and names[0].endswith(":")  # a name follows directly
+        is_open = len(names) == 1 and names[0].endswith((":", "="))  # a value follows directly
         return cmd2.Completions(
             items=[cmd2.CompletionItem(name) for name in names], allow_finalization=not is_open
         )

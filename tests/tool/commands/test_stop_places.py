@@ -119,6 +119,17 @@ def test_words_of_gdb(mlir_opt: str) -> None:
     assert "Will ignore next crossing of breakpoint 1." in said
 
 
-@pytest.mark.parametrize("command", ["bisect", "info breakpoints", "set args", "shell"])
+@pytest.mark.parametrize("command", ["bisect", "break", "info breakpoints", "set args", "shell"])
 def test_help_is_an_option_of_each_command(mlir_opt: str, command: str) -> None:
-    assert typed([mlir_opt], f"{command} --help") == typed([mlir_opt], f"help {command}") != ""
+    found = typed([mlir_opt], f"help {command}")
+    asked = [typed([mlir_opt], f"{command} {option}") for option in ("--help", "-h")]
+    assert asked == [found, found] and found
+
+
+@pytest.mark.parametrize(
+    "command", ["track {}", "track-back {}", "related {}", "why-not AddIZero {} --next"]
+)
+def test_every_question_takes_a_bare_line(mlir_opt: str, tmp_path: Path, command: str) -> None:
+    argv = [mlir_opt, stock.write(str(tmp_path / "in.mlir"), SOURCE), "--canonicalize"]
+    bare, whole = (typed(argv, "start", command.format(place)) for place in ("4", f"{argv[1]}:4"))
+    assert bare == whole != ""

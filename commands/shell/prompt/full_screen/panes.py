@@ -20,7 +20,7 @@ from actiondbg.commands.render.ir.stop_context import (
 )
 from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.units import describe, title_of
+from actiondbg.commands.render.units import describe
 from actiondbg.errors import ActiondbgError
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def stack_rows(console: Console, width: int, height: int) -> Rows:
     lines: list[str] = []
     for frame in frames[max(selected - height + 1, 0) :]:
         is_selected = frame.index == selected
-        title = title_of(frame)
+        title = frame.title
         if len(title) + len(f"-> {frame.index} ") > width:
             title = f"#{frame.ordinal} {frame.name or frame.tag}"
         line = f"{'->' if is_selected else '  '} {frame.index} {title}"[:width]

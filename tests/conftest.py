@@ -151,9 +151,23 @@ def _path(build: str, name: str) -> Path:
     return (PYPI if build == "pypi" else DEBIAN) / name
 
 
-@pytest.fixture(params=["pypi", "debian"])
+# For a module's BUILDS: its tests run with the agent that is shipped, too.
+EACH_WAY = ("pypi", "debian", "portable")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests of mlir-opt with each of the module's BUILDS: by default, with both builds."""
+    if "mlir_opt" in metafunc.fixturenames:
+        builds = getattr(metafunc.module, "BUILDS", EACH_WAY[:2])
+        metafunc.parametrize("mlir_opt", builds, indirect=True)
+
+
+@pytest.fixture
 def mlir_opt(request: pytest.FixtureRequest, shared_directory: Path) -> str:
     """The mlir-opt of the build with assertions, and of the one without; its agent is compiled."""
+    if request.param == "portable":
+        request.getfixturevalue("monkeypatch").setenv("ACTIONDBG_WAY", "portable")
+        return str(_path("pypi", "mlir-opt"))
     path = _path(request.param, "mlir-opt")
     if not path.exists():
         pytest.skip(f"{path.name} of {request.param} is not installed")

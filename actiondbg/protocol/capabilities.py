@@ -1,7 +1,6 @@
 """The capabilities of an agent: what each is for, and the requests that need it.
 
-An agent lists in its hello what it has checked in the tool's process. One that was compiled with
-the headers of the tool's MLIR has all.
+An agent lists in its hello what it has checked in the tool's process.
 """
 
 from __future__ import annotations
@@ -13,9 +12,6 @@ from actiondbg.errors import CapabilityMissing
 from actiondbg.protocol import messages
 from actiondbg.protocol.notifications import Hello
 
-_HEADERS = "it was compiled without the headers of the tool's MLIR"
-_REMEDY = "use a build of the tool with its MLIR headers (--mlir-include DIR)"
-
 
 class Capability(NamedTuple):
     """A capability.
@@ -24,13 +20,11 @@ class Capability(NamedTuple):
         name: in hello.
         verb: what an agent can do with it.
         commands: some commands of the shell or the command line that need it.
-        needs_headers: whether no agent without headers has it.
     """
 
     name: str
     verb: str
     commands: tuple[str, ...]
-    needs_headers: bool = False
 
 
 CAPABILITIES: dict[str, Capability] = {
@@ -53,9 +47,9 @@ CAPABILITIES: dict[str, Capability] = {
         Capability("values", "name SSA values", ("cursor-goto %NAME",)),
         Capability("record", "record actions", ("record", "log", "trace", "report")),
         Capability("lineage", "record the lineage of operations", ("track", "lineage")),
-        Capability("edit", "edit IR and run passes on it", ("edit-ir", "apply-pass"), True),
-        Capability("legalizations", "trace dialect conversions", ("explain",), True),
-        Capability("alternatives", "try alternatives", ("whatif",), True),
+        Capability("edit", "edit IR and run passes on it", ("edit-ir", "apply-pass")),
+        Capability("legalizations", "trace dialect conversions", ("explain",)),
+        Capability("alternatives", "try alternatives", ("whatif",)),
         Capability("statistics", "count actions by name", ("stat", "info patterns")),
     )
 }
@@ -112,8 +106,6 @@ def missing_reason(hello: Hello, name: str) -> str:
     """Return why an agent lacks a capability, and the remedy: the end of a sentence."""
     if name in hello.missing:
         return hello.missing[name]
-    if CAPABILITIES[name].needs_headers:
-        return f"{_HEADERS}; {_REMEDY}"
     return "its check failed in this process; 'actiondbg doctor' describes what was found"
 
 

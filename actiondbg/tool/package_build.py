@@ -35,8 +35,9 @@ def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
         wanted[calls().file_name] = calls().compile
     wanted |= {part.file_name: _optional(part) for part in peaks(machine)}
     for file in folder.iterdir():
-        if file.name not in wanted:
-            file.unlink()
+        # Another process may be building in a folder of its own.
+        if file.name not in wanted and not file.is_dir():
+            file.unlink(missing_ok=True)
     for name, compile in wanted.items():
         before = AGENT_SOURCE / SHIPPED / name
         if (folder / name).exists():

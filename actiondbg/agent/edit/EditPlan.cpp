@@ -1,12 +1,17 @@
 //===- EditPlan.cpp - The edits of a timeline -----------------------------===//
 
 #include "edit/EditPlan.h"
+#include "edit/ScratchBlock.h"
 #include "edit/Splice.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
 #include "requests/IRPath.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
+
+#ifdef ADBG_PORTABLE
+#include "portable/Proof.h"
+#endif
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -123,7 +128,8 @@ private:
 
 static std::string replaceBy(StringRef text, Operation *target, bool generic) {
   EditErrors errors(target->getContext());
-  Block block;
+  ScratchBlock scratch(target->getContext());
+  Block &block = *scratch;
   ParserConfig config(target->getContext(), /*verifyAfterParse=*/false);
   LogicalResult parsed = failure();
   {
@@ -189,13 +195,39 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
   return why;
 }
 
+/// Returns why an edit cannot be applied; empty if it can be. Without headers,
+/// it is tried in a fork.
+static std::string tryEdit([[maybe_unused]] Engine &engine,
+                           [[maybe_unused]] const Edit &edit) {
+#ifdef ADBG_PORTABLE
+  auto step = [&]() -> std::string {
+    if (edit.pipeline.empty())
+      return applyEdit(engine, edit);
+    // Passes take their time, and are the tool's own.
+    Operation *target = engine.observer.ids.find(edit.id);
+    if (!target || !whyFixed(engine.innermost, engine.stops.inside, target)
+                        .empty())
+      return ""; // refused below
+    Editing editing;
+    PipelineError error = checkPipeline(target, edit.pipeline);
+    invalidateAnalyses(engine.innermost, target);
+    return error ? "the passes cannot be applied: " + *error : "";
+  };
+  return proveInForks({step}).front();
+#else
+  return "";
+#endif
+}
+
 std::string EditPlan::apply(Engine &engine) {
   uint64_t now = engine.position.event;
   size_t done = event == now ? applied : 0, seen = 0;
   for (const Edit &edit : all) {
     if (edit.event != now || seen++ < done)
       continue;
-    std::string why = applyEdit(engine, edit);
+    std::string why = tryEdit(engine, edit);
+    if (why.empty())
+      why = applyEdit(engine, edit);
     if (!why.empty())
       return why;
     event = now;

@@ -5,6 +5,9 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -156,7 +159,7 @@ static void copyAttributes(Operation *old, Operation *fresh) {
   if (!old->getPropertiesStorageSize())
     return old->setAttrs(fresh->getAttrDictionary());
   old->setDiscardableAttrs(fresh->getDiscardableAttrDictionary());
-  old->copyProperties(fresh->getPropertiesStorage());
+  copyProperties(old, fresh);
 }
 
 void Splice::adopt(Operation *old, Operation *fresh) {

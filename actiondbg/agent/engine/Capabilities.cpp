@@ -10,6 +10,7 @@
 #ifdef ADBG_PORTABLE
 #include "detour/Instances.h"
 #include "portable/Layout.h"
+#include "portable/LeftOut.h"
 #include "portable/interpose/ReasonListener.h"
 #endif
 
@@ -43,6 +44,10 @@ std::string whyNotRead(StringRef name) {
       {"values", Layout::Check::Values},
       {"location", Layout::Check::Locations},
       {"print", Layout::Check::Printing},
+      {"edit", Layout::Check::Regions},
+      {"edit", Layout::Check::Values},
+      {"legalizations", Layout::Check::Operations},
+      {"alternatives", Layout::Check::Operations},
   };
   if (!Layout::isDecided())
     return "";
@@ -64,9 +69,8 @@ std::string missing(StringRef name) {
   if (name == "fork" && Connection::onGone)
     return "other processes wait for the program that connected by itself";
 #ifdef ADBG_PORTABLE
-  if (name == "edit" || name == "legalizations" || name == "alternatives")
-    return "it was compiled without the headers of the tool's MLIR; use a "
-           "build of the tool with its headers (--mlir-include DIR)";
+  if (std::string why = whyLeftOut(name); !why.empty())
+    return why;
   if (std::string why = whyNotRead(name); !why.empty())
     return why;
 #endif

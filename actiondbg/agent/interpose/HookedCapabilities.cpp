@@ -34,6 +34,10 @@ static constexpr Need needs[] = {
     {"threads-off", ADBG_DISABLE_THREADING},
     {"ordinals-stable", ADBG_DISABLE_THREADING},
     {"fork", ADBG_DISABLE_THREADING},
+    {"legalizations", ADBG_MATCH_AND_REWRITE},
+    {"legalizations", ADBG_PARTIAL_CONVERSION, ADBG_FULL_CONVERSION},
+    {"alternatives", ADBG_COST_MODEL},
+    {"alternatives", ADBG_RUN_PASSES},
 };
 
 std::string whyNotHooked(StringRef capability) {

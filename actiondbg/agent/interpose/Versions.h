@@ -190,6 +190,15 @@ inline bool isPoint(mlir::Location loc) {
 #endif
 }
 
+/// Copies the properties of an operation of the same name.
+template <typename Op> void copyProperties(Op *to, Op *from) {
+#ifdef ADBG_PORTABLE
+  to->copyPropertiesOf(from);
+#else
+  to->copyProperties(from->getPropertiesStorage());
+#endif
+}
+
 /// The most iterations of a greedy driver.
 template <typename GreedyConfig>
 int64_t maxIterationsOf(const GreedyConfig &config) {

@@ -378,6 +378,7 @@ void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
   open.tried.push_back(&pattern);
   open.isTrying = true;
   open.hasSaidWhy = false;
+  open.ofDriver.clear();
   add([&pattern, ordinal, isRefused] {
     return Object{{"event", "pattern"},
                   {"name", safe(nameOf(pattern))},
@@ -408,8 +409,16 @@ void Legalizations::reason(const Diagnostic &diagnostic) {
 void Legalizations::gaveReason(const Diagnostic &diagnostic) {
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
-  if (!conversion.open.empty())
-    conversion.open.back().hasSaidWhy = true;
+  if (!conversion.open.empty()) {
+    Open &open = conversion.open.back();
+    std::string text = diagnostic.str();
+    if (!open.hasSaidWhy &&
+        StringRef(text).starts_with("unable to convert type for ")) {
+      open.ofDriver = std::move(text);
+      return;
+    }
+    open.hasSaidWhy = true;
+  }
   reason(diagnostic);
 }
 
@@ -525,8 +534,12 @@ void Legalizations::failPattern(Operation *op, const Pattern &pattern) {
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty() && conversion.open.back().isTrying &&
-      !conversion.open.back().hasSaidWhy)
+      !conversion.open.back().hasSaidWhy) {
     tryTypes(op, pattern);
+    Open &open = conversion.open.back();
+    if (!open.hasSaidWhy && !open.ofDriver.empty())
+      add(Object{{"event", "reason"}, {"text", safe(open.ofDriver)}});
+  }
   endPattern("failed");
 }
 

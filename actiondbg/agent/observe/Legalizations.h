@@ -91,6 +91,8 @@ private:
     bool isTrying = false;
     /// Whether the pattern that is tried said why it fails.
     bool hasSaidWhy = false;
+    /// What the driver said instead, which is less than the type says.
+    std::string ofDriver;
   };
   /// What is known of an operation around others that was not legalized. By
   /// ids, here and below: the operations may be gone at the end.

@@ -23,6 +23,7 @@ namespace mlir {
 class Block;
 class MLIRContext;
 class Operation;
+class Region;
 } // namespace mlir
 
 namespace adbg::tool {
@@ -196,6 +197,137 @@ void printPipeline(void *pass, raw_ostream &os)
     ADBG_TOOL("_ZN4mlir4Pass22printAsTextualPipelineERN4llvm11raw_ostreamE");
 void printPipelinePretty(void *pass, raw_ostream &os, bool isPretty)
     ADBG_TOOL("_ZN4mlir4Pass22printAsTextualPipelineERN4llvm11raw_ostreamEb");
+
+LogicalResult parsePipeline(StringRef text, void *manager, raw_ostream &os)
+    ADBG_TOOL("_ZN4mlir17parsePassPipelineEN4llvm9StringRefERNS_13OpPassManager"
+              "ERNS0_11raw_ostreamE");
+void makeManager(void *manager, const void *operationName, int nesting)
+    ADBG_TOOL("_ZN4mlir11PassManagerC1ENS_13OperationNameENS_13OpPassManager7"
+              "NestingE");
+void endManager(void *manager) ADBG_TOOL("_ZN4mlir11PassManagerD1Ev");
+LogicalResult runManager(void *manager, mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir11PassManager3runEPNS_9OperationE");
+void printPasses() ADBG_TOOL("_ZN4mlir21printRegisteredPassesEv");
+void enterThreads(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext27enterMultiThreadedExecutionEv");
+void exitThreads(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext26exitMultiThreadedExecutionEv");
+/// An AnalysisManager is one pointer, to such a map.
+void invalidateAnalyses(void *analyses, const void *preserved)
+    ADBG_TOOL("_ZN4mlir6detail17NestedAnalysisMap10invalidateERKNS0_17"
+              "PreservedAnalysesE");
+void *nestAnalyses(void *manager, mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir15AnalysisManager4nestEPNS_9OperationE");
+/// Larger than it is in any version.
+struct InFlight {
+  alignas(16) char memory[1024];
+};
+InFlight emitError(const void *loc, const void *twine)
+    ADBG_TOOL("_ZN4mlir9emitErrorENS_8LocationERKN4llvm5TwineE");
+void reportDiagnostic(void *inFlight)
+    ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
+
+//===----------------------------------------------------------------------===//
+// Changes of IR
+//===----------------------------------------------------------------------===//
+
+LogicalResult parseSource(StringRef text, mlir::Block *block,
+                          const void *config, StringRef name, void *location)
+    ADBG_TOOL("_ZN4mlir17parseSourceStringEN4llvm9StringRefEPNS_5BlockERKNS_12"
+              "ParserConfigES1_PNS_12LocationAttrE");
+/// A std::optional without a value.
+struct NoText {
+  StringRef text;
+  bool isThere = false;
+};
+mlir::Operation *makeModule(const void *loc, NoText name)
+    ADBG_TOOL("_ZN4mlir8ModuleOp6createENS_8LocationESt8optionalIN4llvm9"
+              "StringRefEE");
+const void *unknownLocation(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir10UnknownLoc3getEPNS_11MLIRContextE");
+void setAttributes(mlir::Operation *op, const void *all)
+    ADBG_TOOL("_ZN4mlir9Operation8setAttrsENS_14DictionaryAttrE");
+void copyProperties(mlir::Operation *op, void *from)
+    ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_16OpaquePropertiesE");
+void copyTypedProperties(mlir::Operation *op, const void *typeID, void *from)
+    ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_11PropertyRefE");
+void setInherentAttribute(mlir::Operation *op, const void *name,
+                          const void *value)
+    ADBG_TOOL("_ZN4mlir9Operation15setInherentAttrENS_10StringAttrENS_9"
+              "AttributeE");
+struct Range {
+  uintptr_t owner;
+  size_t count;
+};
+void setOperands(mlir::Operation *op, Range values)
+    ADBG_TOOL("_ZN4mlir9Operation11setOperandsENS_10ValueRangeE");
+void removeOperation(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation6removeEv");
+void eraseOperation(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation5eraseEv");
+void dropReferencesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation17dropAllReferencesEv");
+void dropUsesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation23dropAllDefinedValueUsesEv");
+void *addArgument(mlir::Block *block, const void *type, const void *loc)
+    ADBG_TOOL("_ZN4mlir5Block11addArgumentENS_4TypeENS_8LocationE");
+void eraseArguments(mlir::Block *block, unsigned first, unsigned count)
+    ADBG_TOOL("_ZN4mlir5Block14eraseArgumentsEjj");
+void eraseBlock(mlir::Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
+
+/// To a place in a list, an iterator; its class differs in builds with
+/// ABI-breaking checks.
+#define ADBG_BEFORE(CHECKS)                                                    \
+  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb" CHECKS       \
+  "ELb0EvLb0EvEELb0ELb0EEE"
+void moveOperation(mlir::Operation *op, mlir::Block *block, void *place)
+    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("0"));
+void moveOperationWithChecks(mlir::Operation *op, mlir::Block *block,
+                             void *place)
+    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("1"));
+void moveBlock(mlir::Block *block, mlir::Region *region, void *place)
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("0"));
+void moveBlockWithChecks(mlir::Block *block, mlir::Region *region, void *place)
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("1"));
+#undef ADBG_BEFORE
+
+//===----------------------------------------------------------------------===//
+// Patterns and conversions
+//===----------------------------------------------------------------------===//
+
+/// A std::optional of an enumeration.
+struct OptionalNumber {
+  int number;
+  bool isThere;
+};
+OptionalNumber actionOf(const void *target, const void *operationName)
+    ADBG_TOOL("_ZNK4mlir16ConversionTarget11getOpActionENS_13OperationNameE");
+/// Likewise of a structure that begins with it. The callback is never called.
+struct OptionalLegality {
+  int number;
+  bool isRecursive;
+  void *callback[4];
+  bool isThere;
+};
+OptionalLegality legalityOf(const void *target, const void *operationName)
+    ADBG_TOOL("_ZNK4mlir16ConversionTarget9getOpInfoENS_13OperationNameE");
+bool isIllegal(const void *target, mlir::Operation *op)
+    ADBG_TOOL("_ZNK4mlir16ConversionTarget9isIllegalEPNS_9OperationE");
+LogicalResult convertType(const void *converter, const void *type,
+                          void *results)
+    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15"
+              "SmallVectorImplIS1_EE");
+/// Since LLVM 22.
+LogicalResult convertTypeOf(const void *converter, const void *value,
+                            void *results)
+    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15"
+              "SmallVectorImplINS_4TypeEEE");
+const void *typeIn(const void *attribute)
+    ADBG_TOOL("_ZNK4mlir8TypeAttr8getValueEv");
+PointersAndSize inputsOf(const void *functionType)
+    ADBG_TOOL("_ZNK4mlir12FunctionType9getInputsEv");
+PointersAndSize resultsOf(const void *functionType)
+    ADBG_TOOL("_ZNK4mlir12FunctionType10getResultsEv");
 
 } // namespace adbg::tool
 

@@ -131,9 +131,10 @@ static std::vector<std::string> nestingsOf(StringRef name, Operation *root) {
   std::vector<std::string> found{name.str()};
   std::set<std::string> seen;
   for (Region &region : root->getRegions())
-    for (Operation &op : region.getOps())
-      if (isIsolated(&op) && op.getName().isRegistered())
-        seen.insert(op.getName().getStringRef().str());
+    for (Block &block : region)
+      for (Operation &op : block)
+        if (isIsolated(&op) && op.getName().isRegistered())
+          seen.insert(op.getName().getStringRef().str());
   for (const std::string &anchor : seen)
     found.push_back(anchor + "(" + name.str() + ")");
   return found;

@@ -38,10 +38,8 @@ static constexpr Entry requests[] = {
     {"breakpoints/hits", by<GetHits>},
     {"log/open", by<OpenLog>},
     {"log/close", by<CloseLog>},
-#ifndef ADBG_PORTABLE
     {"legalizations/open", by<OpenLegalizations>},
     {"legalizations/close", by<CloseLegalizations>},
-#endif
     {"recording/open", by<OpenRecording>},
     {"recording/stage", by<RecordStage>},
     {"recording/close", by<CloseRecording>},
@@ -77,13 +75,11 @@ static constexpr Entry requests[] = {
     {"settle", by<Settle>},
     {"follow", by<Follow>},
     {"exit", by<Exit>},
-#ifndef ADBG_PORTABLE
     {"alternative/set", by<SetAlternative>},
     {"pass/around", by<RunAround>},
     {"census", by<GetCensus>},
     {"passes", by<GetPasses>},
     {"pass/try", by<TryPass>},
-#endif
 
     {"native/prepare", by<PrepareNative>},
 };

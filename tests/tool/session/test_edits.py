@@ -12,8 +12,11 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.conftest import EACH_WAY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND, ROOT
+
+BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import ActiondbgError, NoSuchUnit
+from actiondbg.errors import ActiondbgError, EditRefused, NoSuchUnit
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
@@ -23,6 +23,13 @@ from tests.paths import COMMAND, INPUTS
 from tests.tool.targets.scene import Scene, run_to_end, scene_of
 from tests.tool.targets.table import COLUMNS, columns_of, kept
 from tests.tool.targets.targets import TARGETS
+
+# No pattern of a lowering to linalg takes it.
+UNRANKED = """func.func @f(%a: !torch.vtensor) -> !torch.vtensor {
+  %0 = torch.aten.tanh %a : !torch.vtensor -> !torch.vtensor
+  return %0 : !torch.vtensor
+}
+"""
 
 
 def _squeezed(text: str) -> str:
@@ -273,23 +280,57 @@ def _edit(scene: Scene, directory: Path) -> None:
     with scene.launch(directory) as session:
         session.breakpoints.add("pass:*")
         session.run()
-        changed = session.edits.apply_pass("canonicalize")
-        assert changed
+        if scene.argv[0].endswith("python"):
+            # Programs make passes without their names.
+            with pytest.raises(EditRefused, match="does not refer to a registered pass"):
+                session.edits.apply_pass("canonicalize")
+        else:
+            assert session.edits.apply_pass("canonicalize")
+        _add_constant(session)
+        assert run_to_end(session).status == 0
+
+
+def _add_constant(session: actiondbg.Session) -> None:
+    """Edit the module: double its first constant."""
+    session.cursor.module()
+    text = session.edits.text("module").text
+    constant = re.compile(r"^( *)%\S+ = (\S*constant\b.*)$", re.MULTILINE)
+    edited = constant.sub(r"\1%added = \2\n\g<0>", text, count=1)
+    assert session.edits.apply(edited, "module") is not None
+    count = len(constant.findall(session.ir.print("module").text))
+    assert count == len(constant.findall(text)) + 1
 
 
 def _legalizations(scene: Scene, directory: Path) -> None:
     tool, *_ = scene.argv
-    if scene.target.inputs != "mlir":
-        _at_pattern(scene, directory, "explain")
-    source = str(INPUTS / "tools" / "mlir" / "spirv.mlir")
-    told = _actiondbg(scene, directory, "explain", "--", tool, source, "--convert-arith-to-spirv")
-    assert "mlir::SPIRVTypeConverter does not convert" in told
+    if scene.target.inputs == "mlir":
+        source = str(INPUTS / "tools" / "mlir" / "spirv.mlir")
+        words = (tool, source, "--convert-arith-to-spirv")
+        told = _actiondbg(scene, directory, "explain", "--", *words)
+        assert "mlir::SPIRVTypeConverter does not convert" in told
+    elif scene.target.inputs in ("iree", "torch"):
+        (directory / "tanh.mlir").write_text(UNRANKED)
+        words = (tool, "tanh.mlir", "--convert-torch-to-linalg")
+        told = _actiondbg(scene, directory, "explain", "--", *words)
+        assert re.search(r"^@\d+ torch.aten.tanh at tanh.mlir:2:8 was not legalized", told)
+        assert "the target marks it illegal" in told
+    else:
+        told = _actiondbg(
+            scene,
+            directory,
+            *("-nx", "--batch", "-ex", "set skip pattern:*LoadOpConversion*", "-ex", "run"),
+            *("-ex", "explain", "--tool-stdout", os.devnull, "--", *scene.argv),
+        )
+        assert re.search(r"^@\d+ \S+load at .* was not legalized", told, re.MULTILINE)
+        assert "the target marks it illegal" in told
 
 
 def _alternatives(scene: Scene, directory: Path) -> None:
     name = scene.pattern["name"]
-    told = _at_pattern(scene, directory, f"whatif pattern:{name} on")
-    assert f"pattern:{name} on" in told
+    # The conversions of a program have ordered their patterns at this stop.
+    side = "off" if scene.is_program else "on"
+    told = _at_pattern(scene, directory, f"whatif pattern:{name} {side}")
+    assert f"pattern:{name} {side}" in told
 
 
 def _statistics(scene: Scene, directory: Path) -> None:
@@ -322,6 +363,8 @@ DEEDS: dict[str, Callable[[Scene, Path], None]] = {
     "statistics": _statistics,
 }
 
+# What commands of a capability need, too.
+NEEDED = {"edit": ["fork"], "legalizations": ["fork"], "alternatives": ["fork"]}
 TABLE = {
     (name, capability): reason
     for name, column in zip(COLUMNS, columns_of(kept()), strict=True)
@@ -338,7 +381,7 @@ TABLE = {
 )
 def test_a_cell(name: str, capability: str, tmp_path: Path) -> None:
     scene = scene_of(name)
-    if TABLE[name, capability] is None:
+    if all(TABLE[name, each] is None for each in {capability, *NEEDED.get(capability, ())}):
         DEEDS[capability](scene, tmp_path)
         return
     with pytest.raises(ActiondbgError) as refused:

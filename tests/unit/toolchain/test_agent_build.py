@@ -14,7 +14,8 @@ import pytest
 
 from actiondbg.errors import AgentBuildError, UnfitTool
 from actiondbg.support.user_directories import cache_directory
-from actiondbg.tool import Tool, agent_state, build_agent, fitted
+from actiondbg.tool import Tool, agent_state, build_agent, fitted, package_build
+from actiondbg.tool.c_part import CPart
 from actiondbg.tool.way import Way
 from tests.fakes.stock_tool import wait_until_gone
 from tests.unit.toolchain.test_toolchain import compile_c
@@ -315,3 +316,35 @@ def test_the_umask_does_not_matter(tool: Tool, source: Path) -> None:
     finally:
         os.umask(before)
     assert agent_state(tool, source) == "cached"
+
+
+def test_what_is_shipped_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def compile(target: Path) -> None:
+        built.append(target.name)
+        target.write_text("")
+
+    monkeypatch.setattr(package_build, "_compile_agent", compile)
+    monkeypatch.setattr(CPart, "compile", lambda _part, target: compile(target))
+    monkeypatch.setattr(package_build, "AGENT_SOURCE", tmp_path / "nothing")
+    monkeypatch.setattr(package_build, "source_files", lambda *_: [])
+    monkeypatch.setattr(package_build, "agent_name", lambda *_: "agent.so")
+    folder = tmp_path / "built"
+    (folder / "build-of-another").mkdir(parents=True)
+    (folder / "agent-of-older-sources.so").write_text("")
+    for _ in range(2):
+        package_build.build_shipped(folder, "x86_64")
+    assert len(built) == len(set(built)) == 10
+    assert {file.name for file in folder.iterdir()} == {"build-of-another", *built}
+
+
+def test_the_portable_agent_stands_in_without_a_compiler(
+    tool: Tool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    portable = fitted(tool, source)
+    assert portable.way is Way.PORTABLE
+    assert portable.limit is not None and "no C++ compiler" in portable.limit
+    monkeypatch.setenv("ACTIONDBG_WAY", "native")
+    assert fitted(tool, source) == tool

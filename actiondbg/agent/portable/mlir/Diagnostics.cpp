@@ -46,12 +46,54 @@ Diagnostic::~Diagnostic() {
     free(begin);
 }
 
+Diagnostic::Notes Diagnostic::getNotes() const {
+  // As for the texts: a vector of at most so many bytes.
+  constexpr uintptr_t most = 1 << 16;
+  auto bytesOf = [](void *const *vector) {
+    return reinterpret_cast<uintptr_t>(vector[1]) -
+           reinterpret_cast<uintptr_t>(vector[0]);
+  };
+  // From LLVM 24 on, a SmallVector with room for two numbers is before them.
+  void *const *notes = bytesOf(others) <= most ? others : others + 4;
+  if (!notes[0] || bytesOf(notes) > most)
+    return Notes({});
+  auto *begin = static_cast<const Diagnostic *const *>(notes[0]);
+  size_t count = bytesOf(notes) / sizeof(void *);
+  for (size_t i = 0; i < count; ++i) {
+    struct {
+      uintptr_t location;
+      DiagnosticSeverity severity;
+    } head;
+    const Diagnostic *note = nullptr;
+    if (!adbg::readMemory(begin + i, &note, sizeof(note)) ||
+        !adbg::readMemory(note, &head, sizeof(head)) || !head.location ||
+        head.severity != DiagnosticSeverity::Note)
+      return Notes({});
+  }
+  return Notes({begin, count});
+}
+
 std::string Diagnostic::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   print(os);
   os.flush();
   return text;
+}
+
+EmittedError::operator LogicalResult() const {
+  // An llvm::Twine: two parts, and what they are: a C string, and nothing.
+  struct {
+    const char *first;
+    uint64_t others[3];
+    uint8_t kinds[2];
+  } twine = {text.c_str(), {}, {3, 1}};
+  if (adbg::tool::emitError && adbg::tool::reportDiagnostic) {
+    adbg::tool::InFlight inFlight =
+        adbg::tool::emitError(loc.getAsOpaquePointer(), &twine);
+    adbg::tool::reportDiagnostic(&inFlight);
+  }
+  return failure();
 }
 
 __thread ScopedDiagnosticHandler *ScopedDiagnosticHandler::innermost;

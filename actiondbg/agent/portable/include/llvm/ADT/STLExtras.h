@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace llvm {
 
@@ -70,6 +72,22 @@ template <typename Range> auto reverse(Range &&range) {
 }
 template <typename Range> size_t range_size(Range &&range) {
   return std::distance(std::begin(range), std::end(range));
+}
+
+template <typename Range> bool hasSingleElement(Range &&range) {
+  return range_size(range) == 1;
+}
+
+/// Pairs of elements of two ranges, as many as the shorter one has.
+template <typename First, typename Second>
+auto zip(First &&first, Second &&second) {
+  std::vector<std::pair<decltype(*first.begin()), decltype(*second.begin())>>
+      pairs;
+  auto other = second.begin();
+  for (auto it = first.begin(); it != first.end() && other != second.end();
+       ++it, ++other)
+    pairs.emplace_back(*it, *other);
+  return pairs;
 }
 
 /// Calls `each` for the elements and `between` between two of them.

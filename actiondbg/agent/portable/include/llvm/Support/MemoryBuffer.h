@@ -19,6 +19,10 @@ public:
   static ErrorOr<std::unique_ptr<MemoryBuffer>>
   getFileAsStream(const Twine &path);
 
+  static ErrorOr<std::unique_ptr<MemoryBuffer>> getFile(const Twine &path) {
+    return getFileAsStream(path);
+  }
+
   StringRef getBuffer() const { return text; }
 };
 

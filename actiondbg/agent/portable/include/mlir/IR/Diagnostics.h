@@ -61,6 +61,32 @@ public:
   }
   std::string str() const;
 
+  class Notes {
+  public:
+    class iterator {
+    public:
+      explicit iterator(const Diagnostic *const *at) : at(at) {}
+      const Diagnostic &operator*() const { return **at; }
+      iterator &operator++() {
+        ++at;
+        return *this;
+      }
+      bool operator!=(iterator other) const { return at != other.at; }
+
+    private:
+      const Diagnostic *const *at;
+    };
+
+    explicit Notes(ArrayRef<const Diagnostic *> all) : all(all) {}
+    iterator begin() const { return iterator(all.begin()); }
+    iterator end() const { return iterator(all.end()); }
+
+  private:
+    ArrayRef<const Diagnostic *> all;
+  };
+  /// None where they are not found.
+  Notes getNotes() const;
+
 private:
   Location loc;
   DiagnosticSeverity severity;
@@ -92,6 +118,25 @@ public:
 
 /// Handles the diagnostics of this thread. The tool's handlers are not used:
 /// whatever replaces DiagnosticEngine::emit asks handle() first.
+/// An error that is emitted as soon as it is converted to a failure.
+class EmittedError {
+public:
+  EmittedError(Location loc, StringRef text) : loc(loc), text(text) {}
+
+  EmittedError &operator<<(StringRef more) {
+    text += more;
+    return *this;
+  }
+  operator LogicalResult() const;
+
+private:
+  Location loc;
+  std::string text;
+};
+inline EmittedError emitError(Location loc, StringRef text) {
+  return EmittedError(loc, text);
+}
+
 class ScopedDiagnosticHandler {
 public:
   template <typename Handler>

@@ -23,6 +23,12 @@ public:
   ADBG_STAND_IN bool isMultithreadingEnabled() {
     return adbg::tool::isThreaded && adbg::tool::isThreaded(this);
   }
+  ADBG_STAND_IN void enterMultiThreadedExecution() {
+    adbg::tool::enterThreads(this);
+  }
+  ADBG_STAND_IN void exitMultiThreadedExecution() {
+    adbg::tool::exitThreads(this);
+  }
   /// Returns the names of the registered operations; none if the tool lacks the
   /// function.
   ADBG_STAND_IN ArrayRef<OperationName> getRegisteredOperations() {

@@ -92,6 +92,7 @@ public:
   }
   ResultRange getResults() { return ResultRange(this, getNumResults()); }
   ResultTypeRange getResultTypes() { return ResultTypeRange(getResults()); }
+  TypeRange getOperandTypes() const { return TypeRange(getOperands()); }
   detail::OpResultImpl *getInlineOpResult(unsigned index) const {
     return detail::resultOf(this, index);
   }
@@ -175,6 +176,51 @@ public:
     return adbg::tool::hashProperties ? adbg::tool::hashProperties(this) : 0;
   }
 
+  //===--------------------------------------------------------------------===//
+  // Changes: only where the tool has the functions
+  //===--------------------------------------------------------------------===//
+
+  void setLoc(Location loc) { location = loc; }
+  void setDiscardableAttrs(DictionaryAttr all) { attrs = all; }
+  /// Sets the properties, too.
+  ADBG_STAND_IN void setAttrs(DictionaryAttr all) {
+    adbg::tool::setAttributes(this, all.getAsOpaquePointer());
+  }
+  ADBG_STAND_IN void setOperands(ValueRange values) {
+    adbg::tool::setOperands(this, values.asTool());
+  }
+  /// The function took the class of the properties, too, from LLVM 23 on; only
+  /// builds with assertions look at that, where attributes are copied.
+  ADBG_STAND_IN void copyPropertiesOf(Operation *from) {
+    auto *storage = from->getPropertiesStorage().as<void *>();
+    if (adbg::tool::copyProperties)
+      return adbg::tool::copyProperties(this, storage);
+    if (adbg::tool::copyTypedProperties && !adbg::Layout::offsets.hasChecks)
+      return adbg::tool::copyTypedProperties(this, nullptr, storage);
+    for (NamedAttribute one : getAttrDictionary())
+      if (getInherentAttr(one.getName()) &&
+          !from->getInherentAttr(one.getName()))
+        adbg::tool::setInherentAttribute(
+            this, one.getName().getAsOpaquePointer(), nullptr);
+    setAttrs(from->getAttrDictionary());
+  }
+  Block *getSuccessor(unsigned index) const {
+    return getBlockOperands()[index].get();
+  }
+  void setSuccessor(Block *block, unsigned index) {
+    getBlockOperands()[index].set(block);
+  }
+  ADBG_STAND_IN inline void moveBefore(Block *block,
+                                       adbg::ListIterator<Operation> place);
+  ADBG_STAND_IN void remove() { adbg::tool::removeOperation(this); }
+  ADBG_STAND_IN void erase() { adbg::tool::eraseOperation(this); }
+  ADBG_STAND_IN void dropAllReferences() {
+    adbg::tool::dropReferencesOf(this);
+  }
+  ADBG_STAND_IN void dropAllDefinedValueUses() {
+    adbg::tool::dropUsesOf(this);
+  }
+
   template <WalkOrder order = WalkOrder::PostOrder, typename Callback>
   auto walk(Callback &&callback) {
     WalkResult result = detail::walk<order>(this, callback);
@@ -235,7 +281,7 @@ struct BlockUses {
   BlockOperand *firstUse;
 };
 
-class Block : BlockUses, public adbg::ListNode {
+class Block : public BlockUses, public adbg::ListNode {
 public:
   using iterator = adbg::ListIterator<Operation>;
   using reverse_iterator = adbg::ReverseListIterator<Operation>;
@@ -268,6 +314,9 @@ public:
   }
   iterator end() { return iterator(operations()); }
   bool empty() { return begin() == end(); }
+  /// The list of operations.
+  Block &getOperations() { return *this; }
+  size_t size() { return std::distance(begin(), end()); }
   Operation &front() { return *begin(); }
   Operation &back() {
     return *static_cast<Operation *>(operations()->getPrev());
@@ -294,6 +343,32 @@ public:
       blocks.push_back(use->getOwner()->getBlock());
     return blocks;
   }
+
+  void replaceAllUsesWith(Block *other) {
+    while (BlockOperand *use = firstUse)
+      use->set(other);
+  }
+  ADBG_STAND_IN void addArgument(Type type, Location loc) {
+    adbg::tool::addArgument(this, type.getAsOpaquePointer(),
+                            loc.getAsOpaquePointer());
+  }
+  ADBG_STAND_IN void eraseArguments(unsigned first, unsigned count) {
+    adbg::tool::eraseArguments(this, first, count);
+  }
+  ADBG_STAND_IN inline void moveBefore(Region *region,
+                                       adbg::ListIterator<Block> place);
+  ADBG_STAND_IN void dropAllReferences() {
+    for (Operation &op : *this)
+      op.dropAllReferences();
+  }
+  ADBG_STAND_IN void dropAllDefinedValueUses() {
+    for (BlockArgument argument : getArguments())
+      argument.replaceAllUsesWith(Value());
+    for (Operation &op : *this)
+      op.dropAllDefinedValueUses();
+    replaceAllUsesWith(nullptr);
+  }
+  ADBG_STAND_IN void erase() { adbg::tool::eraseBlock(this); }
 
   ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state);
 
@@ -446,6 +521,24 @@ inline Block *Block::getPrevNode() const {
   return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
 }
 
+inline void BlockOperand::set(Block *block) {
+  value = block;
+  moveTo(block ? &block->firstUse : nullptr);
+}
+inline void Operation::moveBefore(Block *block,
+                                  adbg::ListIterator<Operation> place) {
+  auto *move = adbg::Layout::offsets.hasChecks
+                   ? adbg::tool::moveOperationWithChecks
+                   : adbg::tool::moveOperation;
+  move(this, block, place.getNodePtr());
+}
+inline void Block::moveBefore(Region *region, adbg::ListIterator<Block> place) {
+  auto *move = adbg::Layout::offsets.hasChecks
+                   ? adbg::tool::moveBlockWithChecks
+                   : adbg::tool::moveBlock;
+  move(this, region, place.getNodePtr());
+}
+
 inline Operation *OpResult::getOwner() const {
   // The results precede their operation in descending order.
   auto address = reinterpret_cast<uintptr_t>(impl);
@@ -471,6 +564,12 @@ inline Region *Value::getParentRegion() const {
 inline void Value::print(raw_ostream &os, const OpPrintingFlags &flags) const {
   if (adbg::tool::printValue && adbg::Layout::offsets.canPrint)
     adbg::tool::printValue(this, os, flags.asTool());
+}
+inline Type TypeRange::typeOfResult(void *first, size_t index) {
+  OpResult result(static_cast<Value::Impl *>(first));
+  return OpResult(detail::resultOf(result.getOwner(),
+                                   result.getResultNumber() + unsigned(index)))
+      .getType();
 }
 inline unsigned OpOperand::getOperandNumber() {
   return unsigned(this - owner->operandArray().data());

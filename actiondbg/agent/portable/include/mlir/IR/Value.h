@@ -61,6 +61,22 @@ template <typename Derived> struct IROperand {
 
   Operation *getOwner() const { return owner; }
   Derived *getNextOperandUsingThisValue() { return nextUse; }
+
+protected:
+  /// Moves this use to another list of uses; null for none.
+  void moveTo(Derived **first) {
+    if (back) {
+      *back = nextUse;
+      if (nextUse)
+        nextUse->back = back;
+    }
+    back = first;
+    nextUse = first ? *first : nullptr;
+    if (nextUse)
+      nextUse->back = &nextUse;
+    if (first)
+      *first = static_cast<Derived *>(this);
+  }
 };
 
 template <typename Operand> class UseIterator {
@@ -151,6 +167,11 @@ public:
   use_iterator use_end() const { return use_iterator(); }
   use_range getUses() const { return {use_begin(), use_end()}; }
   bool use_empty() const { return !impl->firstUse; }
+  inline void replaceAllUsesWith(Value other) const;
+  void setType(Type type) {
+    auto address = reinterpret_cast<uintptr_t>(type.getAsOpaquePointer());
+    impl->typeAndKind.bits = address | impl->typeAndKind.getInt();
+  }
   user_range getUsers() const {
     return {user_iterator(use_begin()), user_iterator(use_end())};
   }
@@ -205,15 +226,25 @@ private:
 class OpOperand : public detail::IROperand<OpOperand> {
 public:
   Value get() const { return value; }
+  void set(Value other) {
+    value = other;
+    moveTo(other ? &other.getImpl()->firstUse : nullptr);
+  }
   inline unsigned getOperandNumber();
 
 private:
   Value value;
 };
 
+inline void Value::replaceAllUsesWith(Value other) const {
+  while (OpOperand *use = impl->firstUse)
+    use->set(other);
+}
+
 class BlockOperand : public detail::IROperand<BlockOperand> {
 public:
   Block *get() const { return value; }
+  inline void set(Block *block);
 
 private:
   Block *value;

@@ -97,6 +97,7 @@ public:
 
   size_t size() const { return count; }
   Value at(size_t index) const { return base[index].get(); }
+  uintptr_t address() const { return reinterpret_cast<uintptr_t>(base); }
 
 private:
   const OpOperand *base;
@@ -132,6 +133,11 @@ public:
 
   size_t size() const { return results.size(); }
   Type at(size_t index) const { return results.at(index).getType(); }
+  uintptr_t address() const {
+    return results.empty()
+               ? 0
+               : reinterpret_cast<uintptr_t>(results.front().getImpl());
+  }
 
 private:
   ResultRange results;
@@ -151,6 +157,8 @@ public:
                   : reinterpret_cast<uintptr_t>(results.front().getImpl()) |
                         OfResults),
         count(results.size()) {}
+  ValueRange(OperandRange operands)
+      : owner(operands.address() | OfOperands), count(operands.size()) {}
   ValueRange(const ValueRange &other, size_t start, size_t count)
       : owner(other.from(start)), count(count) {}
 
@@ -168,6 +176,8 @@ public:
     }
   }
 
+  adbg::tool::Range asTool() const { return {owner, count}; }
+
 private:
   /// What the owner is. The bits are those of a union of three pointers with
   /// three free bits.
@@ -180,9 +190,47 @@ private:
 };
 
 /// Only passed on.
-struct TypeRange {
-  uintptr_t owner;
-  size_t count;
+/// Types, or the types of values.
+class TypeRange : public detail::IndexedRange<TypeRange, Type> {
+public:
+  TypeRange() = default;
+  TypeRange(ArrayRef<Type> types)
+      : owner(reinterpret_cast<uintptr_t>(types.data()) | OfTypes),
+        count(types.size()) {}
+  TypeRange(OperandRange operands)
+      : owner(operands.address() | OfOperands), count(operands.size()) {}
+  TypeRange(ResultTypeRange types)
+      : owner(types.address() | OfResults), count(types.size()) {}
+
+  size_t size() const { return count; }
+  Type at(size_t index) const {
+    auto *there = reinterpret_cast<void *>(owner & ~uintptr_t(Mask));
+    switch (owner & Mask) {
+    case OfValues:
+      return static_cast<const Value *>(there)[index].getType();
+    case OfTypes:
+      return static_cast<const Type *>(there)[index];
+    case OfOperands:
+      return static_cast<const OpOperand *>(there)[index].get().getType();
+    default:
+      return typeOfResult(there, index);
+    }
+  }
+
+private:
+  /// As in ValueRange, with four pointers.
+  enum : uintptr_t {
+    OfValues = 0,
+    OfTypes = 2,
+    OfOperands = 4,
+    OfResults = 6,
+    Mask = 6
+  };
+
+  inline static Type typeOfResult(void *first, size_t index);
+
+  uintptr_t owner = 0;
+  size_t count = 0;
 };
 struct BlockRange {
   uintptr_t owner;

@@ -43,7 +43,13 @@ template <typename Callback> struct Visit {
 
 template <typename Unit, typename Callback>
 WalkResult visit(Unit *unit, Callback &callback) {
-  if constexpr (!std::is_same_v<typename Visit<Callback>::Argument, Unit *>) {
+  using Argument = typename Visit<Callback>::Argument;
+  if constexpr (std::is_same_v<Unit, Operation> && std::is_class_v<Argument>) {
+    // A class that operations are wrapped in.
+    if (!Argument::classof(unit))
+      return WalkResult::advance();
+    return callback(Argument(unit));
+  } else if constexpr (!std::is_same_v<Argument, Unit *>) {
     return WalkResult::advance();
   } else if constexpr (Visit<Callback>::isVoid) {
     callback(unit);

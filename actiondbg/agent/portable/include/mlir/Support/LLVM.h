@@ -24,6 +24,7 @@ using llvm::cast;
 using llvm::cast_if_present;
 using llvm::dyn_cast;
 using llvm::dyn_cast_if_present;
+using llvm::dyn_cast_or_null;
 using llvm::failed;
 using llvm::failure;
 using llvm::function_ref;

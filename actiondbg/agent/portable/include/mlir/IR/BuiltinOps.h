@@ -1,0 +1,34 @@
+//===- BuiltinOps.h - Casts between types -----------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_BUILTINOPS_H
+#define ACTIONDBG_MLIR_BUILTINOPS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir {
+
+/// An operation of this class, told by its name.
+class UnrealizedConversionCastOp {
+public:
+  UnrealizedConversionCastOp() = default;
+  explicit UnrealizedConversionCastOp(Operation *op) : op(op) {}
+
+  static bool classof(Operation *op) {
+    return op->getName().getStringRef() == "builtin.unrealized_conversion_cast";
+  }
+
+  explicit operator bool() const { return op; }
+  operator Operation *() const { return op; }
+  Operation *operator->() const { return op; }
+
+  Location getLoc() { return op->getLoc(); }
+  TypeRange getOperandTypes() { return op->getOperandTypes(); }
+  TypeRange getResultTypes() { return op->getResultTypes(); }
+
+private:
+  Operation *op = nullptr;
+};
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_BUILTINOPS_H

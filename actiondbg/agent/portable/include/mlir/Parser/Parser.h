@@ -1,0 +1,30 @@
+//===- Parser.h - Text as IR ------------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_PARSER_H
+#define ACTIONDBG_MLIR_PARSER_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir {
+
+/// The tool's, with room for what is behind: empty maps and vectors.
+class ParserConfig {
+public:
+  ParserConfig(MLIRContext *context, bool verifyAfterParse)
+      : context(context), verifyAfterParse(verifyAfterParse) {}
+
+private:
+  MLIRContext *context;
+  bool verifyAfterParse;
+  uint64_t others[64] = {};
+};
+
+ADBG_STAND_IN inline LogicalResult
+parseSourceString(StringRef text, Block *block, const ParserConfig &config,
+                  StringRef name) {
+  return adbg::tool::parseSource(text, block, &config, name, nullptr);
+}
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_PARSER_H

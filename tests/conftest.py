@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import configuration, settings
@@ -158,7 +158,8 @@ EACH_WAY = ("pypi", "debian", "portable")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of mlir-opt with each of the module's BUILDS: by default, with both builds."""
     if "mlir_opt" in metafunc.fixturenames:
-        builds = getattr(metafunc.module, "BUILDS", EACH_WAY[:2])
+        module = cast(object, metafunc.module)  # pyright: ignore[reportUnknownMemberType]
+        builds: tuple[str, ...] = getattr(module, "BUILDS", EACH_WAY[:2])
         metafunc.parametrize("mlir_opt", builds, indirect=True)
 
 

@@ -17,6 +17,7 @@ from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool, agent_state, build_agent, fitted, package_build
 from actiondbg.tool.c_part import CPart
 from actiondbg.tool.way import Way
+from tests.fakes.functions import returning
 from tests.fakes.stock_tool import wait_until_gone
 from tests.unit.toolchain.test_toolchain import compile_c
 
@@ -325,11 +326,14 @@ def test_what_is_shipped_is_built_once(tmp_path: Path, monkeypatch: pytest.Monke
         built.append(target.name)
         target.write_text("")
 
+    def compile_part(_part: CPart, target: Path) -> None:
+        compile(target)
+
     monkeypatch.setattr(package_build, "_compile_agent", compile)
-    monkeypatch.setattr(CPart, "compile", lambda _part, target: compile(target))
+    monkeypatch.setattr(CPart, "compile", compile_part)
     monkeypatch.setattr(package_build, "AGENT_SOURCE", tmp_path / "nothing")
-    monkeypatch.setattr(package_build, "source_files", lambda *_: [])
-    monkeypatch.setattr(package_build, "agent_name", lambda *_: "agent.so")
+    monkeypatch.setattr(package_build, "source_files", returning(list[str]()))
+    monkeypatch.setattr(package_build, "agent_name", returning("agent.so"))
     folder = tmp_path / "built"
     (folder / "build-of-another").mkdir(parents=True)
     (folder / "agent-of-older-sources.so").write_text("")

@@ -69,6 +69,8 @@ def test_cluster_finds_the_same_culprit(
     for key in (
         "seconds",
         "oracle_runs",
+        "plain_bad",  # these depend on the load
+        "plain_runs",
         *(["trials"] if jobs is None else []),
     ):  # more are made ahead
         del ours[key], theirs[key]

@@ -44,7 +44,7 @@ def found(*words: str, stdin: str | None = None) -> dict[str, Any]:
 
 
 def without(result: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """Leave out keys, and how often the plain tool ran beside the search: it depends on the load."""
+    """Leave out keys, and how often the plain tool ran, which depends on the load."""
     keys = (*keys, "plain_bad", "plain_runs")
     return {key: value for key, value in result.items() if key not in keys}
 

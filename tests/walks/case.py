@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import lzma
 import os
 import sys
@@ -147,13 +148,9 @@ class Case:
 def installed_tools() -> dict[Build, str]:
     """Return the tools that are installed, by build."""
     found: dict[Build, str] = {}
-    for build, name in (("pypi", "mlir-opt"), ("iree", "iree-opt")):
-        try:
-            found[build] = str(find_tool(name).path)
-        except LaunchError:
-            continue
+    with contextlib.suppress(LaunchError):
+        found["pypi"] = str(find_tool("mlir-opt").path)
     iree = Path(sys.executable).with_name("iree-opt")
-    found.pop("iree", None)
     if iree.exists():
         found["iree"] = str(iree)
     if (_DEBIAN / "mlir-opt").exists():

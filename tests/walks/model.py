@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from tests.walks.case import OUT, Case
 from tests.walks.front_end import Answer
@@ -70,9 +70,9 @@ class Model:
         """Follow an answer."""
         if line.startswith(_FILE_COMMANDS):
             self.lost_output = True
-        result = answer.get("result")
-        if not answer["ok"] or not isinstance(result, dict):
+        if not answer["ok"] or not isinstance(answer["result"], dict):
             return
+        result = cast("Stop", answer["result"])
         if line == "kill":
             self.stop = None
             self._checkpoints.clear()
@@ -203,7 +203,9 @@ class Model:
 
 def is_stop(result: object) -> bool:
     """Whether the result of a command is a stop, or the end."""
-    return isinstance(result, dict) and {"when", "reason", "breakpoints", "event"} <= set(result)
+    if not isinstance(result, dict):
+        return False
+    return {"when", "reason", "breakpoints", "event"} <= set(cast("Stop", result))
 
 
 def _split(passes: str) -> list[str]:

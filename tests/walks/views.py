@@ -90,7 +90,7 @@ class Views:
 
     def _check_visit(self, stop: Stop, timeline: dict[str, Any]) -> None:
         """Check that an event of a branch shows what it showed at earlier visits."""
-        shown = {name: stop.get(name) for name in _LASTING}
+        shown: dict[str, object] = {name: stop.get(name) for name in _LASTING}
         printed = self._ask("print module")
         text = printed["result"]["text"] if printed["ok"] else printed["error"]
         shown["module"] = hashlib.sha256(text.encode()).hexdigest()

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
 
 from tests.paths import COMMAND
 from tests.walks.case import OFTEN, OUT, Build, Case, Output, installed_tools
@@ -25,6 +24,7 @@ _MOST_ENDS = 12  # stops on the way to the end
 _SHRINK_SECONDS = 150.0
 _SHOWN_LINES = 30  # of a difference
 _CHECK = "# check"
+_OUTPUTS: tuple[Output, ...] = ("file", "file", "file", "stdout", "shared")
 _EDITOR = """\
 import re, sys
 path = sys.argv[1]
@@ -68,10 +68,10 @@ def case_of(seed: int, builds: dict[Build, str]) -> Case:
     pick = random.Random(f"case {seed}")
     name = "network" if pick.random() < 0.03 else pick.choice(OFTEN)
     whole = Case(name, "pypi", "", "file")
-    build = pick.choice([one for one in whole.program.builds if one in builds])
+    build: Build = pick.choice([one for one in whole.program.builds if one in builds])
     if build == "iree" and pick.random() < 0.5:  # it takes long to start
         build = "pypi"
-    output = pick.choice(["file", "file", *get_args(Output)])
+    output: Output = pick.choice(_OUTPUTS)
     return Case(name, build, builds[build], output)
 
 
@@ -249,8 +249,8 @@ def _same(what: str, ours: str | None, wanted: str | None) -> None:
         return
     if ours is None or wanted is None:
         raise Broken(f"another {what}", f"{_size(ours)} instead of {_size(wanted)}")
-    lines = [one.splitlines() for one in (wanted, ours)]
-    shown = list(difflib.unified_diff(*lines, "cold", "walk", lineterm="", n=1))
+    cold, warm = wanted.splitlines(), ours.splitlines()
+    shown = list(difflib.unified_diff(cold, warm, "cold", "walk", lineterm="", n=1))
     raise Broken(f"another {what}", "\n".join(["", *shown[:_SHOWN_LINES]]))
 
 

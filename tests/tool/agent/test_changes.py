@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from tests.elements import some
 from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]
@@ -156,6 +157,7 @@ def test_results_of_a_fold_are_inserted_right_after(assertions: Launch) -> None:
     folds: dict[int, str] = {}
     by_fold: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     erased: list[str] = []
+    certain: list[str] = []
     for stop in stock.each(session):
         if stop.tag == "fold":
             folds[stop.ordinal] = str(stop.op)
@@ -163,9 +165,10 @@ def test_results_of_a_fold_are_inserted_right_after(assertions: Launch) -> None:
         for one in session.outcome.changes().changes:
             if one.ordinal in folds:
                 by_fold[one.ordinal].append((one.kind, one.op))
-                assert one.guess or one.kind == "modified"
+                certain += [] if one.guess else [one.kind]
             elif one.kind == "erased" and one.ordinal == stop.ordinal:
                 erased.append(one.op)
+    assert set(certain) <= {"modified"}
     assert list(folds.values()) == [folded.op for folded in said.folded]
     for (ordinal, op), folded in zip(folds.items(), said.folded, strict=True):
         expected = [key for key, _ in groupby(folded.changes)]
@@ -196,7 +199,7 @@ def test_inserted_minus_erased_is_the_difference_of_the_modules(
     session.breakpoints.add("tag:pass-execution", "depth == 0", after=True)
     differences = 0
     before = Counter[str]()
-    for stop in stock.each(session):
+    for stop in some(stock.each(session)):
         now = stock.operations(stock.module(session))
         assert now["func.func"] + now["llvm.func"] >= 1
         if stop.when == "after":

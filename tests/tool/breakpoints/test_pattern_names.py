@@ -114,12 +114,11 @@ def test_a_recording_has_the_same_names(
         with open_session(path) as session:
             session.breakpoints.add(*split(text))
             stop: Stop = session.run()
-            found: list[int] = []
+            found: list[tuple[int, str, str | None]] = []
             while stop.when != "exit":
-                assert (stop.name, stop.unnamed) == (FUNCTION, UNNAMED)
-                found.append(stop.ordinal)
+                found.append((stop.ordinal, stop.name, stop.unnamed))
                 stop = session.continue_()
-        assert found == live, text
+        assert found == [(ordinal, FUNCTION, UNNAMED) for ordinal in live], text
     database = open_database(open_recording(path))
     query = f"SELECT DISTINCT name, full_name FROM actions WHERE unnamed = '{UNNAMED}'"
     assert database.sql(query).fetchall() == [(FUNCTION, FUNCTION)]

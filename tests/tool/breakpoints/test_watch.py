@@ -12,6 +12,7 @@ from actiondbg import errors
 from actiondbg.process.stop import Stop
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
+from tests.elements import some
 from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]
@@ -240,7 +241,7 @@ def test_watch_of_an_attribute_of_a_pattern(debian: Debian, folds: str) -> None:
 def test_a_watch_of_an_attribute_sees_no_operands(chain: actiondbg.Session) -> None:
     """An operand of %z changes when %y is replaced, but none of its attributes."""
     chain.breakpoints.watch("attribute overflowFlags of %2")
-    assert all(stop.location == "chain.mlir:7:8" for stop in on(chain))
+    assert all(stop.location == "chain.mlir:7:8" for stop in some(on(chain)))
 
 
 def test_watches_are_breakpoints(chain: actiondbg.Session) -> None:

@@ -15,6 +15,7 @@ from actiondbg.kernels.operations.registry import find_kind, kind_names
 from actiondbg.kernels.problems.configuration_file import read_configurations
 from actiondbg.kernels.problems.problem_file import read_problems
 from actiondbg.kernels.problems.sets import named_sets
+from tests.elements import some
 from tests.paths import COMMAND, ROOT
 
 _PAGE = (ROOT / "docs" / "kernels.md").read_text()
@@ -68,7 +69,7 @@ def test_each_kind_is_in_the_table_with_what_it_needs(name: str) -> None:
     (needed,) = [cells[2] for cells in lines if f"`{name}`" in cells[1]]
     if "the same" in needed or "--from" in needed:
         return
-    for field in dataclasses.fields(find_kind(name)):
+    for field in some(dataclasses.fields(find_kind(name))):
         if field.default is dataclasses.MISSING:
             assert f"`{field.name}`" in needed
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.elements import some
 from tests.paths import ROOT
 
 
@@ -34,8 +35,8 @@ def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_examples(mlir_opt: str, _inputs: None, heading: str, count: int) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     compared = 0
-    for command, expected in re.findall(
-        r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(_blocks("text", heading)), re.M
+    for command, expected in some(
+        re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(_blocks("text", heading)), re.M)
     ):
         run = subprocess.run(
             command.replace("mlir-opt", mlir_opt),
@@ -53,7 +54,7 @@ def test_the_examples(mlir_opt: str, _inputs: None, heading: str, count: int) ->
 
 def test_the_commands_for_recordings_and_the_python_example(mlir_opt: str, _inputs: None) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    for script in _blocks("sh", "Runs"):
+    for script in some(_blocks("sh", "Runs")):
         run = ["bash", "-ec", script.replace("mlir-opt", mlir_opt)]
         done = subprocess.run(run, stdout=subprocess.PIPE, text=True, env=environment, check=True)
     [example] = _blocks("python", "Runs")

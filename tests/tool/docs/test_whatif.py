@@ -13,6 +13,7 @@ import pytest
 
 from actiondbg.commands.cli.whatif import build_parser
 from actiondbg.whatif import parse_alternatives
+from tests.elements import some
 from tests.paths import COMMAND, ROOT
 
 PAGE = (ROOT / "docs" / "whatif.md").read_text()
@@ -71,5 +72,5 @@ def test_options_are_named() -> None:
     actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     known = {"--help", "--mlir-include", "--no-color"}
     known |= {"--lower", "--entry", "--entry-result", "--shared-libs", "--tolerance", "--input"}
-    for action in actions:
+    for action in some(actions):
         assert {*action.option_strings} & {*re.findall(r"--?[\w-]+", PAGE), *known}, action

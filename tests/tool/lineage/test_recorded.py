@@ -23,6 +23,7 @@ from actiondbg.lineage.source import open_lineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.session import open_session
+from tests.elements import some
 from tests.fakes import command_line
 from tests.paths import COMMAND
 
@@ -137,9 +138,10 @@ def test_the_output_is_that_of_the_tool(mlir_opt: str) -> None:
 def test_each_operation_of_a_stage_is_on_its_line(mlir_opt: str) -> None:
     first, last = lineage_of(mlir_opt, FUSED, "--convert-linalg-to-loops", BUFFERIZE).stages
     for stage in (first, last):
-        for operation in stage:
+        # A yield without operands is not printed.
+        for operation in some(one for one in stage if "yield" not in one.name):
             name = operation.name.removeprefix("builtin.").removeprefix("func.")
-            assert name in operation.text.split("\n")[0] or "yield" in name, operation
+            assert name in operation.text.split("\n")[0], operation
         assert [one.name for one in stage.with_symbol("chain")] == ["func.func"]
 
 
@@ -187,7 +189,7 @@ def test_locations_show_what_a_pass_made_without_a_pattern(mlir_opt: str) -> Non
     generic = lineage.stages[0].named("linalg.generic")[0]
     found = lineage.track([generic], lineage.stages[-1])
     assert "linalg.generic" in [one.name for one in found.operations]
-    assert not all(trace.is_exact for trace in found.traces)
+    assert not all(trace.is_exact for trace in some(found.traces))
     sure = lineage.track([generic], lineage.stages[-1], exact=True)
     assert "linalg.generic" not in [one.name for one in sure.operations]
 
@@ -240,7 +242,7 @@ def test_a_stop_and_a_recording_give_the_same_answers(
     assert [one.name for one in live.lineage.stages][1].startswith("after #")
     assert live.last.nodes == recorded.stages[-1].nodes
     assert live.last.text == recorded.stages[-1].text
-    for ours, theirs in zip(recorded.stages[0], live.first, strict=True):
+    for ours, theirs in some(zip(recorded.stages[0], live.first, strict=True)):
         here = recorded.track([ours], recorded.stages[-1])
         there = live.lineage.track([theirs], live.last)
         assert ways(here) == ways(there)
@@ -314,7 +316,7 @@ def test_a_stop_over_a_recording_gives_the_same_answers(
             there = SessionLineage(session, end)
             here = there.here
             found.append((here.name, there.last.name, sorted(here.nodes), sorted(there.last.nodes)))
-            for operation in sorted(here, key=lambda one: one.node):
+            for operation in some(sorted(here, key=lambda one: one.node)):
                 onward = there.lineage.track([operation], there.last)
                 back = there.lineage.track([operation], there.first)
                 found.append([sorted(one.node for one in way.operations) for way in (onward, back)])
@@ -331,8 +333,8 @@ def test_a_killed_run_has_the_lineage_up_to_then(mlir_opt: str) -> None:
     Path("in.mlir").write_text("\n".join(functions))
     argv = [mlir_opt, "in.mlir", "--canonicalize", "--cse", "-o", "out.mlir"]
     with start_recording(argv, "run.adbrec", lineage=True) as running:
-        while Path("run.adbrec").stat().st_size < 1 << 20:
-            assert running.poll(0.01) is None
+        while Path("run.adbrec").stat().st_size < 1 << 20 and running.poll(0.01) is None:
+            pass
         os.kill(running.process.pid, signal.SIGKILL)
         done = running.wait()
     assert done.status == -signal.SIGKILL and done.path is not None
@@ -396,7 +398,7 @@ def test_odd_locations_are_parsed_again(mlir_opt: str) -> None:
     names = (r'"a\22b \\ \0A.mlir":3:4', r'"\E6\97\A5.mlir":9:1', '"z":0:0')
     assert all(one in parsed for one in names)
     found = command_line.run("track", done.path, "--from", "日.mlir:9")
-    assert "func.return" in found.stdout or "return %" in found.stdout
+    assert "func.return" in found.stdout
     # Dumps have the same files, whose names MLIR escapes otherwise than users do.
     argv = [mlir_opt, "in.mlir", "--allow-unregistered-dialect", "--mlir-print-debuginfo"]
     Path("then.mlir").write_text(subprocess.run(argv, capture_output=True, text=True).stdout)
@@ -415,7 +417,7 @@ def test_annotated_modules_of_a_split_file_are_parsed_again(mlir_opt: str) -> No
     assert done.status == 0 and done.path is not None
     annotated = command_line.run("annotate", done.path).stdout
     lines = Path("out.mlir").read_text().splitlines()
-    for line, ours in zip(lines, annotated.splitlines(), strict=False):
+    for line, ours in some(zip(lines, annotated.splitlines(), strict=False)):
         assert ours.startswith(line)
     argv = [mlir_opt, "--split-input-file"]
     again = subprocess.run(argv, input=annotated, capture_output=True, text=True)

@@ -18,6 +18,7 @@ from actiondbg.errors import LaunchError, UsageError
 from actiondbg.recording import is_recording, open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.recording import Recording
+from tests.elements import some
 from tests.fakes.stock_tool import ANONYMOUS
 from tests.fakes.stops import all_stops
 from tests.paths import COMMAND
@@ -83,7 +84,7 @@ def test_recorded_actions_equal_the_live_ones(mlir_opt: str, folds: str) -> None
     with actiondbg.launch(tool) as session:
         stops = [stop for stop in all_stops(session).values() if stop.when == "after"]
     shown: list[Any] = []
-    for stop in sorted(stops, key=lambda stop: stop.ordinal):
+    for stop in some(sorted(stops, key=lambda stop: stop.ordinal)):
         assert stop.outcome is not None
         fields = [getattr(stop, name) for name in SHOWN]
         reason = next(iter(stop.outcome.reasons), None)
@@ -137,7 +138,7 @@ def test_the_tool_gets_its_input_and_status(mlir_opt: str, folds: str) -> None:
     Path("bad.mlir").write_text("func.func @f( {")
     bad = record([mlir_opt, "--canonicalize"], "bad.adbrec", stdin="bad.mlir", stderr=os.devnull)
     assert bad.status == 1
-    assert bad.path is None or open_recording(bad.path).count == 0
+    assert bad.path is not None and open_recording(bad.path).count == 0
     good = record([mlir_opt, "--canonicalize"], "good.adbrec", stdin=folds, stdout="out")
     assert good.status == 0 and good.path is not None
     assert open_recording(good.path).count > 40
@@ -193,7 +194,7 @@ def test_actions_of_threads_are_nested_in_their_pass(
         host = by_ordinal[guest["parent"]]
         assert (host["thread"], host["depth"], host["op"]) == (0, 0, "builtin.module")
         assert guest["depth"] == 1 and host["start_ns"] <= guest["start_ns"]
-    for action in actions:
+    for action in some(actions):
         assert 0 <= action["self_ns"] <= action["duration_ns"]
 
 
@@ -245,7 +246,7 @@ def test_ir_of_changed_functions(mlir_opt: str, folds: str) -> None:
     assert "arith.constant 7" in outermost
     assert outermost.split("@twice")[0].count("arith.addi") == 1
     for ordinal in {row[0] for row in kept}:
-        for snapshot in recording.snapshots(ordinal):
+        for snapshot in some(recording.snapshots(ordinal)):
             assert snapshot.before != snapshot.after
 
 
@@ -279,7 +280,7 @@ def test_a_tool_that_is_killed(
     outcomes = Counter(outcome for (outcome,) in rows(recording, "outcome"))
     assert 0 < outcomes["unfinished"] < 20
     finished = rows(recording, "outcome", "duration_ns", "tag", "name")
-    assert all((o == "unfinished") == (d is None) and t for o, d, t, _ in finished)
+    assert all((o == "unfinished") == (d is None) and t for o, d, t, _ in some(finished))
 
 
 def test_tool_ends_with_its_recorder(

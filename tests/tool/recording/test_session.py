@@ -102,11 +102,13 @@ def _loop(tmp_path: Path) -> str:
 @pytest.mark.parametrize("lowers", [False, True])
 def test_every_stop_is_the_same(both: Start, tmp_path: Path, lowers: bool) -> None:
     sessions = both(*LOWER, source=_loop(tmp_path)) if lowers else both()
-    stop = sessions.do("start")
+    stop, count = sessions.do("start"), 0
     while stop.when != "exit":
         live, recorded = (each.stack.frames() for each in sessions)
         assert [_frame(each) for each in recorded] == [_frame(each) for each in live]
+        count += 1
         stop = sessions.do("step")
+    assert count > 20
     for kind in ("pattern", "pass", "fold"):
         live, recorded = (sorted(map(_counted, each.past.statistics(kind))) for each in sessions)
         assert recorded == live
@@ -233,7 +235,9 @@ def test_diffs_of_patterns_equal_the_live_ones(both: Start) -> None:
     live, recorded = both(ir="function")
     live.start()
     recorded.start()
+    count = 0
     while (stop := live.next_change()).when != "exit":
+        count += 1
         assert recorded.next_change().ordinal == stop.ordinal
         live_lines, lines = (
             [line.split(" : ")[0] for line in each.past.diff().unified() if line[:1] in "+-"]
@@ -241,6 +245,7 @@ def test_diffs_of_patterns_equal_the_live_ones(both: Start) -> None:
         )
         # Which value a name stands for is not recorded: the rest of a line is.
         assert _without_names(lines) <= _without_names(live_lines)
+    assert count > 5
 
 
 def _without_names(lines: list[str]) -> set[str]:

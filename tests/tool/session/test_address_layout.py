@@ -11,6 +11,7 @@ import pytest
 import actiondbg
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.log.tally import Tally
+from tests.elements import some
 from tests.fakes.branches import PASS, last_printed, write_branches
 from tests.fakes.privileges import without_personality
 from tests.paths import COMMAND
@@ -82,7 +83,7 @@ def test_a_bug_that_depends_on_addresses_is_the_same_in_each_run(
 
 def test_recordings_of_it_have_the_same_actions(mlir_opt: str, branches: str) -> None:
     counts: set[int] = set()
-    for number in range(RUNS):
+    for number in some(range(RUNS)):
         done = record([mlir_opt, branches, PASS], f"{number}.adbrec", stdout=subprocess.DEVNULL)
         assert done.path is not None
         tally = Tally(done.path)

@@ -54,10 +54,13 @@ def test_a_skip_is_repeated_in_both_directions(launch: Launch) -> None:
     stop = session.timeline.goto(ordinal, "after")
     assert stop.skipped
     assert session.timeline.reverse_step().skipped
-    for resume in (session.continue_, session.step, session.next):
+    for resume in (session.step, session.next):
         session.timeline.goto(ordinal)
         stop = resume()
-        assert stop.when == "exit" or stop.skipped
+        assert (stop.ordinal, stop.when, stop.skipped) == (ordinal, "after", True)
+    session.timeline.goto(ordinal)
+    assert session.continue_().when == "exit"
+    assert session.target.output() == changed
     session.timeline.goto(ordinal)
     assert session.advance(f"#{ordinal + 2}").when == "before"
     assert session.continue_().status == 0

@@ -10,6 +10,7 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.elements import some
 from tests.fakes.stops import Place, all_stops, place
 from tests.paths import ROOT
 
@@ -83,7 +84,7 @@ class EventLog:
 def test_stops_are_those_of_a_session_without_observers(fold: Launch, moves: list[Move]) -> None:
     alone, observed = fold(), fold()
     EventLog(observed)
-    for move in moves:
+    for move in some(moves):
         expected, stop = do(alone, move), do(observed, move)
         assert (stop and stop.as_json()) == (expected and expected.as_json()), move
         assert observed.exit_status == alone.exit_status
@@ -96,7 +97,7 @@ def test_observers_see_every_event_of_a_control(fold: Launch, name: str) -> None
     events = [place(stop) for stop in all_stops(session).values()]
     seen = EventLog(session)
     here = 0
-    for move in CONTROLS[name]:
+    for move in some(CONTROLS[name]):
         stop = do(session, move)
         if stop is not None:
             there = len(events) if stop.when == "exit" else stop.event

@@ -11,7 +11,9 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.elements import some
 from tests.fakes import stock_tool as stock
+from tests.fakes.stops import same
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -43,12 +45,10 @@ def test_replay_stops_at_the_position_of_the_run(launch: Launch) -> None:
         if stop.when == "before":
             seen[stop.ordinal] = stop
         stop = session.step()
-    for ordinal in list(seen)[:: len(seen) // 7]:
+    for ordinal in some(list(seen)[:: len(seen) // 7]):
         with session.past.replay(ordinal) as replica:
             assert replica.stop is not None
-            there, then = replica.stop.as_json(), seen[ordinal].as_json()
-            there["reason"] = then["reason"]
-            assert there == then
+            assert same(replica.stop, seen[ordinal])
     assert session.target.output() == stock.run(session.target.argv).stdout
     with pytest.raises(errors.UsageError):
         session.past.replay(max(seen) + 1)

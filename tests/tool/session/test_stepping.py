@@ -16,6 +16,7 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.elements import some
 from tests.fakes.stops import all_stops
 
 Launch = Callable[..., actiondbg.Session]
@@ -37,7 +38,7 @@ def test_step_stops_once_before_and_after_each_action(launch: Launch) -> None:
     assert sorted(afters) == befores
     # Nested actions lie between the two stops of the one around them.
     open_actions: list[int] = []
-    for when, ordinal, depth in stops:
+    for when, ordinal, depth in some(stops):
         if when == "before":
             assert depth == len(open_actions)
             open_actions.append(ordinal)

@@ -15,6 +15,7 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import PIPELINE, many_functions
+from tests.elements import some
 from tests.fakes import stock_tool as stock
 from tests.fakes.stops import Place, all_stops, alone, place, same
 
@@ -73,7 +74,7 @@ def test_reverse_finish_stops_before_the_parent(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)
     nested = [stop for stop in stops.values() if stop.depth][::7]
-    for stop in nested:
+    for stop in some(nested):
         session.timeline.goto(stop.ordinal, "before" if stop.when == "before" else "after")
         parent = stops[parent_of(stops, stop)]
         assert same(session.timeline.reverse_finish(), parent)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from tests.elements import some
 from tests.paths import INPUTS
 
 Launch = Callable[..., actiondbg.Session]
@@ -68,7 +69,7 @@ def test_names_are_the_same_after_time_travel(launch: Launch, flags: tuple[str, 
         session.timeline.checkpoints.add()
         stop = session.step()
         assert shown(session) == before[stop.event]
-    for checkpoint in session.timeline.checkpoints.all():
+    for checkpoint in some(session.timeline.checkpoints.all()):
         stop = session.timeline.checkpoints.restore(checkpoint.number)
         assert shown(session) == before[stop.event]
 
@@ -136,7 +137,7 @@ def test_operands_that_share_a_name_with_a_sibling_are_their_own(
         stop = session.run()
         seen = 0
         while stop.status is None:
-            for line in session.ir.excerpt(before=100, after=100).lines:
+            for line in some(session.ir.excerpt(before=100, after=100).lines):
                 if line.id is None or " arith." not in line.text:
                     continue
                 session.cursor.goto(f"@{line.id}")

@@ -49,7 +49,7 @@ def test_a_killed_debugger_leaves_nothing(name: str, front_end: str, tmp_path: P
     subprocess.run(argv, cwd=whole, env=env, check=True, stdout=subprocess.DEVNULL)
     duration = time.monotonic() - begin
     expected = _written(whole)
-    assert expected or name == "jax"  # prints what it makes
+    assert bool(expected) == (name != "jax")  # which prints what it makes
     for part in PARTS:
         directory = tmp_path / str(part)
         directory.mkdir()
@@ -60,5 +60,6 @@ def test_a_killed_debugger_leaves_nothing(name: str, front_end: str, tmp_path: P
             family = descendants(process.pid)
             process.send_signal(signal.SIGKILL)
         wait_for_end(family)
-        for file, content in _written(directory).items():
-            assert expected[file].startswith(content), file
+        # There may be no file yet.
+        written = _written(directory)
+        assert [file for file in written if not expected[file].startswith(written[file])] == []

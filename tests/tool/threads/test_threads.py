@@ -19,6 +19,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.session.session import Session
+from tests.elements import some
 from tests.fakes.threads import build
 
 SUM = """\
@@ -79,7 +80,7 @@ def test_a_breakpoint_stops_in_each_thread_and_context(tool: Path) -> None:
 def test_every_mode_writes_what_it_writes_alone(
     tool: Path, alone: dict[str, subprocess.CompletedProcess[str]]
 ) -> None:
-    for mode, expected in alone.items():
+    for mode, expected in some(alone.items()):
         with actiondbg.launch(_argv(tool, mode)) as session:
             session.breakpoints.add("pass:cse")
             stops = list(_stops(session))
@@ -125,7 +126,7 @@ def test_the_others_wait_at_their_next_action(tool: Path) -> None:
     with actiondbg.launch(_argv(tool, "race")) as session:
         session.breakpoints.add("pass:canonicalize")
         stops: list[Stop] = []
-        for stop in _stops(session):
+        for stop in some(_stops(session)):
             stops.append(stop)
             if stop.thread != "t0":
                 _wait_until(session, lambda s: len(s.threads) == 4)

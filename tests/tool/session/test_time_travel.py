@@ -81,10 +81,10 @@ def test_reverse_finish_stops_before_the_parent(launch: Launch) -> None:
     deep = next(stop for stop in stops.values() if stop.depth == 2)
     session.timeline.goto(deep.ordinal)
     assert session.timeline.reverse_finish(2).depth == 0
-    with pytest.raises(errors.ControlRefused, match="no action is around this place"):
+    with pytest.raises(errors.ControlRefused, match="No action is around this stop"):
         session.timeline.reverse_finish()
     session.timeline.goto(deep.ordinal)
-    with pytest.raises(errors.ControlRefused, match="2 actions are around this place"):
+    with pytest.raises(errors.ControlRefused, match="Only 2 actions are around this stop"):
         session.timeline.reverse_finish(3)
     assert place(session.wait()) == place(deep)
 

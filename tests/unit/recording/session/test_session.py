@@ -85,7 +85,7 @@ def test_finish_ends_the_actions_around(session: RecordedSession) -> None:
         session.finish()
     session.timeline.goto(7)
     assert _place(session.timeline.reverse_finish()) == ("before", 6)
-    with pytest.raises(ControlRefused, match="1 actions are around"):
+    with pytest.raises(ControlRefused, match="Only 1 action is around"):
         session.timeline.reverse_finish(2)
 
 

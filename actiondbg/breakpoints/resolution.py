@@ -12,6 +12,8 @@ from collections.abc import Collection, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol
 
+import msgspec
+
 from actiondbg.breakpoints.spec import Piece, location_spec, parse_pieces, parse_spec
 from actiondbg.breakpoints.suggestions import (
     NamesOfKind,
@@ -170,6 +172,8 @@ def resolve_spec(text: str, names: Vocabulary) -> Resolved:
         meaning = _meaning(piece, term, names)
         if meaning is None:
             unresolved.append((piece, term))
+        elif term.path == "":  # the only input may have fewer lines
+            unresolved.append((piece, msgspec.structs.replace(term, path=names.inputs()[0])))
         parts += [text[end : piece.offset], piece.raw if meaning is None else meaning]
         end = piece.offset + len(piece.raw)
     spec = "".join([*parts, text[end:]]).strip()

@@ -45,8 +45,10 @@ class SourceNames:
     def line_count(self, file: Path) -> int | None:
         """Return the number of lines of a file; None if it is unknown, as of bytecode."""
         text = self._of.get(file)
-        if not text or len(text) == _MAX_BYTES or b"\0" in text:
+        if not text or b"\0" in text:
             return None
+        if len(text) == _MAX_BYTES:
+            return _line_count(file)
         return text.count(b"\n") + (not text.endswith(b"\n"))
 
     @cached_property
@@ -73,6 +75,18 @@ class SourceNames:
     def _code(self) -> list[bytes]:
         # In a Python program, // divides, and names with a dot are no operations.
         return [_COMMENT.sub(b"", text) for text in self._texts if text not in self._programs]
+
+
+def _line_count(file: Path) -> int | None:
+    """Return the number of lines of a large file; None if it cannot be read."""
+    count, last = 0, b""
+    try:
+        with file.open("rb") as stream:
+            while part := stream.read(_MAX_BYTES):
+                count, last = count + part.count(b"\n"), part
+    except OSError:
+        return None
+    return count + (not last.endswith(b"\n"))
 
 
 def _text(file: Path) -> bytes:

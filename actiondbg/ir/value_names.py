@@ -34,12 +34,15 @@ class Names:
             these.
         scopes: by the operation id of each.
         by_key: the names of all scopes.
+        of_input: the names that values have in the input, and its largest numbers of results and
+            arguments: no other value gets one of them.
     """
 
     def __init__(self) -> None:
         self.orders: dict[str, str] = {}
         self.scopes: dict[int, _Scope] = {}
         self.by_key: dict[str, str] = {}
+        self.of_input = InputNames()
 
     def of_first(self, operations: int, blocks: int) -> Names:
         """Return a copy for another future: without the names of operations and blocks after these.
@@ -54,10 +57,11 @@ class Names:
             return found is not None and int(found[2]) <= (blocks if found[1] else operations)
 
         kept = Names()
+        kept.of_input = self.of_input
         kept.by_key = {key: name for key, name in self.by_key.items() if is_kept(key)}
         for id, scope in self.scopes.items():
             if id <= operations:
-                kept.scopes[id] = _Scope()
+                kept.scopes[id] = _Scope(self.of_input)
                 for key, name in scope.names.items():
                     if is_kept(key):
                         kept.scopes[id].add(key, name)
@@ -90,23 +94,53 @@ class ValueNames:
         """Whether a scope has been learned."""
         return scope in self.current.scopes
 
-    def learn(self, scope: int, named: Iterable[NamedKey]) -> None:
-        """Take over the printer's names for the values of a scope that have none yet.
+    def has_names(self, scope: int) -> bool:
+        """Whether values of a scope have names."""
+        return scope in self.current.scopes and bool(self.current.scopes[scope].names)
 
-        The names of others are kept, also of those that moved here with a function's body.
+    def learn(self, scope: int, named: NamedKeys) -> None:
+        """Give names to the values of a scope that have none yet.
+
+        A value has the name of the input, otherwise that of the printer. The names of others are
+        kept, also of those that moved here with a function's body.
+
+        Args:
+            scope: the operation id.
+            named: the values of the scope, and of those in it.
         """
-        self.current.scopes.setdefault(scope, _Scope())
+        if max(named.numbers) >= 0:
+            self.current.of_input.note_numbers(*named.numbers)
+        self._scope(scope)
+        kept = self._take_given(named.given)
+        self._take_moved(named.moved)
         new: list[NamedKey] = []
-        kept: set[tuple[int, str]] = set()
-        for each in named:
+        for each in named.around:
             if each.key in self.current.by_key:
                 kept.add((each.scope, self.name(each.key, each.scope, hint_of(each.name))))
             else:
                 new.append(each)
         for name, key, inner in new:
-            here = self.current.scopes.setdefault(inner, _Scope())
-            taken = (inner, name) in kept
+            here = self._scope(inner)
+            taken = (inner, name) in kept or here.is_of_input(name)
             self._give(here, key, here.unused(hint_of(name)) if taken else name)
+
+    def _take_given(self, given: Sequence[NamedKey]) -> set[tuple[int, str]]:
+        """Give values their names in the input; return the names by scope."""
+        self.current.of_input.names.update(each.name for each in given)
+        for name, key, inner in given:
+            if key not in self.current.by_key:
+                self._give(self._scope(inner), key, name)
+        return {(inner, name) for name, _, inner in given}
+
+    def _take_moved(self, moved: Iterable[NamedKey]) -> None:
+        """Give values of other scopes their names in the input, unless others have them here."""
+        for name, key, inner in moved:
+            here = self._scope(inner)
+            if key not in self.current.by_key and name not in here.keys:
+                self._give(here, key, name)
+
+    def _scope(self, id: int) -> _Scope:
+        return self.current.scopes.setdefault(id, _Scope(self.current.of_input))
 
     def name(self, key: str, scope: int, hint: str) -> str:
         """Return a value's name; a value without one gets it now.
@@ -121,7 +155,7 @@ class ValueNames:
         name = self.current.by_key.get(key)
         if name is not None and not scope:  # its operation is in no block for a while
             return name
-        here = self.current.scopes.setdefault(scope, _Scope())
+        here = self._scope(scope)
         if known := here.names.get(key):
             # Time travel leads back to the scope that it had left.
             self.current.by_key[key] = known
@@ -146,7 +180,9 @@ class ValueNames:
         scopes = (
             self.current.scopes.values()
             if scope is None
-            else [self.current.scopes.get(scope, _Scope())]
+            else [self.current.scopes[scope]]
+            if scope in self.current.scopes
+            else []
         )
         return [key for each in scopes for key in each.keys.get(name, [])]
 
@@ -167,10 +203,23 @@ class ValueNames:
         scope.add(key, name)
 
 
+class InputNames:
+    """The names in the input, as far as they are known, and the first numbers after its."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.numbers = {"%": 0, "%arg": 0}
+
+    def note_numbers(self, result: int, argument: int) -> None:
+        """Note the largest numbers of results and of arguments; -1 for none."""
+        self.numbers = {"%": result + 1, "%arg": argument + 1}
+
+
 class _Scope:
     """The names in one scope, and the keys of each; sibling regions share names."""
 
-    def __init__(self) -> None:
+    def __init__(self, of_input: InputNames) -> None:
+        self._of_input = of_input
         self.keys: defaultdict[str, list[str]] = defaultdict(list)
         self.names: dict[str, str] = {}  # by key
         self._next = {"%": 0, "%arg": 0}  # above all numbers of these names
@@ -185,11 +234,17 @@ class _Scope:
     def unused(self, hint: str) -> str:
         if hint in ("", "arg"):
             stem = f"%{hint}"
-            return f"{stem}{self._next[stem]}"
+            return f"{stem}{max(self._next[stem], self._of_input.numbers[stem])}"
         name, number = f"%{hint}", 0
-        while name in self.keys:
+        while name in self.keys or name in self._of_input.names:
             name, number = f"%{hint}_{number}", number + 1
         return name
+
+    def is_of_input(self, name: str) -> bool:
+        """Whether a name is one of the input, so that no other value may have it."""
+        if match := _NUMBERED.fullmatch(name):
+            return int(match[2]) < self._of_input.numbers[f"%{match[1] or ''}"]
+        return name in self._of_input.names
 
 
 class NamedKeys(NamedTuple):
@@ -200,34 +255,59 @@ class NamedKeys(NamedTuple):
         around: all of the function.
         used: its operands, in the print of one operation: the same name may be one of several in
             the function, in sibling regions.
+        given: values of these scopes under their names in the input, also those that are erased.
+        moved: values that the input names in other scopes.
+        numbers: the largest numbers of results and of arguments in the input; -1 for none.
     """
 
     inside: list[NamedKey]
     around: list[NamedKey]
     used: Sequence[NamedKey] = ()
+    given: Sequence[NamedKey] = ()
+    moved: Sequence[NamedKey] = ()
+    numbers: tuple[int, int] = (-1, -1)
+
+    def of_scope(self, scope: int) -> NamedKeys:
+        """Return the values of one scope."""
+        inside, around, given, moved = (
+            [each for each in part if each.scope == scope]
+            for part in (self.inside, self.around, self.given, self.moved)
+        )
+        return NamedKeys(inside, around, given=given, moved=moved, numbers=self.numbers)
 
 
 def read_names(text: str) -> NamedKeys:
     """Read the agent's list of names: NAME KEY lines, each scope begun by an @ID line.
 
     A line ``=`` divides the values in what was printed from all of the function, if that is more;
-    the operands come after a line ``+``.
+    the operands come after a line ``+``. A line ``.KEY NAME`` has the name that a value of the
+    scope has in the input, ``>KEY NAME`` that of a value of another scope, and a line
+    ``!RESULT ARGUMENT`` the largest numbers there.
     """
     listed, _, used = text.partition("+\n")
     inside, _, around = listed.partition("=\n")
-    return NamedKeys(_read(inside), _read(around or inside), _read(used))
+    first, whole = _read(inside), _read(around or inside)
+    return whole._replace(inside=first.inside, around=whole.inside, used=_read(used).inside)
 
 
-def _read(text: str) -> list[NamedKey]:
+def _read(text: str) -> NamedKeys:
     named: list[NamedKey] = []
-    scope = 0
+    given: list[NamedKey] = []
+    moved: list[NamedKey] = []
+    scope, numbers = 0, (-1, -1)
     for line in text.splitlines():
         name, _, key = line.partition(" ")
         if name.startswith("@"):
             scope = int(name[1:])
+        elif name.startswith("."):
+            given.append(NamedKey(key, name[1:], scope))
+        elif name.startswith(">"):
+            moved.append(NamedKey(key, name[1:], scope))
+        elif name.startswith("!"):
+            numbers = int(name[1:]), int(key)
         else:
             named.append(NamedKey(name, key, scope))
-    return named
+    return NamedKeys(named, named, given=given, moved=moved, numbers=numbers)
 
 
 def hint_of(name: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.errors import NoSuchUnit
+from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.selection import select
@@ -15,9 +17,12 @@ from actiondbg.recording.session.operations import OperationChanges
 from actiondbg.recording.session.session import RecordedSession
 
 if TYPE_CHECKING:
+    from actiondbg.lineage.answer import AnsweredOperation, TrackAnswer
     from actiondbg.session.debug_session import DebugSession, End
 
 _ID = re.compile(r"@\d+")
+_RESULT = re.compile(r"(%[\w$.-]+)(?::\d+)?(?:, .*?)? = ")
+_PLACE = re.compile(r'"(?P<file>.*)":(?P<line>\d+):\d+')
 
 
 class SessionLineage:
@@ -36,6 +41,7 @@ class SessionLineage:
 
     def __init__(self, session: DebugSession, end: End) -> None:
         self._session = session
+        self._files: dict[str, list[str]] = {}  # the lines of each
         moments: list[OperationChanges] = []
         is_over = False
         if isinstance(session, RecordedSession):
@@ -71,6 +77,47 @@ class SessionLineage:
         if target == "cursor" or target.startswith("%") or _ID.fullmatch(target):
             return [self._by_id(target, stage)]
         return select(stage, target, LocationIndex(stage.locations))
+
+    def named(self, answer: TrackAnswer) -> TrackAnswer:
+        """Return an answer with the names that values have in the session.
+
+        The text of an operation of this stop is that of the session, and the text of one of the
+        input is that of the file. The operations of other stages have the printer's names.
+        """
+        if isinstance(self._session, RecordedSession):
+            return answer
+        for one in (*answer.of, *(trace.operation for trace in answer.operations)):
+            text = self._text(one)
+            if text is not None:
+                one.text = text
+                named = _RESULT.match(text)
+                one.result = named[1] if named else ""
+        return answer
+
+    def _text(self, one: AnsweredOperation) -> str | None:
+        if one.stage == self._here.name and self._session.state == "stopped":
+            with contextlib.suppress(ActiondbgError):
+                excerpt = self._session.ir.excerpt(one.node, before=0, after=0)
+                line = excerpt.lines[excerpt.current]
+                text = line.text.partition("\n")[0]
+                return text if line.id == one.node else f"{one.name} inside {text}"
+        return self._line_of_file(one) if one.stage == self.first.name else None
+
+    def _line_of_file(self, one: AnsweredOperation) -> str | None:
+        """Return the line of the file at which the parser found an operation."""
+        place = _PLACE.fullmatch(one.location)
+        if place is None:
+            return None
+        lines = self._files.get(place["file"])
+        if lines is None:
+            try:
+                text = Path(place["file"]).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                text = ""
+            lines = self._files[place["file"]] = text.splitlines()
+        number = int(place["line"])
+        line = lines[number - 1].strip() if number <= len(lines) else ""
+        return line if one.name.rpartition(".")[2] in line else None
 
     def _by_id(self, target: str, stage: Stage) -> Operation:
         is_id = _ID.fullmatch(target)

@@ -51,7 +51,7 @@ def compare_action(
     if names is not None:
         for scope in {each.scope for each in before.named.around}:
             if not names.knows(scope):
-                names.learn(scope, [each for each in before.named.around if each.scope == scope])
+                names.learn(scope, before.named.of_scope(scope))
         before, after = before.renamed(names), after.renamed(names)
     diff = make_diff(before.text, after.text, before.names, after.names)
     title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)

@@ -48,7 +48,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         breakpoints: the ids of the breakpoints that were hit.
         skipped: whether the action was skipped; set after the action.
         id: the id of the action's operation, or None.
-        cursor_id: the id of the operation under the cursor, which may be its replacement, or None.
+        cursor: the unit under the cursor and why it is there, or None.
         outcome: the action's outcome; None except after the action.
         changes: the first hundred changes by the action and its nested actions.
         change_count: the number of all these changes.
@@ -73,7 +73,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     breakpoints: list[int] = msgspec.field(default_factory=list[int])
     skipped: bool = False
     id: int | None = None
-    cursor_id: int | None = None
+    cursor: protocol.StopCursor | None = None
     outcome: protocol.Outcome | None = None
     changes: list[protocol.Change] = msgspec.field(default_factory=list[protocol.Change])
     change_count: int = 0
@@ -110,6 +110,11 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         return "\n".join([f"Stopped {place}{hits}{result}", *(f"  {line}" for line in lines)])
 
     @property
+    def cursor_id(self) -> int | None:
+        """The id of the operation under the cursor, or None."""
+        return self.cursor.id if self.cursor else None
+
+    @property
     def is_crash(self) -> bool:
         """Whether the tool is stopped where it crashes."""
         return self.when == "during" and parse_crash(self.message or "") is not None
@@ -136,7 +141,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
             result["never_hit"] = list(self.never_hit)
             return result
         result["id"] = self.id
-        for key in ("outcome", "changes", "message", "culprit"):
+        for key in ("cursor", "outcome", "changes", "message", "culprit"):
             result[key] = msgspec.to_builtins(getattr(self, key))
         return result
 

@@ -19,6 +19,7 @@ from actiondbg.protocol.messages import Count as Count
 from actiondbg.protocol.messages import CountOperations as CountOperations
 from actiondbg.protocol.messages import Empty as Empty
 from actiondbg.protocol.messages import Exit as Exit
+from actiondbg.protocol.messages import FindNamed as FindNamed
 from actiondbg.protocol.messages import Follow as Follow
 from actiondbg.protocol.messages import Fork as Fork
 from actiondbg.protocol.messages import Forked as Forked
@@ -105,6 +106,8 @@ from actiondbg.protocol.types import Incoming as Incoming
 from actiondbg.protocol.types import Key as Key
 from actiondbg.protocol.types import Line as Line
 from actiondbg.protocol.types import Message as Message
+from actiondbg.protocol.types import NamedValue as NamedValue
+from actiondbg.protocol.types import NamedValues as NamedValues
 from actiondbg.protocol.types import NamesWritten as NamesWritten
 from actiondbg.protocol.types import Operator as Operator
 from actiondbg.protocol.types import Outcome as Outcome
@@ -116,6 +119,7 @@ from actiondbg.protocol.types import Result as Result
 from actiondbg.protocol.types import Role as Role
 from actiondbg.protocol.types import SkipRule as SkipRule
 from actiondbg.protocol.types import Statistic as Statistic
+from actiondbg.protocol.types import StopCursor as StopCursor
 from actiondbg.protocol.types import Term as Term
 from actiondbg.protocol.types import Unit as Unit
 from actiondbg.protocol.types import Until as Until

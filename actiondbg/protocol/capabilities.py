@@ -63,6 +63,7 @@ _OF_METHODS = {
     messages.CountOperations.method: "cursor",
     messages.Print.method: "print",
     messages.WriteValueNames.method: "values",
+    messages.FindNamed.method: "values",
     messages.GetChanges.method: "changes",
     messages.GetStatistics.method: "statistics",
     messages.Fork.method: "fork",

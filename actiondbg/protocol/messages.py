@@ -20,6 +20,7 @@ from actiondbg.protocol.types import (
     Hits,
     Key,
     Message,
+    NamedValues,
     NamesWritten,
     Passed,
     Printed,
@@ -324,6 +325,14 @@ class WriteValueNames(Request[NamesWritten], omit_defaults=True):
     id: int
     path: str
     most: int = 100_000
+
+
+class FindNamed(Request[NamedValues]):
+    """Find the values that the input names so, such as %508."""
+
+    method: ClassVar[str] = "values/named"
+    result: ClassVar[type[Message]] = NamedValues
+    name: str
 
 
 class GetNames(Request[Names]):

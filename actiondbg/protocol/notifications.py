@@ -18,6 +18,7 @@ from actiondbg.protocol.types import (
     Outcome,
     PassRun,
     Role,
+    StopCursor,
     When,
     Written,
 )
@@ -85,7 +86,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     breakpoints: list[int]
     skipped: bool
     id: int | None
-    cursor_id: int | None
+    cursor: StopCursor | None
     outcome: Outcome | None
     changes: list[Change]
     change_count: int

@@ -75,6 +75,38 @@ class Excerpt(Message):
     definitions: list[Line]
 
 
+class NamedValue(Message):
+    """A value that the input names: its key, and the operation ids of its scope and its definer.
+
+    The definer of a block argument is the operation around the block.
+    """
+
+    key: str
+    scope: int | None
+    id: int | None
+
+
+class NamedValues(Message):
+    """The values that the input names so, also those that are erased, and the cursor's scope."""
+
+    scope: int | None
+    values: list[NamedValue]
+
+
+class StopCursor(Message):
+    """The cursor at a stop: its unit's kind, the unit's operation, and why the cursor is there.
+
+    ``by`` is "action" for the unit of the action, "replaced" for its replacement, "inserted" for
+    what a pattern inserted in its place, "around" for the unit of an action around it, and
+    "failing" for the operation that fails.
+    """
+
+    kind: Literal["operation", "block", "region", "value"]
+    id: int | None
+    op: str
+    by: Literal["action", "replaced", "inserted", "around", "failing"]
+
+
 class NamesWritten(Message):
     """Whether the names were written: not for too many operations."""
 

@@ -156,7 +156,7 @@ class Session(Closeable):
         self.observers = ObserverList(executions, breakpoints, self.names)
         self._past: Past | None = None
         self._replay = replay = Replay(executions)
-        scout = Scout(executions, self.options)
+        self._scout = scout = Scout(executions, self.options)
         self.native = NativeDebugger(executions, scout)
         replacement = ToolReplacement(executions, breakpoints, self.options)
         rules = SkipRules(executions, replacement.begin_branch, self.names)
@@ -216,9 +216,15 @@ class Session(Closeable):
             # Its analyses are imported at the first query: a run needs none of them.
             from actiondbg.session.past.past import Past
 
-            executions, values = self._executions, self._values
-            program, replay = executions.program, self._replay
-            self._past = Past(program, executions, self.cursor, values, replay, self.names)
+            self._past = Past(
+                self._executions.program,
+                self._executions,
+                self.cursor,
+                self._values,
+                self._replay,
+                self._scout,
+                self.names,
+            )
         return self._past
 
     def close(self) -> None:

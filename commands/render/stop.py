@@ -12,7 +12,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.source_lines import program_line
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import describe, operation
+from actiondbg.commands.render.units import describe, operation, place_of
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
@@ -29,6 +29,12 @@ _RESULT_COLORS = {"succeeded": GREEN, "unchanged": YELLOW, "skipped": YELLOW, "f
 _CHANGE_COLORS = {"inserted": GREEN, "erased": RED, "replaced": RED, "modified": YELLOW}
 _NEXT_SUCCESS = "  next-success (ns): continue to the next attempt that succeeds"
 _MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
+_CURSOR_BY = {
+    "replaced": ", which replaced {was}",
+    "inserted": ", inserted in place of {was}",
+    "around": "; {was} no longer exists",
+    "failing": ", which the error is about",
+}
 
 
 class Reproduced(msgspec.Struct):
@@ -58,8 +64,7 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
         lines.append("  explain: why it failed")
     if _is_failed_attempt(stop) and context.width is not None:
         lines += context.stop_context.new_hint(_NEXT_SUCCESS)
-    if stop.when == "after" and stop.id is not None and stop.cursor_id != stop.id:
-        lines.append(_cursor_line(context, stop))
+    lines += _cursor_lines(stop)
     if context.width is not None:
         lines = [row for line in lines for row in wrapped(line, context.width)]
     if excerpt is not None:
@@ -122,7 +127,7 @@ def _head(context: RenderContext, stop: Stop) -> str:
         place = f" in {stop.pass_run}{place}"
     action = f"{emphasize(context, title, BOLD)}{place}{_origin_of(stop)}"
     if stop.when == "during":
-        place = f"inside {action}" if stop.ordinal else "outside of any action"
+        place = f"inside {action}" if stop.ordinal else _outside(context, stop)
         return f"{_reason(context, stop)} {place}"
     head = f"{_reason(context, stop)} {stop.when} {action}"
     if stop.outcome is not None:
@@ -130,6 +135,14 @@ def _head(context: RenderContext, stop: Stop) -> str:
         return f"{head}: {emphasize(context, words, _RESULT_COLORS[stop.outcome.result])}"
     verb = "is" if stop.when == "before" else "was"
     return head + (f", which {verb} skipped" if stop.skipped else "")
+
+
+def _outside(context: RenderContext, stop: Stop) -> str:
+    """Return the place of a stop outside of any action: the last action, and the operation."""
+    last = "outside of any action"
+    if stop.culprit is not None and stop.culprit.ordinal:
+        last += f", after {culprit_words(stop.culprit)}"
+    return last + place_of(stop, context.session.target.argv)
 
 
 def _origin_of(stop: Stop) -> str:
@@ -188,7 +201,10 @@ def _message_lines(stop: Stop) -> list[str]:
     if stop.reason == "watch":  # messages of several watches are joined
         message = message.replace("; ", "\n")
     lines = [line for line in dict.fromkeys(message.splitlines()) if line]
-    if stop.culprit is not None and (stop.culprit.ordinal != stop.ordinal or stop.culprit.guess):
+    is_in_head = stop.when == "during" and not stop.ordinal
+    if stop.culprit is None or is_in_head:
+        return [f"  {line}" for line in lines]
+    if stop.culprit.ordinal != stop.ordinal or stop.culprit.guess:
         by = f"by {culprit_words(stop.culprit)}"
         lines = [f"{lines[0]}, {by}"] if len(lines) == 1 else [*lines, by]
     return [f"  {line}" for line in lines]
@@ -260,30 +276,20 @@ def _value_words(value: ValueRef) -> str:
 # --- the cursor -------------------------------------------------------------
 
 
-def _cursor_line(context: RenderContext, stop: Stop) -> str:
-    """Return the place of the cursor after the operation of the action was erased."""
-    was = f"@{stop.id}"
-    if stop.cursor_id is None:
-        return f"{was} was erased."
-    try:
-        name = context.session.cursor.get().unit.name
-    except ActiondbgError:
-        name = None
-    replaced = any(
-        change.kind == "replaced"
-        and change.id == stop.id
-        and any(value.id == stop.cursor_id for value in change.by or [])
-        for change in stop.changes
-    )
-    inserted = any(
-        change.kind == "inserted" and change.id == stop.cursor_id for change in stop.changes
-    )
-    tail = f"; {was} no longer exists"
-    if replaced:
-        tail = f", which replaced {was}"
-    elif inserted:
-        tail = f", inserted in place of {was}"
-    return f"The cursor is on {operation(stop.cursor_id, name)}{tail}."
+def _cursor_lines(stop: Stop) -> list[str]:
+    """Return a line on where the cursor is, if that is not the operation of the action."""
+    was, cursor = f"@{stop.id}", stop.cursor
+    if cursor is None:
+        return [f"{was} was erased."] if stop.when == "after" and stop.id is not None else []
+    if cursor.by == "action" or (cursor.by != "failing" and stop.id is None):
+        return []
+    tail = _CURSOR_BY[cursor.by].format(was=was)
+    by = [value for change in stop.changes if change.id == stop.id for value in change.by or []]
+    if any(value.id == cursor.id and value.op == "block argument" for value in by):
+        tail = f", whose block argument replaced {was}"
+    what = operation(cursor.id, cursor.op)
+    unit = what if cursor.kind == "operation" else f"a {cursor.kind} of {what}"
+    return [f"The cursor is on {unit}{tail}."]
 
 
 def _operation_line(context: RenderContext, stop: Stop) -> str:
@@ -291,9 +297,13 @@ def _operation_line(context: RenderContext, stop: Stop) -> str:
     elide = context.settings.limit("elide")
     try:
         excerpt = context.session.ir.excerpt(before=0, after=0, elide=elide)
+        line = excerpt.lines[excerpt.current]
+        text = line.text
+        if stop.cursor is not None and line.id not in (stop.cursor.id, None):
+            text = context.session.cursor.get().unit.text or ""  # its parent's form leaves it out
     except ActiondbgError as error:  # such as an erased operation
         return f"  {stop.op or 'operation'}: {error}"
-    first, newline, _ = excerpt.lines[excerpt.current].text.partition("\n")
+    first, newline, _ = text.partition("\n")
     if first.endswith("{"):
         first += "...}"
     return "  " + context.paint(first) + (" ..." if newline else "")

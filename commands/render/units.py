@@ -51,10 +51,13 @@ def describe(action: ActionRef, argv: Sequence[str] = ()) -> str:
         action: the action.
         argv: the tool's command line: the directory of its only input is left out.
     """
-    text = action.title
-    if action.function:
-        text += f" in @{action.function.removeprefix('@')}"
-    return text + place_words(action.location, argv)
+    return action.title + place_of(action, argv)
+
+
+def place_of(action: ActionRef, argv: Sequence[str] = ()) -> str:
+    """Return the function and the location of an action's operation, each after a word."""
+    function = f" in @{action.function.removeprefix('@')}" if action.function else ""
+    return function + place_words(action.location, argv)
 
 
 def place_words(location: str | None, argv: Sequence[str], before: str = " ") -> str:

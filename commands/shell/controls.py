@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
@@ -16,8 +17,11 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.info import Text
+from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
 
@@ -225,12 +229,32 @@ class PlaceOptions(Options):
 @RUNNING.command("until", example="until op:arith.*", aliases=("u",))
 def until(console: Console, options: PlaceOptions) -> Stop:
     """Continue to the next action that matches SPEC, at most to the end of the parent action."""
-    spec, condition = split_spec_and_condition(options.text)
-    return console.resume(lambda: console.session.until(spec, condition))
+    return _to_place(console, options, console.session.until)
 
 
 @RUNNING.command("advance", example="advance pass:cse")
 def advance(console: Console, options: PlaceOptions) -> Stop:
     """Continue to the next action that matches SPEC."""
+    return _to_place(console, options, console.session.advance)
+
+
+def _to_place(
+    console: Console, options: PlaceOptions, go: Callable[[str, str | None], Stop]
+) -> Stop:
+    """Continue to a place; report names that are not known, and an end without such an action."""
+    console.need_stop()
     spec, condition = split_spec_and_condition(options.text)
-    return console.resume(lambda: console.session.advance(spec, condition))
+    names = console.session.names
+    unknown = resolve_spec(spec, names).unresolved.clause
+    if unknown is not None:
+        reason = f"{unknown[0].upper()}{unknown[1:]}".removesuffix("?")
+        reason += "?" if unknown.endswith("?") else "."
+        if names.is_complete:
+            raise UsageError(reason)
+        if not console.confirms("Continue in search of it?", reason):
+            raise UsageError("Stayed at this stop.")
+        console.note(reason)
+    stop = console.resume(lambda: go(spec, condition))
+    if stop.when == "exit":
+        console.note(f"No action matched {options.text.strip()}.")
+    return stop

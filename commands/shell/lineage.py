@@ -154,7 +154,7 @@ def _answer(
         nested = options.nested or relatives.has_body(operations)
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
     tracking = rolled_up(tracking, options.level)
-    return answer.answer(found.lineage, operations, to, tracking, direction)
+    return found.named(answer.answer(found.lineage, operations, to, tracking, direction))
 
 
 def _end(console: Console, to: str) -> End:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -25,7 +26,7 @@ from actiondbg.commands.render.outcomes import (
     StatisticsShown,
 )
 from actiondbg.commands.shell.info import STATUS
-from actiondbg.errors import UsageError
+from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.protocol import Statistic
 
 if TYPE_CHECKING:
@@ -70,8 +71,13 @@ class ChangesOptions(Options):
 @OUTCOMES.subcommand("info", "changes", example="info changes --own")
 def changes(console: Console, options: ChangesOptions) -> ChangesShown:
     """List the changes of the selected action so far, oldest first."""
-    found = console.session.outcome.changes(nested=not options.own, limit=options.count)
-    return ChangesShown(console.session.stack.action().ordinal, found)
+    session, nested = console.session, not options.own
+    found = session.outcome.changes(nested=nested, limit=options.count)
+    if found.forgotten:  # a recording has them all
+        with contextlib.suppress(NoAnswer), console.progress.shown():
+            past = console.live_session("A replay").past
+            found = past.changes(session.stack.selected, nested, options.count)
+    return ChangesShown(session.stack.action().ordinal, found)
 
 
 class NamesOptions(Options):

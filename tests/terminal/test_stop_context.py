@@ -49,7 +49,7 @@ def test_a_stop_shows_the_lines_around_the_cursor(terminal: Open) -> None:
     shell.ready()
     shell.do("break pattern:AddIAddConstant")
     stop = shell.do("run")
-    assert re.search(r"^--> +@\d+ +%\w+ = arith\.addi %arg0, %\w+ : i32$", stop, re.MULTILINE)
+    assert re.search(r"^--> +@\d+ +%\w+ = arith\.addi %a, %\w+ : i32$", stop, re.MULTILINE)
     assert re.search(r"^ +@\d+ +return %\w+ : i32$", stop, re.MULTILINE), "lines after it"
     shell.do("set context 1")
     assert len(rows(shell.do("cursor-next"))) == 4, "the place, and three lines"

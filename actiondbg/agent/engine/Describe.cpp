@@ -91,6 +91,14 @@ void addOperation(Object &object, const Frame &frame) {
   object["function"] = orNull(function);
 }
 
+void addOperation(Object &object, Operation *op) {
+  Operation *holder = functionAround(op);
+  object["id"] = idOrNull(Identities::all().of(op));
+  object["op"] = safe(op->getName().getStringRef());
+  object["location"] = orNull(placeText(op->getLoc()));
+  object["function"] = holder ? safe(symbolName(holder)) : Json(nullptr);
+}
+
 static void addAction(Object &object, const Frame &frame) {
   object["ordinal"] = int64_t(frame.ordinal);
   object["tag"] = safe(frame.tag());
@@ -214,7 +222,7 @@ static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
   return text;
 }
 
-static StringRef kindText(const IRUnit &unit) {
+StringRef kindText(const IRUnit &unit) {
   if (llvm::isa_and_present<Region *>(unit))
     return "region";
   if (llvm::isa_and_present<Block *>(unit))

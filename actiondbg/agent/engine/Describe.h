@@ -25,6 +25,7 @@ llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
 llvm::json::Value describePassRun(const Frame &frame, uint64_t begun);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(llvm::json::Object &object, const Frame &frame);
+void addOperation(llvm::json::Object &object, mlir::Operation *op);
 llvm::json::Object describeCrash(const Frame *innermost);
 llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
 llvm::json::Object describeFrame(const Frame &frame, int64_t index);
@@ -32,6 +33,8 @@ llvm::json::Object describeFrame(const Frame &frame, int64_t index);
 llvm::json::Object describeAction(const Frame &frame, int64_t index,
                                   bool inside);
 llvm::json::Object describeUnit(const mlir::IRUnit &unit);
+/// Returns "operation", "region", "block" or "value".
+llvm::StringRef kindText(const mlir::IRUnit &unit);
 llvm::json::Array describeUnits(const Frame &frame);
 
 // DescribeOutcome.cpp

@@ -3,6 +3,7 @@
 #include "engine/Engine.h"
 #include "engine/Describe.h"
 #include "fork/CrashSignals.h"
+#include "mlir/IR/Diagnostics.h"
 #include "observe/Convergence.h"
 #include "support/AgentHeap.h"
 
@@ -145,8 +146,13 @@ void Engine::finish(Frame &frame) {
   if (LLVM_UNLIKELY(mayStop() || skips.plan || !frame.rare().stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
-    lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
+    finishPass(frame);
   observer.leave(frame);
+}
+
+void Engine::finishPass(const Frame &frame) {
+  lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
+  lastPassOn = OperationHandle(observer.ids, frame.op());
 }
 
 void Engine::before(Frame &frame) {
@@ -227,10 +233,11 @@ void Engine::after(Frame &frame) {
   if (breakpoints.catches(CatchKind::Nonconvergence))
     if (std::string text = checkConvergence(frame); !text.empty())
       caught(CatchKind::Nonconvergence, text);
-  if (breakpoints.hitAfter(frame, notice) && stops.resumption.passesHit())
-    notice = Notice();
+  breakpoints.hitAfter(frame, notice);
   if (!notice.reason.empty() && stops.passesHits())
     return stops.passHit();
+  if (notice.isHit() && stops.resumption.passesHit())
+    notice = Notice();
   if (!notice.reason.empty())
     return stop(frame, notice);
   stopAfter(frame);
@@ -244,6 +251,7 @@ void Engine::verify(Frame &frame, Notice &notice) {
   notice.reason = "verify";
   notice.message = "the IR is no longer valid: " + why;
   notice.culprit = observer.culpritNow();
+  notice.about = verifier.invalid();
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,8 +290,13 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
   if (resumption.isForEnds())
     frame.untilResults = std::exchange(results, noResult);
   bool isReached = results || resumption.event == position.event;
-  if (!notice.reason.empty())
+  if (!notice.reason.empty() &&
+      (isInterrupted || !notice.isHit() || !resumption.passesHit()))
     return stop(frame, notice);
+  if (!notice.reason.empty()) {
+    frame.skipped |= resumption.control == Control::Skip;
+    return;
+  }
   if (isInterrupted)
     notice.reason = "interrupt";
   else if (isUsedUp && !isHit)
@@ -335,16 +348,34 @@ static Frame &noFrame() {
   return *none;
 }
 
-void Engine::caught(CatchKind kind, StringRef text,
+Operation *Engine::diagnosedBy(const Diagnostic &diagnostic) {
+  Operation *root = lastPassOn.get(observer.ids);
+  for (Frame *frame = innermost; frame; frame = frame->parent)
+    if (Operation *op = frame->op())
+      root = op;
+  return diagnosed.at(diagnostic.getLocation(), root);
+}
+
+void Engine::failsOn(Operation *op) {
+  OperationHandle handle(observer.ids, op);
+  for (Frame *frame = innermost; frame; frame = frame->parent)
+    if (!frame->rare().failing.get(observer.ids))
+      frame->needRare().failing = handle;
+}
+
+void Engine::caught(CatchKind kind, StringRef text, Operation *about,
                     std::optional<Culprit> culprit) {
   Frame &frame = innermost ? *innermost : noFrame();
   Notice notice;
   notice.reason = "catch";
   notice.message = text.str();
   notice.culprit = std::move(culprit);
+  notice.about = about;
   if (!notice.culprit && innermost)
     notice.culprit = {innermost->ordinal, innermost->tag().str(),
                       innermost->name(), false};
+  else if (!notice.culprit && lastPass.ordinal)
+    notice.culprit = lastPass;
   stops.inside = true;
   breakpoints.hitCatches(kind, text, frame, notice);
   bool isStop = !notice.hit.empty();
@@ -355,7 +386,7 @@ void Engine::caught(CatchKind kind, StringRef text,
   }
   if (isStop && stops.passesHits())
     stops.passHit();
-  else if (isStop)
+  else if (isStop && !(notice.isHit() && stops.resumption.passesHit()))
     stop(frame, notice);
   stops.inside = false;
 }

@@ -130,7 +130,12 @@ public:
   /// Reports an event inside the innermost action that can be caught. `text` is
   /// its message, which globs are matched with.
   void caught(CatchKind kind, llvm::StringRef text,
+              mlir::Operation *about = nullptr,
               std::optional<Culprit> culprit = std::nullopt);
+  /// Returns the operation that a diagnostic is about; null if it is unknown.
+  mlir::Operation *diagnosedBy(const mlir::Diagnostic &diagnostic);
+  /// Notes the operation of an error for the running actions.
+  void failsOn(mlir::Operation *op);
   /// Adds the reason why an action did not match or failed.
   void reason(Frame &frame, llvm::StringRef text) {
     if (LLVM_LIKELY(observer.recorder))
@@ -185,10 +190,14 @@ public:
 
   /// Counts every action, requested or not, and compares the IR around passes.
   bool counts = false;
-  /// The latest finished pass.
+  /// The latest finished pass, and its operation.
   Culprit lastPass;
-  /// The first error since the verifier started, if its failure is caught.
+  OperationHandle lastPassOn;
+  /// The first error since the verifier started, if its failure is caught, and
+  /// its operation.
   std::string firstError;
+  OperationHandle firstErrorOn;
+  Diagnosed diagnosed{observer.ids};
   bool wantsThreads = false;
 
 private:
@@ -224,6 +233,7 @@ private:
   /// Returns false if the action is skipped without a trace.
   bool begin(Frame &frame);
   void finish(Frame &frame);
+  void finishPass(const Frame &frame);
   void recordBegin(Frame &frame);
   void before(Frame &frame);
   void after(Frame &frame);

@@ -4,6 +4,7 @@
 #define ACTIONDBG_FRAME_H
 
 #include "observe/Changes.h"
+#include "observe/Diagnosed.h"
 #include "observe/Digest.h"
 #include "support/Traits.h"
 #include "threads/Contexts.h"
@@ -85,6 +86,8 @@ struct Rare {
   /// and after it.
   std::vector<std::string> before, instead, after;
   std::optional<std::string> name;
+  /// The operation of the first error that was reported in it.
+  OperationHandle failing;
 };
 
 /// One dispatched action. Lives on the stack of the thread that runs it;

@@ -14,6 +14,13 @@ struct Notice {
   llvm::SmallVector<int, 4> hit;
   std::string message;
   std::optional<Culprit> culprit;
+  /// Whether breakpoints, watches or catches are all that stops: such stops are
+  /// counted.
+  bool isHit() const {
+    return !hit.empty() && reason != "verify" && reason != "interrupt";
+  }
+  /// The operation that the message is about; null if it is unknown.
+  mlir::Operation *about = nullptr;
 };
 
 } // namespace adbg

@@ -24,7 +24,12 @@ static constexpr uint64_t mostChanges = 100;
 
 void StopLoop::stop(Frame &frame, const Notice &notice) {
   AgentHeap agentHeap;
+  failing = OperationHandle(observer.ids, notice.about);
+  if (!notice.about && frame.over && frame.kind != Kind::None &&
+      frame.result() == Result::Failed)
+    failing = frame.rare().failing;
   select(frame.kind == Kind::None ? nullptr : &frame);
+  showFailing();
   Object stop = describe(frame, notice, mostChanges);
   engine.turns.describe(stop);
   stop["passRun"] = describePassRun(frame, engine.knownNames.passRuns);
@@ -94,7 +99,10 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
                           uint64_t mostChanges) const {
   Object stop = describeStop(frame, notice, observer.log, inside, mostChanges);
   stop["event"] = int64_t(position.event);
-  stop["cursorId"] = idOrNull(idOf(cursor));
+  stop["cursor"] = describeCursorNow();
+  if (frame.kind == Kind::None)
+    if (Operation *op = notice.about)
+      addOperation(stop, op);
   engine.trace.describe(stop);
   return stop;
 }
@@ -150,8 +158,43 @@ static Operation *insertedFor(const Frame &frame, const ErasedUnit &erased,
   return found;
 }
 
+llvm::StringRef textOf(CursorBy by) {
+  static constexpr llvm::StringRef texts[] = {"action", "replaced", "inserted",
+                                              "around", "failing"};
+  return texts[static_cast<unsigned>(by)];
+}
+
+llvm::json::Value StopLoop::describeCursorNow() const {
+  Operation *op = cursor ? holderOf(cursor) : nullptr;
+  if (!op)
+    return nullptr;
+  return Object{{"kind", kindText(cursor)},
+                {"id", idOrNull(observer.ids.of(op))},
+                {"op", safe(op->getName().getStringRef())},
+                {"by", textOf(cursorBy)}};
+}
+
+static Operation *outermost(Operation *op) {
+  while (op && op->getParentOp())
+    op = op->getParentOp();
+  return op;
+}
+
+void StopLoop::showFailing() {
+  Operation *op = failing.get(observer.ids);
+  // A conversion unlinks operations before it destroys them.
+  Operation *around = cursor ? holderOf(cursor) : nullptr;
+  if (!op || (around && outermost(around) != outermost(op)))
+    return;
+  cursor = IRUnit(op);
+  cursorBy = CursorBy::Failing;
+}
+
 void StopLoop::resetCursor() {
   cursor = IRUnit();
+  cursorBy = CursorBy::Action;
+  if (!selected)
+    showFailing();
   for (const Frame *frame = selected; frame; frame = frame->parent) {
     if (frame->units.empty())
       continue;
@@ -163,9 +206,13 @@ void StopLoop::resetCursor() {
       if (!inserted)
         continue;
       cursor = IRUnit(inserted);
-      return;
+      cursorBy = CursorBy::Inserted;
+    } else {
+      cursor = erased ? IRUnit(erased->by) : frame->units[0];
+      cursorBy = erased ? CursorBy::Replaced : CursorBy::Action;
     }
-    cursor = erased ? IRUnit(erased->by) : frame->units[0];
+    if (frame != selected)
+      cursorBy = CursorBy::Around;
     return;
   }
 }

@@ -14,6 +14,11 @@ namespace adbg {
 class Checkpoints;
 class Engine;
 
+/// Why the cursor is on a unit: it is the action's own, replaced it, was
+/// inserted for it, is that of an action around it, or fails.
+enum class CursorBy : uint8_t { Action, Replaced, Inserted, Around, Failing };
+llvm::StringRef textOf(CursorBy by);
+
 /// Stops the tool: reports the stop and answers requests until one of them
 /// resumes it.
 class StopLoop {
@@ -30,6 +35,8 @@ public:
   Frame *selected = nullptr;
   /// The IR unit in view.
   mlir::IRUnit cursor;
+  /// How the cursor got to its unit at the stop.
+  CursorBy cursorBy = CursorBy::Action;
   /// The stop is inside the innermost action.
   bool inside = false;
   /// The action of the stop; null at the beginning of the run, and in an
@@ -55,11 +62,14 @@ public:
     selected = frame;
     resetCursor();
   }
+  /// Puts the cursor on an operation that fails, if there is one.
+  void showFailing();
   /// Puts the cursor on the IR of the selected action.
   void resetCursor();
   void clearSelection() {
     selected = nullptr;
     cursor = mlir::IRUnit();
+    failing = OperationHandle();
   }
   llvm::json::Object describe(const Frame &frame, const Notice &notice,
                               uint64_t mostChanges) const;
@@ -82,6 +92,10 @@ public:
   llvm::json::Array describePassedHits() const;
 
 private:
+  /// The operation that the message of the stop, or of the failed action, is
+  /// about.
+  OperationHandle failing;
+  llvm::json::Value describeCursorNow() const;
   /// A hit at an event, or inside the action after it; `during` counts the
   /// latter.
   struct PassedHit {

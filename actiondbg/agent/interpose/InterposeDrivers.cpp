@@ -190,12 +190,13 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
                bool verifyRecursively) {
   static Original<LogicalResult(Operation *, bool)> next(ADBG_VERIFY);
   Engine &engine = Engine::get();
-  if (engine.follows())
+  if (engine.follows() && !isVerifying)
     engine.firstError.clear();
   bool outer = std::exchange(isVerifying, true);
   LogicalResult result = next(op, verifyRecursively);
   isVerifying = outer;
-  if (succeeded(result))
+  // A diagnostic prints its operation, which the printer verifies first.
+  if (succeeded(result) || outer)
     return result;
   Turn turn(engine, Turn::For::Event);
   if (!turn || !engine.breakpoints.catches(CatchKind::Verify))
@@ -206,8 +207,12 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   engine.caught(CatchKind::Verify,
                 "the verifier failed on " + op->getName().getStringRef().str() +
                     (engine.firstError.empty() ? "" : ": ") + engine.firstError,
-                culprit);
+                engine.firstErrorOn.get(engine.observer.ids), culprit);
   return result;
+}
+
+static bool catchesDiagnostics(const Engine &engine) {
+  return engine.breakpoints.catches(CatchKind::Diagnostic);
 }
 
 static void noteDiagnostic(const Diagnostic &diagnostic) {
@@ -219,16 +224,24 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
   // A diagnostic prints its operation, which the printer verifies first.
   if (engine.legalizations.isTracing() && !isVerifying)
     engine.legalizations.diagnosed(diagnostic);
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  Operation *about = nullptr;
+  if (!engine.isObserving && (isError || catchesDiagnostics(engine)))
+    about = engine.diagnosedBy(diagnostic);
+  if (isError) {
     engine.observer.diagnosed();
+    if (about)
+      engine.failsOn(about);
     if (engine.isObserving && engine.hasFrames())
       engine.reason(*engine.innermost, diagnostic);
     if (engine.breakpoints.catches(CatchKind::Verify) &&
-        engine.firstError.empty())
+        engine.firstError.empty()) {
       engine.firstError = diagnostic.str();
+      engine.firstErrorOn = OperationHandle(engine.observer.ids, about);
+    }
   }
-  if (engine.breakpoints.catches(CatchKind::Diagnostic))
-    engine.caught(CatchKind::Diagnostic, diagnostic.str());
+  if (catchesDiagnostics(engine))
+    engine.caught(CatchKind::Diagnostic, diagnostic.str(), about);
 }
 
 /// Whether a handler of the agent takes a diagnostic. With MLIR's headers, such
@@ -240,6 +253,32 @@ static bool isTaken([[maybe_unused]] Diagnostic &diagnostic) {
   return false;
 #endif
 }
+
+#ifndef ADBG_PORTABLE
+/// Notes which operation makes a diagnostic.
+static InFlightDiagnostic
+noteMade(InFlightDiagnostic (*next)(Operation *, const llvm::Twine &),
+         Operation *op, const llvm::Twine &message) {
+  InFlightDiagnostic made = next(op, message);
+  Engine &engine = Engine::get();
+  if (engine.follows() && !engine.isObserving)
+    engine.diagnosed.made(op);
+  return made;
+}
+
+#define ADBG_MAKES_DIAGNOSTIC(NAME, SYMBOL)                                    \
+  ADBG_INTERPOSE(InFlightDiagnostic, NAME, SYMBOL, Operation *self,            \
+                 const llvm::Twine &message) {                                 \
+    static auto *next =                                                        \
+        real<InFlightDiagnostic(Operation *, const llvm::Twine &)>(SYMBOL);    \
+    return noteMade(next, self, message);                                      \
+  }
+
+ADBG_MAKES_DIAGNOSTIC(makeError, ADBG_EMIT_ERROR)
+ADBG_MAKES_DIAGNOSTIC(makeOpError, ADBG_EMIT_OP_ERROR)
+ADBG_MAKES_DIAGNOSTIC(makeWarning, ADBG_EMIT_WARNING)
+ADBG_MAKES_DIAGNOSTIC(makeRemark, ADBG_EMIT_REMARK)
+#endif
 
 // report() calls emit(), through the function below or directly.
 static thread_local bool isReporting = false;

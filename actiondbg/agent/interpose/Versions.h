@@ -130,6 +130,36 @@
 #define ADBG_VERIFY "_ZN4mlir6verifyEPNS_9OperationEb"
 #define ADBG_REPORT "_ZN4mlir18InFlightDiagnostic6reportEv"
 #define ADBG_EMIT "_ZN4mlir16DiagnosticEngine4emitEONS_10DiagnosticE"
+#define ADBG_EMIT_ERROR "_ZN4mlir9Operation9emitErrorERKN4llvm5TwineE"
+#define ADBG_EMIT_OP_ERROR "_ZN4mlir9Operation11emitOpErrorERKN4llvm5TwineE"
+#define ADBG_EMIT_WARNING "_ZN4mlir9Operation11emitWarningERKN4llvm5TwineE"
+#define ADBG_EMIT_REMARK "_ZN4mlir9Operation10emitRemarkERKN4llvm5TwineE"
+#define ADBG_PARSE_TEXT                                                        \
+  "_ZN4mlir18parseAsmSourceFileERKN4llvm9SourceMgrEPNS_5BlockERKNS_12"         \
+  "ParserConfigEPNS_14AsmParserStateEPNS_28AsmParserCodeCompleteContextE"
+// Methods of AsmParserState.
+#define ADBG_MAKE_NOTES "_ZN4mlir14AsmParserStateC1Ev"
+#define ADBG_DROP_NOTES "_ZN4mlir14AsmParserStateD1Ev"
+#define ADBG_NOTE_ROOT "_ZN4mlir14AsmParserState10initializeEPNS_9OperationE"
+#define ADBG_NOTE_BEGIN                                                        \
+  "_ZN4mlir14AsmParserState24startOperationDefinitionERKNS_13OperationNameE"
+#define ADBG_NOTE_OPERATION                                                    \
+  "_ZN4mlir14AsmParserState27finalizeOperationDefinitionEPNS_9OperationEN4"    \
+  "llvm7SMRangeENS3_5SMLocENS3_8ArrayRefISt4pairIjS5_EEE"
+#define ADBG_NOTE_REGION "_ZN4mlir14AsmParserState21startRegionDefinitionEv"
+#define ADBG_NOTE_BLOCK                                                        \
+  "_ZN4mlir14AsmParserState13addDefinitionEPNS_5BlockEN4llvm5SMLocE"
+#define ADBG_NOTE_ARGUMENT                                                     \
+  "_ZN4mlir14AsmParserState13addDefinitionENS_13BlockArgumentEN4llvm5SMLocE"
+#define ADBG_NOTE_USES                                                         \
+  "_ZN4mlir14AsmParserState7addUsesENS_5ValueEN4llvm8ArrayRefINS2_5SMLocEEE"
+#define ADBG_NOTE_BLOCK_USES                                                   \
+  "_ZN4mlir14AsmParserState7addUsesEPNS_5BlockEN4llvm8ArrayRefINS3_5SMLocEEE"
+#define ADBG_NOTE_SYMBOL_USES                                                  \
+  "_ZN4mlir14AsmParserState7addUsesENS_13SymbolRefAttrEN4llvm8ArrayRefINS2_"   \
+  "7SMRangeEEE"
+#define ADBG_NOTE_ALIAS_USES                                                   \
+  "_ZN4mlir14AsmParserState16addAttrAliasUsesEN4llvm9StringRefENS1_7SMRangeE"
 #define ADBG_FROZEN_PATTERNS                                                   \
   "_ZN4mlir23FrozenRewritePatternSetC1EONS_17RewritePatternSetEN4llvm8"        \
   "ArrayRefINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEESB_"

@@ -18,19 +18,26 @@ static bool isIncomplete(const Frame &frame) {
   return false;
 }
 
-static std::string whyInvalid(Operation *op) {
+std::string ActionVerifier::whyInvalid(Operation *op) {
   std::string why;
+  const Identities &ids = Identities::all();
+  found = OperationHandle();
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (!operand)
+      if (!operand) {
         why = "an operand of " + inner->getName().getStringRef().str() +
               " is null";
+        found = OperationHandle(ids, inner);
+      }
   });
   if (!why.empty())
     return why;
   ScopedDiagnosticHandler listen(op->getContext(), [&](Diagnostic &diagnostic) {
-    if (why.empty())
+    if (why.empty()) {
       why = diagnostic.str();
+      Operation *about = Diagnosed(ids).at(diagnostic.getLocation(), op);
+      found = OperationHandle(ids, about);
+    }
     return success();
   });
   if (succeeded(verify(op)))

@@ -16,8 +16,13 @@ public:
   /// preceding work of its parent. Returns why the IR is invalid if it was
   /// valid at the previous check, otherwise an empty string.
   std::string check(const Frame &frame);
+  /// The operation that the last check found invalid; null if it is unknown.
+  mlir::Operation *invalid() const { return found.get(Identities::all()); }
 
 private:
+  std::string whyInvalid(mlir::Operation *op);
+
+  OperationHandle found;
   bool isBroken = false;
 };
 

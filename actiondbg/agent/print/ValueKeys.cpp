@@ -1,6 +1,7 @@
 //===- ValueKeys.cpp - Values without names -------------------------------===//
 
 #include "print/ValueKeys.h"
+#include "print/InputNames.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
@@ -145,6 +146,11 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
                 llvm::raw_ostream &os,
                 llvm::function_ref<bool(Operation *)> printsRegions) {
   bool leavesOut = false;
+  InputNames &input = InputNames::all();
+  os << "!" << input.largestResult() << " " << input.largestArgument() << "\n";
+  auto writeGiven = [&](const InputNames::Named &one) {
+    os << "." << one.key << " " << one.name << "\n";
+  };
   auto write = [&](Value value, const std::string &key, std::string *last) {
     std::string name;
     llvm::raw_string_ostream named(name);
@@ -157,18 +163,29 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
       *last = name;
   };
   Operation *last = nullptr;
+  llvm::DenseSet<uint32_t> listed;
   auto enter = [&](Operation *op) {
     if (op != last)
       os << "@" << ids.of(op) << "\n";
     last = op;
+    if (!listed.insert(ids.of(op)).second)
+      return;
+    input.inScope(ids.of(op), writeGiven);
+  };
+  // Of a value that came here with the body of another function.
+  auto writeMoved = [&](const std::optional<InputNames::Named> &one) {
+    if (one && one->scope != ids.of(last))
+      os << ">" << one->key << " " << one->name << "\n";
   };
   scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op->getNumResults())
       enter(op->getParentOp() ? scopeOf(op->getParentOp()) : op);
     // The results of a group share one name and are numbered.
     std::string group;
-    for (OpResult result : op->getResults())
+    for (OpResult result : op->getResults()) {
+      writeMoved(input.of(ids.of(op), 0, result.getResultNumber()));
       write(result, keyOf(ids, result), &group);
+    }
     if (!op->getNumRegions())
       return WalkResult::advance();
     if (printsRegions && !printsRegions(op)) {
@@ -178,8 +195,11 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
     enter(scopeOf(op));
     for (Region &region : op->getRegions())
       for (Block &block : region)
-        for (BlockArgument argument : block.getArguments())
+        for (BlockArgument argument : block.getArguments()) {
+          writeMoved(input.of(0, BlockKeys::all().numberOf(&block),
+                              argument.getArgNumber()));
           write(argument, keyOf(ids, argument), nullptr);
+        }
     return WalkResult::advance();
   });
   return leavesOut;

@@ -55,6 +55,11 @@ public:
     Lock lock(*this);
     return last;
   }
+  /// Returns the number of a block's insertion; 0 if it was not observed.
+  uint32_t numberOf(mlir::Block *block) {
+    Lock lock(*this);
+    return numbers.lookup(block);
+  }
   /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
   /// @12, if its insertion was not observed.
   llvm::StringRef of(const Identities &ids, mlir::Block *block);
@@ -122,8 +127,11 @@ bool isSmall(mlir::Operation *scope, int64_t most);
 
 /// Writes the printer's names and the keys of the values in `scope`, one a
 /// line; a line `@12` before those of an inner scope, and of the outer one
-/// again. Leaves out what is in regions of operations for which `printsRegions`
-/// returns false, and returns whether there are any.
+/// again, and after the first of them `.12.0 %x` for each value of the scope
+/// that the input names; and `>12.0 %x` before one that has come from another
+/// scope. The first line has the largest numbers of results and arguments in
+/// the input. Leaves out what is in regions of operations for which
+/// `printsRegions` returns false, and returns whether there are any.
 bool writeNames(
     const Identities &ids, mlir::Operation *scope, mlir::AsmState &state,
     llvm::raw_ostream &os,

@@ -30,9 +30,17 @@ static Answer<Object> describeCursor(const Engine &engine) {
   return answerInFork([&] { return describeCursorHere(engine); });
 }
 
+RequestError noIR(const Engine &engine) {
+  if (!engine.position.ordinal)
+    return RequestError(NotStopped, "no action has been dispatched yet");
+  return RequestError(NotStopped,
+                      "the tool is stopped outside of any action, and what it "
+                      "reports is not about an operation of its IR");
+}
+
 static RequestError noCursor(const Engine &engine) {
   if (!engine.stops.selected)
-    return RequestError(NotStopped, "no action has been dispatched yet");
+    return noIR(engine);
   return RequestError(UnitErased,
                       "the action's IR unit is erased, and no action around it "
                       "has one that is alive; step or continue to the next "
@@ -177,7 +185,7 @@ Answer<Object> MoveCursor::moveToSibling(int64_t count, bool forward) {
 
 Answer<Object> MoveCursor::moveToContext(int64_t index) {
   const Frame *frame = engine.stops.selected;
-  int64_t size = frame->units.size();
+  int64_t size = frame ? frame->units.size() : 0;
   if (index >= size)
     return RequestError(NoSuchUnit, "there is no IR unit " +
                                         llvm::Twine(index) +
@@ -245,8 +253,8 @@ Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
 }
 
 Answer<Object> MoveCursor::run(MoveCursorArguments &arguments) {
-  if (!engine.stops.selected)
-    return noCursor(engine);
+  if (!engine.stops.selected && !engine.stops.cursor)
+    return noIR(engine);
   if (arguments.to == "context")
     return moveToContext(arguments.index);
   if (arguments.to == "id")

@@ -9,6 +9,9 @@
 
 namespace adbg {
 
+/// Why there is no IR at this stop.
+RequestError noIR(const Engine &engine);
+
 /// cursor/get: the IR unit in view.
 class GetCursor : public Request<NoArguments, llvm::json::Object> {
 public:

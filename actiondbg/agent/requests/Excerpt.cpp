@@ -4,6 +4,8 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/IRLines.h"
+#include "print/InputNames.h"
+#include "requests/Cursor.h"
 #include "requests/InFork.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -79,8 +81,8 @@ static Answer<Object> describeExcerpt(const ExcerptArguments &arguments,
 }
 
 Answer<Object> GetExcerpt::run(ExcerptArguments &arguments) {
-  if (!engine.stops.selected)
-    return RequestError(NotStopped, "there is no IR at this stop");
+  if (!engine.stops.selected && !engine.stops.cursor)
+    return noIR(engine);
   IRUnit unit = engine.stops.cursor;
   if (arguments.id) {
     Operation *op = engine.observer.ids.find(arguments.id);
@@ -118,6 +120,23 @@ Answer<Object> WriteValueNames::run(ValueNamesArguments &arguments) {
     writeNames(ids, scope, state, os);
     return Object{{"written", true}};
   });
+}
+
+FindNamedArguments::FindNamedArguments(Fields &fields)
+    : name(fields.text("name")) {}
+
+Answer<Object> FindNamed::run(FindNamedArguments &arguments) {
+  static constexpr size_t most = 1000;
+  Array values;
+  InputNames::all().withName(arguments.name, [&](const auto &one) {
+    if (values.size() < most)
+      values.push_back(Object{{"key", one.key},
+                              {"scope", idOrNull(one.scope)},
+                              {"id", idOrNull(one.id)}});
+  });
+  Operation *op = holderOf(engine.stops.cursor);
+  uint32_t scope = op ? engine.observer.ids.of(scopeOf(op)) : 0;
+  return Object{{"scope", idOrNull(scope)}, {"values", std::move(values)}};
 }
 
 } // namespace adbg

@@ -40,6 +40,21 @@ protected:
   Answer<llvm::json::Object> run(ValueNamesArguments &arguments) override;
 };
 
+struct FindNamedArguments {
+  std::string name;
+  explicit FindNamedArguments(Fields &fields);
+};
+
+/// values/named: the values that the input names so, dead or alive, and the
+/// scope of the cursor.
+class FindNamed : public Request<FindNamedArguments, llvm::json::Object> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<llvm::json::Object> run(FindNamedArguments &arguments) override;
+};
+
 } // namespace adbg
 
 #endif // ACTIONDBG_REQUESTS_EXCERPT_H

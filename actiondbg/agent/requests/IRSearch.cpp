@@ -85,10 +85,28 @@ FoundUnit findValue(const IRUnit &cursor, StringRef name) {
   return definerOf(found);
 }
 
+/// Lists the operations of several values with one name.
+static std::string whichOf(llvm::ArrayRef<IRUnit> found,
+                           const Identities &ids) {
+  static constexpr size_t most = 4;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "the name is that of " << found.size() << " values: of ";
+  llvm::interleaveComma(found.take_front(most), os, [&](const IRUnit &unit) {
+    os << "@" << ids.of(holderOf(unit));
+  });
+  if (found.size() > most)
+    os << " and others";
+  os << "; give an id, such as @" << ids.of(holderOf(found.front()))
+     << ", or move the cursor to where only one is visible";
+  return text;
+}
+
 FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
                    StringRef keys) {
   Operation *root = rootOf(holderOf(cursor));
-  IRUnit best;
+  IRUnit visible;
+  llvm::SmallVector<IRUnit, 1> found;
   for (StringRef key : llvm::split(keys, ' ')) {
     IRUnit unit = findKey(ids, root, key);
     if (!unit)
@@ -96,12 +114,16 @@ FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
     auto *block = llvm::dyn_cast_if_present<Block *>(unit);
     Region *region =
         block ? block->getParent() : holderOf(unit)->getParentRegion();
-    if (!best || (region && isVisible(region, cursor)))
-      best = unit;
+    found.push_back(unit);
+    if (region &&
+        (holderOf(unit) == holderOf(cursor) || isVisible(region, cursor)))
+      visible = unit;
   }
-  if (!best)
-    return RequestError(NoSuchUnit, "the value does not exist any more");
-  return best;
+  if (found.empty())
+    return RequestError(UnitErased, "the value does not exist any more");
+  if (found.size() == 1 || visible)
+    return visible ? visible : found.front();
+  return RequestError(NoSuchUnit, whichOf(found, ids));
 }
 
 FoundUnit findSymbol(const IRUnit &cursor, StringRef name) {

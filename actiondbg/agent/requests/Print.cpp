@@ -9,6 +9,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/LinePrinter.h"
+#include "requests/Cursor.h"
 #include "requests/IRPath.h"
 #include "requests/InFork.h"
 
@@ -66,7 +67,7 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
   if (what == "module")
     return rootOf(op);
   if (what == "action")
-    return engine.stops.selected->op();
+    return engine.stops.selected ? engine.stops.selected->op() : op;
   return op;
 }
 
@@ -219,8 +220,10 @@ PrintArguments::PrintArguments(Fields &fields)
 
 Answer<Object> Print::run(PrintArguments &arguments) {
   bool needsCursor = arguments.what != "operation";
-  if (!engine.stops.selected || (needsCursor && !engine.stops.cursor))
-    return RequestError(engine.stops.selected ? UnitErased : NotStopped,
+  if (!engine.stops.selected && !engine.stops.cursor)
+    return noIR(engine);
+  if (needsCursor && !engine.stops.cursor)
+    return RequestError(UnitErased,
                         "there is no IR unit to print at this stop");
   Operation *root = rootToPrint(engine, arguments);
   if (!root)

@@ -63,6 +63,7 @@ static constexpr Entry requests[] = {
     {"print", by<Print>},
     {"excerpt", by<GetExcerpt>},
     {"values", by<WriteValueNames>},
+    {"values/named", by<FindNamed>},
 
     {"status", by<GetStatus>},
     {"contexts", by<GetContexts>},

@@ -131,15 +131,15 @@ class RecordedAnswers:
         return protocol.Cursor(unit=unit, function=function, path=[])
 
     def _at_cursor(self) -> OperationState:
-        held = self._moved or self._describe.operations.cursor(
+        found = self._moved or self._describe.operations.cursor(
             self._stack()[self._selected :], self._position.event
         )
-        if held is None:
+        if found is None:
             raise UnitErased(
                 "The action's IR unit is erased, and no action around it has one that is alive; "
                 "step or continue to the next stop."
             )
-        return OperationState(held.id, "alive")
+        return OperationState(found.id or 0, "alive")
 
     def _move(self, message: protocol.MoveCursor) -> protocol.Cursor:
         if message.to == "action":

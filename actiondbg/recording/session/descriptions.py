@@ -66,7 +66,7 @@ class ActionDescriptions:
             reason=reason,
             event=event,
             nth=int(self.actions.numbers("nth")[place]),
-            cursor_id=cursor.id if cursor else None,
+            cursor=cursor,
             breakpoints=list(breakpoints),
             message=message,
             culprit=culprit,

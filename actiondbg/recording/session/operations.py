@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -127,14 +127,52 @@ class OperationColumns(TableColumns):
             id=held.id,
         )
 
-    def cursor(self, stack: Iterable[int], event: int) -> OperationState | None:
-        """Return the first alive or replaced operation of a stack of actions, or None."""
-        for place in stack:
+    def cursor(self, stack: Iterable[int], event: int) -> protocol.StopCursor | None:
+        """Return the cursor at an event, as the agent chooses it for the first of these actions.
+
+        It is on the operation of the action; else on its replacement, on what a pattern inserted in
+        its place, or on that of an action around it.
+
+        Args:
+            stack: the places of an action and of those around it.
+            event: from 1.
+        """
+        for depth, place in enumerate(stack):
             id = self._actions.operation(place)
-            held = self.held(id, place, event) if id else None
-            if held and held.state != "erased":
-                return held
+            if not id:
+                continue
+            held = self.held(id, place, event)
+            by: Literal["action", "replaced", "inserted"] = "action"
+            if held.state == "replaced":
+                by = "replaced"
+            elif held.state == "erased":
+                by, found = "inserted", self._inserted_for(id, place, event)
+                if found is None:
+                    continue
+                held = OperationState(found, "alive")
+            return protocol.StopCursor(
+                kind="operation",
+                id=held.id,
+                op=self.name(held.id) or "",
+                by="around" if depth else by,
+            )
         return None
+
+    def _inserted_for(self, id: int, place: int, event: int) -> int | None:
+        """Return what a pattern inserted in the place of its erased operation; None if nothing.
+
+        It is the last insertion, one of the same kind if there is any.
+        """
+        is_pattern = self._actions.is_tag("apply-pattern")[place]
+        if not is_pattern or self._actions.line.ends[place] > event:
+            return None
+        rows = self._changes.by(place, event)
+        rows = rows[self._changes.is_kind(rows, "inserted")]
+        rows = rows[~self._changes.numbers("block")[rows].astype(np.bool_)]
+        inserted: list[int] = self._changes.numbers("operation")[rows][::-1].tolist()
+        alive = [each for each in inserted if self.is_alive(each, event)]
+        alike = (each for each in alive if self.name(each) == self.name(id))
+        return next(alike, alive[0] if alive else None)
 
     def held(self, id: int, place: int, event: int) -> OperationState:
         """Return the state of an operation at an event, after its changes by an action."""

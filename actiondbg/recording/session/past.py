@@ -22,6 +22,7 @@ from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
+from actiondbg.process.stop import Stop
 from actiondbg.protocol import Result, Statistic
 from actiondbg.recording.errors import lacks, needs_tool
 from actiondbg.recording.format.arrow import Bools, Ints, pa
@@ -269,6 +270,10 @@ class RecordedPast:
     def recorded(self, end: End = "now") -> Generator[Path]:
         """Yield the path of the recording, of the whole run; see ``Past.recorded``."""
         yield Path(self._recording.path)
+
+    def excerpt_before(self, stop: Stop, message: protocol.GetExcerpt) -> protocol.Excerpt:
+        """Raise NotRecorded: lines of recorded IR do not tell their operations."""
+        raise NotRecorded(needs_tool(self._recording.header.argv, "Comparing lines of IR"))
 
     def operation_changes(self, end: End = "now") -> list[OperationChanges]:
         """Return the operations that were made and erased up to now, and up to an end.

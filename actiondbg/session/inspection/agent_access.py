@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from actiondbg import protocol
+from actiondbg.process.forked_tool import ForkedTool
 
 R = TypeVar("R", bound=protocol.Message)
 
@@ -20,3 +21,14 @@ class AgentAccess(Protocol):
             AgentError: the request was refused.
         """
         ...
+
+
+class ForkAccess:
+    """Asks the agent of a fork (``AgentAccess``)."""
+
+    def __init__(self, fork: ForkedTool) -> None:
+        self._fork = fork
+
+    def ask(self, message: protocol.Request[R]) -> R:
+        """Send a request; see ``AgentAccess``."""
+        return self._fork.request(message)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import NoSuchUnit
-from actiondbg.ir.value_names import ValueNames, read_names
+from actiondbg.errors import NoSuchUnit, UnitErased
+from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.session.inspection.agent_access import AgentAccess
 
 R = TypeVar("R", bound=protocol.Message)
@@ -57,11 +58,11 @@ class NamedAccess:
                 return reply
 
     def learn(self, scope: int) -> None:
-        """Give the values of a scope the printer's names, unless it was done before."""
+        """Name the values of a scope, unless it was done before."""
         if self.names.knows(scope):
             return
         if not scope:  # a value outside of all operations with an id
-            self.names.learn(scope, [])
+            self.names.learn(scope, NamedKeys([], []))
             return
         file = self._new_file()
         try:
@@ -71,22 +72,42 @@ class NamedAccess:
             text = ""  # an operation whose creation was not seen
         finally:
             file.unlink(missing_ok=True)
-        self.names.learn(scope, read_names(text).inside)
+        self.names.learn(scope, read_names(text))
 
     def _find(self, message: protocol.MoveCursor) -> protocol.Cursor:
-        """Find a value by its name: near the cursor, then elsewhere, then by the printer's name."""
+        """Find a value by its name: near the cursor, then elsewhere, then by the printer's name.
+
+        A name that the input has is that value's only, as long as it lives and after that.
+        """
         name = f"%{(message.name or '').removeprefix('%')}"
-        here = self.names.scopes(self._agent.ask(protocol.GetCursor()).unit.text or "")
-        for scope in here:
+        of_input = self._agent.ask(protocol.FindNamed(name=name))
+        here = of_input.scope or 0
+        for scope in {here, *(each.scope or 0 for each in of_input.values)}:
             self.learn(scope)
-        near = [key for scope in here for key in self.names.keys(name, scope)]
-        keys = list(dict.fromkeys([*near, *self.names.keys(name)]))
-        if not keys:
-            return self._agent.ask(message)
-        try:
-            return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
-        except NoSuchUnit:
-            raise NoSuchUnit(f"{name} is a value of other stops: there is none here.") from None
+        near = self.names.keys(name, here)
+        elsewhere = [key for key in dict.fromkeys(self.names.keys(name)) if key not in set(near)]
+        # A value keeps its name of the input unless it moved to where another one has it.
+        for keys in filter(None, (near, elsewhere, [each.key for each in of_input.values])):
+            with contextlib.suppress(UnitErased):
+                return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
+        if of_input.values:
+            raise NoSuchUnit(_erased(name, of_input.values))
+        if near or elsewhere:
+            raise NoSuchUnit(f"{name} is a value of other stops: there is none here.")
+        return self._find_unnamed(message, name)
+
+    def _find_unnamed(self, message: protocol.MoveCursor, name: str) -> protocol.Cursor:
+        """Find a value by the printer's name, in a scope whose values have no names yet."""
+        before = self._agent.ask(protocol.GetCursor())
+        found = self._agent.ask(message)
+        scope = self._agent.ask(protocol.FindNamed(name=name)).scope or 0
+        self.learn(scope)
+        # The values of a scope that is too large to be listed have the printer's names.
+        if not self.names.has_names(scope) or self.names.keys(name, scope):
+            return found
+        if before.unit.id is not None:
+            self._agent.ask(protocol.MoveCursor(to="id", index=before.unit.id))
+        raise NoSuchUnit(f"There is no value {name} at this stop.")
 
     def _name_cursor(self, cursor: protocol.Cursor) -> protocol.Cursor:
         return msgspec.structs.replace(cursor, unit=self._unit(cursor.unit))
@@ -116,3 +137,11 @@ class NamedAccess:
         for scope in self.names.scopes(text):
             self.learn(scope)
         return self.names.fill(text)
+
+
+def _erased(name: str, values: Sequence[protocol.NamedValue]) -> str:
+    """Return a sentence on a name of the input whose values are erased."""
+    ids = list(dict.fromkeys(each.id for each in values if each.id is not None))
+    if len(ids) != 1:
+        return f"The {len(values)} values that the input names {name} are erased."
+    return f"{name} is @{ids[0]} of the input, which is erased: 'history @{ids[0]}' lists why."

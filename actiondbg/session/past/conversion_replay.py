@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,6 +15,7 @@ from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import NoAnswer
 from actiondbg.ir.value_names import ValueNames, read_names
 from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
+from actiondbg.session.inspection.agent_access import ForkAccess
 from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.past.replay import Replay, replay_to
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from actiondbg.process.forked_tool import ForkedTool
 
 _VERIFY = protocol.Catch(kind="verify")
-R = TypeVar("R", bound=protocol.Message)
 _MOST = 1000  # operations that conversions left
 
 
@@ -81,11 +81,11 @@ class ConversionReplay:
         return VerifierFailure(message=stop.message or "", culprit=stop.culprit)
 
     def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
-        access = NamedAccess(_ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
+        access = NamedAccess(ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
         events = list(_read_events(file))
         for event in events:
             if isinstance(event, ValuesNamed):
-                self._names.learn(event.scope, read_names(event.text).inside)
+                self._names.learn(event.scope, read_names(event.text))
         return read_conversions(events, access.text)
 
 
@@ -99,13 +99,3 @@ def _read_events(file: Path) -> Iterator[LegalizationEvent]:
         raise NoAnswer(
             f"What the conversions tried cannot be read ({error}): check that disk space is left."
         ) from error
-
-
-class _ForkAccess:
-    """Asks the agent of a fork (``AgentAccess``)."""
-
-    def __init__(self, fork: ForkedTool) -> None:
-        self._fork = fork
-
-    def ask(self, message: protocol.Request[R]) -> R:
-        return self._fork.request(message)

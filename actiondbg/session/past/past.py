@@ -17,6 +17,7 @@ from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts, atte
 from actiondbg.analysis.contrast import Contrast, Example, silent_failure
 from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.analysis.pipeline import PASS_TAG
+from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
@@ -25,10 +26,13 @@ from actiondbg.errors import AgentError, LaunchError, NoAnswer, NoSuchUnit, Usag
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Side
+from actiondbg.process.stop import Side, Stop
+from actiondbg.process.timeline import event_before
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions
+from actiondbg.session.inspection.agent_access import ForkAccess
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
@@ -41,6 +45,7 @@ from actiondbg.session.past.pass_reproducer import (
     write_reproducer,
 )
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
+from actiondbg.session.scout import Scout
 from actiondbg.tool import find_tool
 from actiondbg.tool.program import Program
 
@@ -71,7 +76,8 @@ class Past:
         program: the command line of the tool.
         executions: the processes of the tool.
         cursor: resolves references to operations.
-        replay: replays the run.
+        replay: replays the run from its beginning.
+        scout: makes forks that are inspected at other events.
         names: the names that are known of the tool.
     """
 
@@ -82,6 +88,7 @@ class Past:
         cursor: Cursor,
         values: ValueNames,
         replay: Replay,
+        scout: Scout,
         names: Vocabulary,
     ) -> None:
         self._program = program
@@ -90,6 +97,7 @@ class Past:
         self._executions = executions
         self._cursor = cursor
         self._replay = replay
+        self._scout = scout
         self._search = ActionSearch(replay)
         self._conversions = ConversionReplay(replay, values)
 
@@ -386,6 +394,49 @@ class Past:
         except (OSError, LaunchError):
             return None, []
         return (executable, process.command) if has_mlir else (None, [])
+
+    def excerpt_before(self, stop: Stop, message: protocol.GetExcerpt) -> protocol.Excerpt:
+        """Return lines of IR as they were before the action of a stop.
+
+        Args:
+            stop: after an action.
+            message: which lines.
+
+        Raises:
+            NoSuchUnit: there was no such operation.
+        """
+        new_file = self._executions.file
+        event = event_before(stop.ordinal, stop.depth)
+        with self._scout.fork(self._scout.nearest(event), []) as fork:
+            fork.go(event)
+            fork.check_same()
+            access = NamedAccess(ForkAccess(fork), self._values, lambda: new_file("names-before"))
+            return access.ask(message)
+
+    def changes(self, frame: int, nested: bool = True, limit: int = 1000) -> protocol.Changes:
+        """List the changes of an action so far, also those that the tool did not keep.
+
+        The tool keeps changes only while something may ask for them.
+
+        Args:
+            frame: the index of the action in the backtrace.
+            nested: those of its nested actions too.
+            limit: how many at most, the first ones.
+
+        Raises:
+            NoAnswer: the stop is inside an action, and no crash.
+        """
+        stop = self._executions.need_idle().stop
+        if stop is not None and stop.when == "during" and not stop.is_crash:
+            raise NoAnswer("A stop inside an action is not reached again: step to its end.")
+        with self._replay.fork() as fork:
+            catches = catches_on_wire([protocol.Catch(kind="crash")])
+            fork.request(protocol.SetBreakpoints(breakpoints=catches))
+            replay_to(fork, self._replay.now())
+            if stop is not None and stop.when == "during":
+                fork.resume("continue")
+            fork.request(protocol.SelectFrame(index=frame))
+            return fork.request(protocol.GetChanges(nested=nested, count=limit))
 
     def _unfinished(self) -> list[Unfinished]:
         """Return the changes of the action that the tool is stopped inside of."""

@@ -16,7 +16,9 @@ from actiondbg.commands.render.ir.excerpt import (
     style_of,
 )
 from actiondbg.commands.render.ir.short_names import ShortNames
+from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError
+from actiondbg.protocol import GetExcerpt
 
 if TYPE_CHECKING:
     from actiondbg.commands.render.renderer import RenderContext
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 1000  # read to mark lines
 _MOST_ERASED = 6  # lines that are gone, shown among those that are there
 _CONTAINERS = frozenset({"block", "region"})
+_SMALL = frozenset({"apply-pattern", "fold"})  # actions on one operation, beside it
+NOWHERE = -1  # no operation
 
 
 class StopContext:
@@ -59,13 +63,14 @@ class StopContext:
             return []
         changes = changes_at(context, stop)
         try:
-            excerpt = excerpt_at(context, stop, changes, count)
+            place = place_at(context, stop, changes)
+            if place == NOWHERE:
+                return []
+            excerpt = read_excerpt(context, place, count)
         except ActiondbgError as error:  # such as an erased operation
             self._shown, self._current = [], None
             return [f"  {stop.op or 'operation'}: {error}"]
-        if excerpt is None:
-            return []
-        return self._compared(context, stop, excerpt, changes)
+        return self._compared(context, stop, excerpt, changes, is_at_cursor=place is None)
 
     def around_cursor(self, context: RenderContext) -> list[str] | None:
         """Return the lines around the cursor, after a move; None where none are shown."""
@@ -77,7 +82,11 @@ class StopContext:
         except ActiondbgError:
             return None
         self._shown, self._current, self._ordinal = [], None, 0
-        return excerpt_text(excerpt, style_of(context))
+        cursor = context.session.cursor.get().unit
+        return [
+            *hidden_lines(cursor.id, cursor.name, excerpt),
+            *excerpt_text(excerpt, style_of(context)),
+        ]
 
     def _compared(
         self,
@@ -85,27 +94,34 @@ class StopContext:
         stop: Stop,
         excerpt: Excerpt,
         changes: list[Change],
+        *,
+        is_at_cursor: bool,
     ) -> list[str]:
         before, was = self._shown, self._current
         current = excerpt.lines[excerpt.current]
         self._shown, self._current = excerpt.lines, key_of(current)
         is_after = stop.when == "after"
+        cursor = stop.cursor if is_at_cursor else None
+        hidden = hidden_lines(cursor.id, cursor.op, excerpt) if cursor else []
         if before == excerpt.lines and was == self._current and not (is_after and changes):
             self._ordinal = stop.ordinal
-            return []
+            return hidden
         followed = is_after and self._ordinal == stop.ordinal
         self._ordinal = stop.ordinal if stop.when == "before" else 0
         if is_after:
-            marked = mark_changes(before if followed else [], excerpt, changes)
+            if not followed:
+                before = _lines_before(context, stop, changes)
+            marked = mark_changes(before, excerpt, changes)
         else:
             marked = [MarkedLine(line) for line in excerpt.lines]
         style = style_of(context)
         return [
+            *hidden,
             *definitions_text(excerpt.definitions, style),
             *names_text(
                 [each for each in marked if each.sign != " " or each.line is current], style
             ),
-            *lines_text(marked, current, style),
+            *lines_text(marked, current, style, "-->" if is_at_cursor else "  >"),
         ]
 
 
@@ -127,22 +143,50 @@ def changes_at(context: RenderContext, stop: Stop) -> list[Change]:
     return context.session.outcome.changes(limit=_MOST_CHANGES).changes
 
 
-def excerpt_at(
-    context: RenderContext, stop: Stop, changes: list[Change], count: int
-) -> Excerpt | None:
-    """Return the lines around the cursor; around the first change after a pass."""
-    place = None
-    if stop.when == "after" and stop.tag != "fold":
-        unit = context.session.cursor.get().unit
-        if unit.kind in _CONTAINERS or "{...}" in (unit.text or ""):
-            place = _first_changed(context, changes)
-            if place is None:
-                return None
-    return read_excerpt(context, place, count)
+def place_at(context: RenderContext, stop: Stop, changes: list[Change]) -> int | None:
+    """Return the operation around which a stop shows lines.
+
+    Returns:
+        None for the cursor; after an action on a function or a module the first operation that it
+        changed, or NOWHERE.
+    """
+    if stop.when != "after" or stop.tag == "fold" or (stop.cursor and stop.cursor.by == "failing"):
+        return None
+    unit = context.session.cursor.get().unit
+    if unit.kind not in _CONTAINERS and "{...}" not in (unit.text or ""):
+        return None
+    return _first_changed(changes)
 
 
-def _first_changed(context: RenderContext, changes: list[Change]) -> int | None:
-    """Return the first operation that was changed and exists."""
+def hidden_lines(id: int | None, name: str | None, excerpt: Excerpt) -> list[str]:
+    """Return a line about a cursor on an operation that is not printed: the arrow is around it."""
+    line = excerpt.lines[excerpt.current]
+    if id is None or line.id in (id, None):
+        return []
+    return [f"  {operation(id, name)} is inside @{line.id}, whose form leaves it out."]
+
+
+def _lines_before(context: RenderContext, stop: Stop, changes: list[Change]) -> list[Line]:
+    """Return the lines around the operation of an action as they were before it.
+
+    They are read where lines are missing after it, and none were shown before it.
+    """
+    is_gone = any(change.kind in ("erased", "replaced") for change in changes)
+    if stop.id is None or stop.tag not in _SMALL or not is_gone:
+        return []
+    count = int(context.settings["context"])
+    elide = context.settings.limit("elide")
+    message = GetExcerpt(id=stop.id, before=count, after=count)
+    if elide is not None:
+        message.elide = elide
+    try:
+        return context.session.past.excerpt_before(stop, message).lines
+    except ActiondbgError:  # a recording, or a tool that is not replayed
+        return []
+
+
+def _first_changed(changes: list[Change]) -> int:
+    """Return the first operation that was changed and exists; NOWHERE if there is none."""
     gone = {change.id for change in changes if change.kind in ("erased", "replaced")}
     for change in changes:
         if change.id is not None and change.id not in gone and change.what == "operation":
@@ -151,7 +195,7 @@ def _first_changed(context: RenderContext, changes: list[Change]) -> int | None:
         for value in change.by or []:
             if value.id is not None and value.id not in gone:
                 return value.id
-    return None
+    return NOWHERE
 
 
 def mark_changes(

@@ -237,7 +237,7 @@ class FakeAgent(ForkAnswers):
             "depth": depth,
             "breakpoints": hit,
             "skipped": ordinal in self._to_skip or (is_over and ordinal in self._skips),
-            "cursorId": 12,
+            "cursor": {"kind": "operation", "id": 12, "op": "arith.addi", "by": "action"},
             "outcome": outcome,
             "changes": changes,
             "changeCount": len(changes),

@@ -65,6 +65,9 @@ class Answers:
             self._cursor = BLOCK if name == "%arg0" else UNIT
         return self._cursor_get(params)
 
+    def _values_named(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"scope": None, "values": []}
+
     def _names(self, params: dict[str, Any]) -> dict[str, Any]:
         return {"names": [f"{params['kind']}-name"]}
 

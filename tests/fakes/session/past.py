@@ -16,7 +16,8 @@ from actiondbg.analysis.history import Event, History
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.errors import NoAnswer
 from actiondbg.ir.diff import Diff
-from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
+from actiondbg.process.stop import Stop
+from actiondbg.protocol import Change, Excerpt, GetExcerpt, Outcome, Statistic, ValueRef
 from actiondbg.session.debug_session import End
 from actiondbg.session.past.pass_reproducer import Reproducer
 
@@ -149,6 +150,9 @@ class FakePast:
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
         self.calls.append(("diff", ordinal, module))
         return self.difference
+
+    def excerpt_before(self, stop: Stop, message: GetExcerpt) -> Excerpt:
+        raise NoAnswer("A fake session has no lines of the past.")
 
     def cycles(self) -> Any:
         return self.cycle

@@ -27,6 +27,7 @@ from actiondbg.session.observers import Callback, Observer
 from tests.fakes.session.past import FakePast
 from tests.fakes.session.time_travel import FakeEdits, FakeSkips, FakeTimeline
 
+CURSOR = protocol.StopCursor(kind="operation", id=7, op="arith.addi", by="action")
 MODULE = """\
 module {
   func.func @main(%arg0: i32) -> i32 {
@@ -347,7 +348,7 @@ class FakeSession:
             skipped=False,
             status=0 if ends else None,
             id=None if ends else 7,
-            cursor_id=None if ends else 7,
+            cursor=None if ends else CURSOR,
         )
         self.stop = msgspec.structs.replace(self.stop, **self.next_stop)
         self.next_stop = {}

@@ -64,6 +64,68 @@ def culprit(stop: Stop) -> tuple[int, str, str]:
     return stop.culprit.ordinal, stop.culprit.tag, stop.culprit.name
 
 
+UNLEGAL = """\
+func.func @f(%a: i64, %b: i32) -> f64 {
+  %n = arith.constant 3 : i64
+  %s = arith.addi %a, %n : i64
+  %x = arith.sitofp %s : i64 to f64
+  return %x : f64
+}
+"""
+
+
+# --- the failing operation -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["diagnostic", "failure"])
+def test_the_cursor_is_on_the_operation_that_a_conversion_cannot_legalize(
+    launch: Launch, kind: str
+) -> None:
+    source = stock.write("unlegal.mlir", UNLEGAL)
+    session = launch("--cse", "--convert-arith-to-spirv", source=source)
+    session.breakpoints.catch(kind)
+    stop = session.run()
+    told = stock.run(session.target.argv).stderr
+    [place] = re.findall(
+        r"^(\S+): error: failed to legalize operation 'arith.constant'", told, re.M
+    )
+    assert stop.cursor is not None and (stop.cursor.op, stop.cursor.by) == (
+        "arith.constant",
+        "failing",
+    )
+    unit = session.cursor.get().unit
+    assert (unit.id, unit.location) == (stop.cursor.id, place)
+    assert session.ir.print("cursor").text == "%n = arith.constant 3 : i64\n"
+    assert session.cursor.move("action").unit.name == "builtin.module", "its own unit"
+    assert session.continue_().status == 1
+    assert session.target.errors() == told
+
+
+def test_a_diagnostic_outside_of_actions_has_the_pass_before_and_its_operation(
+    debian: Debian, folds: str
+) -> None:
+    flags = "--pass-pipeline=builtin.module(func.func(test-pass-create-invalid-ir))"
+    with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
+        session.breakpoints.catch("diagnostic")
+        stop = session.run()
+        assert stop.message and "attribute" in stop.message
+        assert culprit(stop)[1:] == ("pass-execution", "test-pass-create-invalid-ir")
+        assert stop.cursor is not None
+        assert (stop.cursor.op, stop.cursor.by) == ("test.any_attr_of_i32_str", "failing")
+        assert session.cursor.get().unit.id == stop.cursor.id
+        text = session.ir.excerpt(before=0, after=0)
+        assert "test.any_attr_of_i32_str" in text.lines[text.current].text
+
+
+def test_a_diagnostic_of_the_parser_has_no_operation(launch: Launch) -> None:
+    session = launch(source=stock.write("broken.mlir", "func.func @f() { %x = }\n"))
+    session.breakpoints.catch("diagnostic")
+    stop = session.run()
+    assert (stop.when, stop.ordinal, stop.cursor, stop.culprit) == ("during", 0, None, None)
+    with pytest.raises(errors.NotStopped, match="No action has been dispatched yet"):
+        session.cursor.get()
+
+
 # --- failure ------------------------------------------------------------------------
 
 
@@ -200,6 +262,14 @@ def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
         assert stop.reason == "catch"
         assert culprit(stop)[1:] == ("pass-execution", "test-pass-create-invalid-ir")
         assert stop.message and "verifier failed on func.func" in stop.message
+        # The operation of the error, and the pass before.
+        assert (stop.op, stop.function) == ("test.any_attr_of_i32_str", "sum")
+        assert stop.cursor is not None and stop.cursor.by == "failing"
+        unit = session.cursor.get().unit
+        assert (unit.id, unit.name) == (stop.id, stop.op) and stop.cursor.id == stop.id
+        assert "test.any_attr_of_i32_str" in session.ir.print("cursor").text
+        assert session.cursor.parent().unit.kind == "block"
+        assert session.cursor.move("action").unit == unit
         printed = session.ir.print("module")
         assert "test.any_attr_of_i32_str" in printed.text and printed.generic
         while stop.when != "exit":

@@ -127,7 +127,7 @@ def test_exact_does_not_follow(chain: actiondbg.Session) -> None:
 
 def test_watch_reports_modifications(chain: actiondbg.Session) -> None:
     """%y is replaced, which changes an operand of %z, before %z is replaced too."""
-    watch = chain.breakpoints.watch("%2")
+    watch = chain.breakpoints.watch("%z")
     chain.cursor.move("location", path="chain.mlir", line=7)
     id = chain.cursor.get().unit.id
     assert watch.spec == f"watch @{id}"
@@ -240,7 +240,7 @@ def test_watch_of_an_attribute_of_a_pattern(debian: Debian, folds: str) -> None:
 
 def test_a_watch_of_an_attribute_sees_no_operands(chain: actiondbg.Session) -> None:
     """An operand of %z changes when %y is replaced, but none of its attributes."""
-    chain.breakpoints.watch("attribute overflowFlags of %2")
+    chain.breakpoints.watch("attribute overflowFlags of %z")
     assert all(stop.location == "chain.mlir:7:8" for stop in some(on(chain)))
 
 
@@ -274,7 +274,7 @@ def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
         ("@0", errors.UsageError, "@0"),
         ("op:arith.addi", errors.UsageError, "count"),
         ("attribute of cursor", errors.UsageError, "attribute"),
-        ("%arg0", errors.UsageError, "block argument"),
+        ("%a", errors.UsageError, "block argument"),
         ("%no", errors.NoSuchUnit, "%no"),
     ],
 )
@@ -331,3 +331,39 @@ def test_a_step_leaves_a_stop_between_two_actions(launch: Launch) -> None:
     assert set(both.breakpoints) == {watch.id, here.id}
     after = session.step()
     assert (after.when, after.ordinal) != ("before", stop.ordinal)
+
+
+def test_continue_with_a_count_passes_hits_of_watches(launch: Launch) -> None:
+    session = launch()
+    session.breakpoints.watch("op:arith.* count")
+    one_by_one = [session.run()]
+    while one_by_one[-1].when != "exit":
+        one_by_one.append(session.continue_())
+    events = [stop.event for stop in one_by_one]
+    assert len(events) > 4
+    session.run()
+    assert session.continue_(3).event == events[3]
+    assert session.breakpoints.get(1).hits == 4
+    assert session.continue_(100).when == "exit"
+
+
+def test_continue_with_a_count_passes_breakpoints_watches_and_catches_alike(
+    launch: Launch,
+) -> None:
+    session = launch()
+    session.breakpoints.watch("op:arith.* count")
+    session.breakpoints.add("pattern:AddIAddConstant")
+    session.breakpoints.add("tag:fold", outcome="succeeded")
+    session.breakpoints.catch("failure")
+    stops = [session.run()]
+    while stops[-1].when != "exit":
+        stops.append(session.continue_())
+    assert len({stop.reason for stop in stops}) == 3
+    for count in range(1, len(stops)):
+        session.run()
+        stop = session.continue_(count)
+        assert (stop.event, stop.when, stop.breakpoints) == (
+            stops[count].event,
+            stops[count].when,
+            stops[count].breakpoints,
+        )

@@ -50,7 +50,7 @@ def test_stops_have_the_documented_keys(run: Run) -> None:
         *("context", "thread", "process"),
         *("breakpoints", "event", "message"),
     }
-    assert before.keys() - common == {"id", "outcome", "changes", "culprit"}
+    assert before.keys() - common == {"id", "cursor", "outcome", "changes", "culprit"}
     assert after.keys() - before.keys() == {"skipped"}
     assert end.keys() - common == {"status", "actions", "never_hit"}
     assert (before["event"], after["skipped"], end["status"]) == (1, False, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -133,3 +134,60 @@ def test_every_question_takes_a_bare_line(mlir_opt: str, tmp_path: Path, command
     argv = [mlir_opt, stock.write(str(tmp_path / "in.mlir"), SOURCE), "--canonicalize"]
     bare, whole = (typed(argv, "start", command.format(place)) for place in ("4", f"{argv[1]}:4"))
     assert bare == whole != ""
+
+
+@pytest.mark.parametrize("command", ["advance", "until"])
+def test_a_place_that_is_not_known_is_reported(mlir_opt: str, tmp_path: Path, command: str) -> None:
+    source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
+    argv = [COMMAND, "-nx", "--batch", "-ex", "start", "-ex", f"{command} pass:csee"]
+    run = subprocess.run(
+        [*argv, "--", mlir_opt, source, "--cse"], capture_output=True, text=True, check=True
+    )
+    assert "No pass 'csee' is known yet; did you mean pass:cse?" in run.stderr
+    assert "No action matched pass:csee." in run.stderr
+
+
+def test_an_advance_to_the_end_is_reported(mlir_opt: str, tmp_path: Path) -> None:
+    source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
+    argv = [COMMAND, "-nx", "--batch", "-ex", "start", "-ex", "advance pass:cse if depth > 9"]
+    run = subprocess.run(
+        [*argv, "--", mlir_opt, source, "--cse"], capture_output=True, text=True, check=True
+    )
+    assert "No action matched pass:cse if depth > 9." in run.stderr
+    assert "is known" not in run.stderr
+
+
+def test_a_recording_refuses_a_place_that_is_not_in_it(mlir_opt: str, tmp_path: Path) -> None:
+    source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
+    file = str(tmp_path / "run.adbrec")
+    argv = [COMMAND, "record", "-o", file, "--", mlir_opt, source, "--cse", "-o", os.devnull]
+    subprocess.run(argv, capture_output=True, check=True)
+    words = ["-nx", "--batch", "-ex", "start", "-ex", "advance pass:csee", "-ex", "info program"]
+    run = subprocess.run([COMMAND, "open", file, *words], capture_output=True, text=True)
+    assert "No pass 'csee' is in the recording; did you mean pass:cse?" in run.stderr
+    assert run.returncode == 1
+
+
+@pytest.mark.parametrize("command", ["break", "tbreak", "break in.mlir:", "break file:in.mlir:"])
+def test_a_line_behind_the_end_of_the_input_is_pending(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv = [mlir_opt, stock.write("in.mlir", SOURCE), "--cse"]
+    place = command if command.endswith(":") else f"{command} "
+    said = typed(argv, f"{place}999999", f"{place}8", f"{place}9", f"{place}8-9")
+    assert [line.partition(", pending")[2] for line in said.splitlines()] == [
+        ": in.mlir has 8 lines",
+        "",
+        ": in.mlir has 8 lines",
+        "",
+    ]
+
+
+def test_the_lines_of_a_large_input_are_counted(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv = [mlir_opt, stock.write("in.mlir", SOURCE + "// " + "x" * (5 << 20) + "\n"), "--cse"]
+    assert typed(argv, "break 10").strip().endswith("pending: in.mlir has 9 lines")
+    assert "pending" not in typed(argv, "break 9")

@@ -8,12 +8,12 @@ import actiondbg
 
 FOLDS = """\
 func.func @f(%a: i32, %b: i32) -> i32 {
-  %c1 = arith.constant 1 : i32
-  %c2 = arith.constant 2 : i32
-  %c4 = arith.constant 4 : i32
-  %0 = arith.addi %a, %c1 : i32
-  %1 = arith.addi %0, %c2 : i32
-  %2 = arith.addi %1, %c4 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %c2_i32 = arith.constant 2 : i32
+  %c4_i32 = arith.constant 4 : i32
+  %0 = arith.addi %a, %c1_i32 : i32
+  %1 = arith.addi %0, %c2_i32 : i32
+  %2 = arith.addi %1, %c4_i32 : i32
   return %2 : i32
 }
 """
@@ -68,6 +68,7 @@ def test_an_operation_of_another_branch_has_its_own_name(mlir_opt: str, tmp_path
 def test_the_next_process_of_a_program_has_its_own_names(mlir_opt: str, tmp_path: Path) -> None:
     for number in (1, 2):
         text = FOLDS.replace("constant 1", f"constant {10 * number}")
+        text = text.replace("%c1_", f"%c{10 * number}_")
         (tmp_path / f"{number}.mlir").write_text(text)
     script = tmp_path / "build.sh"
     lines = (f"{mlir_opt} {tmp_path / name} --canonicalize" for name in ("1.mlir", "2.mlir"))

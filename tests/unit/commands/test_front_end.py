@@ -37,7 +37,7 @@ COMMON_KEYS = [
     *("op", "location", "function", "depth", "context", "mlir", "thread"),
     *("process", "breakpoints"),
 ]
-STOP_KEYS = [*COMMON_KEYS, "event", "id", "outcome", "changes", "message", "culprit"]
+STOP_KEYS = [*COMMON_KEYS, "event", "id", "cursor", "outcome", "changes", "message", "culprit"]
 EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message", "never_hit"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actiondbg.protocol import Culprit, Outcome, ValueRef
+from actiondbg.protocol import Culprit, Outcome, StopCursor, ValueRef
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.past import change
 from tests.fakes.session.session import ADDI
@@ -112,12 +112,13 @@ def test_replacement_values_are_named(stopped: Driver) -> None:
 def test_stop_shows_the_cursor(stopped: Driver) -> None:
     unit = msgspec.structs.replace(ADDI, id=45, name="arith.constant")
     stopped.session.cursor_unit = unit
-    after(stopped, changes=[change("replaced", 7, 45, 2)], cursor_id=45)
+    cursor = StopCursor(kind="operation", id=45, op="arith.constant", by="replaced")
+    after(stopped, changes=[change("replaced", 7, 45, 2)], cursor=cursor)
     printed = stopped.do("step")
     assert "The cursor is on @45 arith.constant, which replaced @7.\n" in printed
-    after(stopped, cursor_id=45)
+    after(stopped, cursor=msgspec.structs.replace(cursor, by="around"))
     assert "The cursor is on @45 arith.constant; @7 no longer exists.\n" in stopped.do("step")
-    after(stopped, cursor_id=None)
+    after(stopped, cursor=None)
     assert "@7 was erased.\n" in stopped.do("step")
     after(stopped)
     assert "cursor" not in stopped.do("step")
@@ -163,8 +164,20 @@ def test_stop_inside_an_action_or_outside_of_any(driver: Driver) -> None:
     lines = driver.do("continue").splitlines()
     assert lines[0].startswith("Catch 1, stopped inside #2 apply-pattern (Fold)")
     assert lines[1] == "  error: bad op"
-    driver.session.next_stop = {**fields, "ordinal": 0, "tag": "", "name": ""}
+    fields |= {"ordinal": 0, "tag": "", "name": ""}
+    place = {"id": None, "op": None, "location": None, "function": None, "cursor": None}
+    driver.session.next_stop = {**fields, **place}
     assert driver.do("continue").startswith("Catch 1, stopped outside of any action\n")
+    culprit = Culprit(ordinal=3, tag="pass-execution", name="cse", guess=False)
+    cursor = StopCursor(kind="operation", id=9, op="arith.muli", by="failing")
+    driver.session.next_stop = {**fields, "culprit": culprit, "id": 9, "cursor": cursor}
+    lines = driver.do("continue").splitlines()
+    assert lines[0] == (
+        "Catch 1, stopped outside of any action, after #3 pass-execution (cse) in @main "
+        "at in.mlir:3:10"
+    )
+    assert lines[1] == "  error: bad op"
+    assert "The cursor is on @9 arith.muli, which the error is about." in lines
 
 
 def test_verification_that_fails_is_the_reason(stopped: Driver) -> None:

@@ -17,10 +17,14 @@ FUNCTION = [
 ]
 
 
+def printed(*named: NamedKey) -> NamedKeys:
+    return NamedKeys(list(named), list(named))
+
+
 @pytest.fixture
 def names() -> ValueNames:
     names = ValueNames()
-    names.learn(9, FUNCTION)
+    names.learn(9, printed(*FUNCTION))
     return names
 
 
@@ -45,13 +49,13 @@ def test_names_are_of_a_scope(names: ValueNames) -> None:
 
 
 def test_relearning_keeps_names(names: ValueNames) -> None:
-    names.learn(9, [NamedKey("%0", "10.0", 9), NamedKey("%1", "4.0", 9)])
+    names.learn(9, printed(NamedKey("%0", "10.0", 9), NamedKey("%1", "4.0", 9)))
     assert names.known("4.0") == "%0"
 
 
 def test_values_keep_their_names_in_the_scope_that_they_move_to(names: ValueNames) -> None:
     """As the body of a func.func moves to an llvm.func."""
-    names.learn(40, [NamedKey("%0", "12.0", 40), NamedKey("%1", "4.0", 40)])
+    names.learn(40, printed(NamedKey("%0", "12.0", 40), NamedKey("%1", "4.0", 40)))
     assert (names.known("4.0"), names.known("12.0")) == ("%0", "%1"), "the new value gives way"
     assert names.keys("%0", 40) == ["4.0"]
     assert names.name("5.0", 40, "") == "%2", "its name is taken there"
@@ -94,9 +98,47 @@ def test_keys_in_a_text_become_names(names: ValueNames) -> None:
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["", "arg", "c", "c_0"]))))
 def test_names_are_unique_in_a_scope(values: list[tuple[int, str]]) -> None:
     names = ValueNames()
-    names.learn(1, [NamedKey("%3", "a", 1), NamedKey("%c", "b", 1)])
+    names.learn(1, printed(NamedKey("%3", "a", 1), NamedKey("%c", "b", 1)))
     given_names = {number: names.name(f"{number}.0", 1, hint) for number, hint in values}
     assert len({*given_names.values(), "%3", "%c"}) == len(given_names) + 2
+
+
+# The input names @4 %508 and @5 %c; @5 is erased. The printer numbers @4 and @12, which is new.
+WITH_INPUT = """\
+!508 -1
+@9
+.4.0 %508
+.5.0 %c
+%0 4.0
+%c 12.0
+%1 13.0
+"""
+
+
+def test_a_value_has_the_name_of_the_input() -> None:
+    names = ValueNames()
+    names.learn(9, read_names(WITH_INPUT))
+    assert names.known("4.0") == "%508"
+    assert names.known("12.0") == "%c_0", "the input's %c is erased, and keeps its name"
+    assert names.known("13.0") == "%509", "no other value of the input has that name"
+    assert names.keys("%508", 9) == ["4.0"] and names.keys("%c", 9) == ["5.0"]
+
+
+def test_new_values_of_other_scopes_have_no_name_of_the_input() -> None:
+    names = ValueNames()
+    names.learn(9, read_names(WITH_INPUT))
+    assert names.name("20.0", 30, "") == "%509"
+    assert names.name("21.0", 30, "c") == "%c_0"
+    assert names.name("22.0", 30, "arg") == "%arg0", "the input has no numbered argument"
+
+
+def test_another_future_keeps_the_names_of_the_input() -> None:
+    names = ValueNames()
+    names.learn(9, read_names(WITH_INPUT))
+    kept = names.current.of_first(operations=9, blocks=0)
+    names.current = kept
+    assert names.known("4.0") == "%508" and names.known("12.0") is None
+    assert names.name("12.0", 9, "") == "%509"
 
 
 def test_the_agents_list_is_read_by_scopes() -> None:

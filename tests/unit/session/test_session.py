@@ -58,6 +58,7 @@ def test_start_stops_before_the_first_action_and_step_continues(fake: Launch) ->
         "breakpoints": [],
         "event": 1,
         "id": 12,
+        "cursor": {"kind": "operation", "id": 12, "op": "arith.addi", "by": "action"},
         "outcome": None,
         "changes": [],
         "message": None,
@@ -74,7 +75,7 @@ def test_stop_at_exit_has_the_same_keys(fake: Launch) -> None:
     session = fake()
     keys = set(session.start().as_json())
     end = session.continue_().as_json()
-    assert keys - set(end) == {"id", "outcome", "changes", "culprit"}
+    assert keys - set(end) == {"id", "cursor", "outcome", "changes", "culprit"}
     assert set(end) - keys == {"status", "actions", "never_hit"}
     assert end["status"] == 0 and end["ordinal"] is None and end["tag"] is None
 

@@ -13,9 +13,10 @@ from prompt_toolkit.layout.controls import UIContent, UIControl
 
 from actiondbg.commands.render.ir.excerpt import ExcerptStyle, MarkedLine, lines_text
 from actiondbg.commands.render.ir.stop_context import (
+    NOWHERE,
     changes_at,
-    excerpt_at,
     mark_changes,
+    place_at,
     read_excerpt,
 )
 from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
@@ -133,8 +134,9 @@ class IRPane:
         self._enter(stop, unit)
         changes = changes_at(console, stop)
         count = height + abs(self._scrolled)
-        excerpt = excerpt_at(console, stop, changes, count) if unit == self._unit else None
-        excerpt = excerpt or read_excerpt(console, None, count)
+        place = place_at(console, stop, changes) if unit == self._unit else None
+        place = None if place == NOWHERE else place
+        excerpt = read_excerpt(console, place, count)
         self._lines = excerpt.lines
         if stop.when == "after":
             marked = mark_changes(self._before, excerpt, changes)
@@ -148,7 +150,7 @@ class IRPane:
         # Only what is in view is coloured, which takes longer than reading it.
         begin = bisect_right(starts, first) - 1
         end = bisect_left(starts, first + height)
-        texts = lines_text(marked[begin:end], current, style)
+        texts = lines_text(marked[begin:end], current, style, "-->" if place is None else "  >")
         return texts[first - starts[begin] :][:height]
 
     def _first_row(self, current: int, count: int, height: int, excerpt: Excerpt) -> int:

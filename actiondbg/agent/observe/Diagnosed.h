@@ -1,0 +1,47 @@
+//===- Diagnosed.h - The operations that diagnostics are about --*- C++ -*-===//
+
+#ifndef ACTIONDBG_DIAGNOSED_H
+#define ACTIONDBG_DIAGNOSED_H
+
+#include "observe/Identity.h"
+
+#include "mlir/IR/Location.h"
+
+namespace adbg {
+
+/// An operation that may have been destroyed since.
+class OperationHandle {
+public:
+  OperationHandle() = default;
+  OperationHandle(const Identities &ids, mlir::Operation *op)
+      : op(op), id(op ? ids.of(op) : 0) {}
+  /// Returns the operation, or null if it was destroyed.
+  mlir::Operation *get(const Identities &ids) const {
+    return id && ids.of(op) == id ? op : nullptr;
+  }
+
+private:
+  mlir::Operation *op = nullptr;
+  uint32_t id = 0;
+};
+
+/// Finds the operation that a diagnostic is about, of which MLIR keeps the
+/// location only.
+class Diagnosed {
+public:
+  explicit Diagnosed(const Identities &ids) : ids(ids) {}
+
+  /// Called when an operation has made a diagnostic that is not reported yet.
+  void made(mlir::Operation *op) { last = OperationHandle(ids, op); }
+  /// Returns the operation that made the diagnostic at a location; otherwise
+  /// the only operation at or below `root` with that location, or null.
+  mlir::Operation *at(mlir::Location location, mlir::Operation *root) const;
+
+private:
+  const Identities &ids;
+  OperationHandle last;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_DIAGNOSED_H

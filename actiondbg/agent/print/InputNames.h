@@ -1,0 +1,112 @@
+//===- InputNames.h - The names of values in parsed text --------*- C++ -*-===//
+
+#ifndef ACTIONDBG_INPUTNAMES_H
+#define ACTIONDBG_INPUTNAMES_H
+
+#include "observe/Identity.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adbg {
+
+/// The names in a text that is being parsed: an operation has no parent yet.
+class ParsedNames {
+public:
+  explicit ParsedNames(const Identities &ids) : ids(ids) {}
+
+  /// Adds the name, at the beginning of `text`, of a result and those after it.
+  void add(mlir::Operation *op, unsigned result, const char *text) {
+    add({op, nullptr, ids.of(op), result, 0}, text);
+  }
+  void add(mlir::Block *block, unsigned argument, const char *text) {
+    add({nullptr, block, 0, argument, 0}, text);
+  }
+
+private:
+  friend class InputNames;
+  struct Entry {
+    mlir::Operation *op;
+    mlir::Block *block;
+    /// The id of `op`.
+    uint32_t id;
+    unsigned index;
+    /// Its place in `names`.
+    uint32_t name;
+  };
+  void add(Entry entry, const char *text);
+
+  const Identities &ids;
+  std::vector<Entry> entries;
+  /// Each ends with a null character.
+  std::string names;
+};
+
+/// The names that values had in the texts that were parsed, such as `%508`.
+/// MLIR forgets them: its printer numbers values anew.
+class InputNames {
+public:
+  static InputNames &all();
+
+  /// Called when a text has been parsed.
+  void add(const ParsedNames &parsed);
+
+  /// A named value.
+  struct Named {
+    llvm::StringRef name;
+    /// Its key, see ValueKeys.h.
+    std::string key;
+    /// The operation id of its scope, and of the operation that defines it or
+    /// holds its block.
+    uint32_t scope, id;
+  };
+  /// Calls `see` with the values of a scope, also those that are erased.
+  void inScope(uint32_t scope, llvm::function_ref<void(const Named &)> see);
+  /// Returns the value with a key; nothing if the input does not name it.
+  /// `block`: 0 for a result of the operation `id`, otherwise the number of the
+  /// block with the argument.
+  std::optional<Named> of(uint32_t id, uint32_t block, uint32_t index);
+  /// Calls `see` with the values of a name, in the order of their scopes.
+  void withName(llvm::StringRef name,
+                llvm::function_ref<void(const Named &)> see);
+  /// The largest number of a numbered result, `%508`, or of a numbered
+  /// argument, `%arg7`; -1 for none.
+  int64_t largestResult() const { return largest[0]; }
+  int64_t largestArgument() const { return largest[1]; }
+
+private:
+  struct Entry {
+    uint32_t scope, id;
+    /// The number of the result; or of the argument, of the block with a
+    /// number, if that is not 0.
+    uint32_t index, block;
+    uint32_t name;
+  };
+  /// Identifies a value.
+  static std::array<uint32_t, 3> keyOf(const Entry &entry) {
+    return {entry.block, entry.block ? 0 : entry.id, entry.index};
+  }
+  void add(Entry entry, llvm::StringRef name);
+  Named describe(const Entry &entry) const;
+  llvm::StringRef nameOf(const Entry &entry) const {
+    return llvm::StringRef(names.data() + entry.name);
+  }
+
+  std::mutex mutex;
+  /// Ordered by scope.
+  std::vector<Entry> entries;
+  /// Their indices, ordered by value.
+  std::vector<uint32_t> byValue;
+  /// Each ends with a null character.
+  std::string names;
+  int64_t largest[2] = {-1, -1};
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_INPUTNAMES_H

@@ -20,7 +20,7 @@ LINEAGE = (
 track
 break AddIAddConstant
 run
-cursor-goto %1
+cursor-goto %twice
 track
 track --to canonicalize
 track --to nosuch

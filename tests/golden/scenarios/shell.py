@@ -286,7 +286,7 @@ cursor-parent
 cursor-goto @shift
 cursor-goto fold.mlir:8:12
 cursor-goto fold.mlir:99
-cursor-goto %arg0
+cursor-goto %x
 cursor-goto %nosuch
 around 2
 around 2
@@ -294,7 +294,7 @@ source-lines 1
 source-lines
 list @2
 list nowhere
-print %0
+print %once
 print @shift --skip-regions
 cursor-goto @nosuch
 cursor-goto @5

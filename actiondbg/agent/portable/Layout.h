@@ -86,6 +86,7 @@ public:
 
 private:
   static void choose(mlir::Operation *op);
+  static void leaveOut();
   static void fail(Check check, std::string why);
 
   static std::atomic<bool> decided;

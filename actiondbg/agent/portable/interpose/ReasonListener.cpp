@@ -5,6 +5,7 @@
 #include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
 #include "portable/interpose/Contexts.h"
+#include "support/LeftOut.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
 
@@ -61,7 +62,7 @@ static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
          found != begin + place;
 }
 
-bool ReasonListener::isKnown() { return !isUnknown; }
+bool ReasonListener::isKnown() { return !isUnknown && !isLeftOut("reasons"); }
 
 /// Whether a location is one: told by the name of its class, which is read once
 /// for each class.
@@ -136,7 +137,8 @@ static const CopiedTable *copyOf(const void *table) {
 
 ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
-  if (LLVM_UNLIKELY(isUnknown || !isContext(layout.context))) {
+  static const bool isWanted = !isLeftOut("reasons");
+  if (LLVM_UNLIKELY(isUnknown || !isWanted || !isContext(layout.context))) {
     isUnknown = true;
     return;
   }

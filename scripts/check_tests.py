@@ -17,7 +17,7 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 ROOT = Path(__file__).resolve().parent.parent / "tests"
 _FAILING = {"raises", "fail", "warns", "assert_outcomes"}  # of pytest
@@ -258,12 +258,17 @@ def _counted(node: ast.AST) -> str | None:
             return None
 
 
+def _is_predicate(node: ast.AST) -> TypeGuard[ast.Lambda]:
+    """Whether a node is a function of something; one without arguments only delays a value."""
+    return isinstance(node, ast.Lambda) and bool(node.args.args)
+
+
 def true_predicates(tree: ast.Module) -> Iterator[Finding]:
     """Find predicates in tables of cases that hold for everything."""
     for table in ast.walk(tree):
         if isinstance(table, ast.Tuple | ast.List):
             for one in table.elts:
-                if isinstance(one, ast.Lambda) and isinstance(one.body, ast.Constant):
+                if _is_predicate(one) and isinstance(one.body, ast.Constant):
                     yield one.lineno, "a case has a predicate that is the same for everything"
 
 

@@ -73,10 +73,7 @@ ALL = "all"
 WIDTH = 79  # columns, so that no line wraps on a terminal of 80
 _NAMES = 31  # columns of the names of commands, with the indentation
 _NARROW = 70  # columns, below which those of names take less room
-_MORE = (
-    "'help tasks' lists what to do and how; 'help COMMAND' describes a command,",
-    "'help cursor' all of a heading, 'help all' all, 'help spec' what to break at.",
-)
+_MORE = ("More: help tasks, help COMMAND, help cursor (a heading), help all, help spec.",)
 _TITLES = 23
 _CONTINUED = 15  # the least indentation of a line that continues another one in a topic
 

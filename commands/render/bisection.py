@@ -88,7 +88,7 @@ def _fitting(diff: list[str], others: list[str], screen: os.terminal_size | None
     def rows(line: str) -> int:
         return max(1, -(-len(line) // columns))
 
-    room = screen.lines - 2 - sum(map(rows, others))  # below are the rest and the prompt
+    room = screen.lines - 3 - sum(map(rows, others))  # below are the rest and the prompt
     ends = list(itertools.accumulate(map(rows, diff)))
     if ends and ends[-1] <= room + 1:
         return len(diff)

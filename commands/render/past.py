@@ -109,13 +109,13 @@ def _none_lines(shown: AttemptsShown) -> list[str]:
             return [f"No attempt of {name} has ended so far."]
         return [f"There was no attempt of {name}{at}."]
     count = sum(place.count for place in shown.elsewhere)
-    were = f"There {'was' if count == 1 else 'were'} {plural(count, 'attempt')} elsewhere:"
+    were = f"There {'was' if count == 1 else 'were'} {counted(count, 'attempt')} elsewhere:"
     lines = [f"There was no attempt of {name}{at} up to here. {were}"]
     first = shown.elsewhere[:_PLACES]
     digits = max(len(f"{place.count:,}") for place in first)
     lines += [f"  {place.count:>{digits},} x  {_unit_place(place.first)}" for place in first]
     if len(shown.elsewhere) > _PLACES:
-        lines.append(f"  and {plural(len(shown.elsewhere) - _PLACES, 'more place')}")
+        lines.append(f"  and {counted(len(shown.elsewhere) - _PLACES, 'more place')}")
     if shown.has_next:
         lines.append("'why-not --next' continues to the next attempt there.")
     return lines

@@ -70,7 +70,8 @@ class StopContext:
         except ActiondbgError as error:  # such as an erased operation
             self._shown, self._current = [], None
             return [f"  {stop.op or 'operation'}: {error}"]
-        return self._compared(context, stop, excerpt, changes, is_at_cursor=place is None)
+        is_at_cursor = place is None or (stop.cursor is not None and place == stop.cursor.id)
+        return self._compared(context, stop, excerpt, changes, is_at_cursor=is_at_cursor)
 
     def around_cursor(self, context: RenderContext) -> list[str] | None:
         """Return the lines around the cursor, after a move; None where none are shown."""

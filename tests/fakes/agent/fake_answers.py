@@ -46,6 +46,9 @@ class Answers:
     def _breakpoints_hits(self, _: dict[str, Any]) -> dict[str, Any]:
         return {"hits": self._hit_list()}
 
+    def _settle(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"remade": [], "lost": []}
+
     def _context(self, _: dict[str, Any]) -> dict[str, Any]:
         return {"units": [UNIT]}
 

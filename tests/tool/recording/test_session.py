@@ -18,6 +18,7 @@ from actiondbg.protocol import Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
+from actiondbg.session.debug_session import DebugSession
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"
@@ -211,22 +212,24 @@ def test_lists_of_actions_are_the_same(both: Start, ordinal: int) -> None:
     assert all(action.seconds for action in live if action.outcome)
 
 
+def _successes(session: DebugSession) -> list[tuple[int, list[int]]]:
+    """Return the ordinal and the breakpoints of each stop at a success, up to the end."""
+    found: list[tuple[int, list[int]]] = []
+    spec = None
+    while (stop := session.next_success(spec)).when != "exit":
+        found.append((stop.ordinal, stop.breakpoints))
+        spec = "tag:apply-pattern"
+    return found
+
+
 def test_next_success_equals_the_live_one(both: Start) -> None:
     live, recorded = both(ir="function")
     for session in (live, recorded):
         session.breakpoints.add("pattern:*")
         session.breakpoints.add("op:arith.addi", temporary=True)
         session.run()
-    spec = None
-    while (stop := live.next_success(spec)).when != "exit":
-        there = recorded.next_success(spec)
-        assert (there.when, there.ordinal, there.breakpoints) == (
-            stop.when,
-            stop.ordinal,
-            stop.breakpoints,
-        )
-        spec = "tag:apply-pattern"
-    assert recorded.next_success(spec).when == "exit"
+    here, there = (_successes(session) for session in (live, recorded))
+    assert here == there and len(here) > 1
     hits = [[one.hits for one in session.breakpoints.all()] for session in (live, recorded)]
     assert hits[0] == hits[1]
 
@@ -245,7 +248,7 @@ def test_diffs_of_patterns_equal_the_live_ones(both: Start) -> None:
         )
         # Which value a name stands for is not recorded: the rest of a line is.
         assert _without_names(lines) <= _without_names(live_lines)
-    assert count > 5
+    assert count > 3
 
 
 def _without_names(lines: list[str]) -> set[str]:

@@ -172,7 +172,7 @@ def test_one_of_many_is_found_in_few_steps() -> None:
         assert minimized.tests <= 2 * 10 + 1
 
 
-@given(count=st.integers(1, 40), some=st.sets(st.integers(0, 39), max_size=5))
+@given(count=st.integers(1, 40), members=st.sets(st.integers(0, 39), max_size=5))
 def test_the_smallest_set_is_found_where_it_is_the_only_one(count: int, members: set[int]) -> None:
     group = {number % count for number in members}
     assert needs(group).minimize(range(count)) == sorted(group)

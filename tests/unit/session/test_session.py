@@ -52,6 +52,7 @@ def test_start_stops_before_the_first_action_and_step_continues(fake: Launch) ->
         "location": "in.mlir:3:5",
         "function": "f",
         "context": None,
+        "mlir": None,
         "thread": None,
         "process": None,
         "depth": 0,

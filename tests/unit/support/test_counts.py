@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.support.counts import counted, joined, no_such, plural, times
+from tests.elements import some
 from tests.paths import ROOT
 
 
@@ -57,7 +58,7 @@ def test_no_message_makes_plurals_by_itself() -> None:
     ending = re.compile(r"""\{'(?:e?s)'\[|'e?s' (?:\*|if)|'' if \w+ == 1 else|else 'e?s'""")
     own: list[Path] = []
     for folder in ("actiondbg", "commands"):
-        for path in (ROOT / folder).rglob("*.py"):
+        for path in some((ROOT / folder).rglob("*.py")):
             if ending.search(path.read_text()) and path.name != "counts.py":
                 own.append(path)
     assert own == []

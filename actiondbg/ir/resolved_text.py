@@ -9,13 +9,14 @@ region around it defines: a function's arguments, ``scf.for %i =``, ``iter_args(
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from actiondbg.ir.value_names import NamedKeys, ValueNames, hint_of
+from actiondbg.ir.value_names import NamedKey, NamedKeys, ValueNames, hint_of
 
 _NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
 NAMES = re.compile(_NAME)
@@ -150,6 +151,8 @@ def rename(text: str, named: NamedKeys, names: ValueNames) -> str:
         return text
     resolved = ResolvedText(text, {each.name for each in named.inside})
     keys = certain_keys(resolved, [(each.name, each.key) for each in named.inside])
+    if len(keys) < len(named.inside):
+        keys |= keys_by_scope(resolved, named.inside)
     count = Counter(each.name for each in named.around)
     alone = {each.name: each.key for each in named.around if count[each.name] == 1}
     alone |= {each.name: each.key for each in named.used if each.key in new}
@@ -169,7 +172,28 @@ def certain_keys(text: ResolvedText, pairs: Sequence[tuple[str, str]]) -> dict[i
     if found := [keys.items() for keys in orders if keys is not None]:
         return dict(sorted(found[0] & found[-1]))
     # The text is in another order: only a name that is defined once is certain.
-    names = {value: text.names[value] for value in text.regions}
+    return _keys_of_unique(text, list(text.regions), pairs)
+
+
+def keys_by_scope(text: ResolvedText, named: Sequence[NamedKey]) -> dict[int, str]:
+    """Return the certain keys, where the order differs within scopes such as functions only."""
+    order, end = text.walked(), 0
+    keys: dict[int, str] = {}
+    for _, group in itertools.groupby(named, key=lambda each: each.scope):
+        pairs = [(each.name, each.key) for each in group]
+        values = order[end : end + len(pairs)]
+        end += len(pairs)
+        if Counter(text.names[value] for value in values) != Counter(name for name, _ in pairs):
+            return {}
+        keys |= _keys_of_unique(text, values, pairs)
+    return keys if end == len(order) else {}
+
+
+def _keys_of_unique(
+    text: ResolvedText, values: Sequence[int], pairs: Sequence[tuple[str, str]]
+) -> dict[int, str]:
+    """Return the keys of the values whose names are defined and listed once."""
+    names = {value: text.names[value] for value in values}
     listed, defined, keys = Counter(name for name, _ in pairs), Counter(names.values()), dict(pairs)
     return {at: keys[name] for at, name in names.items() if listed[name] == defined[name] == 1}
 

@@ -159,7 +159,7 @@ def test_all_views_have_the_names_of_the_input(
     scopes.continue_()
     assert "%5 = arith.muli %x, %y : i32" in screen.type("diff")
     assert re.search(r"%c is @\d+ of the input, which is erased: ", screen.type("print %c"))
-    assert re.search(r"@\d+ after .*:\d+: %5 = arith.muli %x, %y", screen.type("related %5"))
+    assert re.search(r"@\d+ line \d+ after .*: %5 = arith.muli %x, %y", screen.type("related %5"))
     assert re.search(r"@\d+ .*: %5 = arith.muli %x, %y", screen.type("track %5"))
 
 

@@ -18,10 +18,9 @@ from actiondbg import protocol
 from actiondbg.process.descendant import Descendant, StandIn
 from actiondbg.process.process_status import Work, shared_outputs, work_of
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of, seen_path
+from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
 from actiondbg.protocol.client import Client, encode_request
 from actiondbg.support.counts import plural
-from actiondbg.tool.seen_programs import SeenPrograms
 
 _SHOWN = 60  # characters of a command line in a message
 _IDLE_SAMPLES = 4  # without work, before other processes need not wait any longer
@@ -120,8 +119,7 @@ class ProgramRun:
         which = plural("Process", len(names))
         return (
             f"{which} {', '.join(names)} may run on unobserved: {self.processes[-1].name} ran "
-            "no action meanwhile, and may have waited for this. "
-            "--follow NAME debugs it instead."
+            "no action meanwhile, and may have waited for this."
         )
 
     def note_end(self, status: int, actions: int | None) -> None:
@@ -158,9 +156,6 @@ class ProgramRun:
         """Describe the end of a program of which no process was debugged."""
         which = f" that matches {self._follow!r}" if self._follow else ""
         ended = f"The program ended with status {status}"
-        seen = SeenPrograms(seen_path(self.listener)).explain()
-        if seen is not None:
-            return f"{ended}, and no process of it{which} made an MLIR context: {seen}."
         advice = (
             "'actiondbg doctor TOOL' reports whether the tool that it starts can be debugged, "
             "unless it is started without the agent's LD_PRELOAD, as by env -i."

@@ -18,7 +18,6 @@ from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
 from actiondbg.support.pidfd import open_pidfd
 from actiondbg.tool.program import Program, StartedProgram
-from actiondbg.tool.seen_programs import SeenPrograms
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 
@@ -193,14 +192,7 @@ def start_process(
     chosen = (other if one is None else one for one, other in zip(streams, defaults, strict=True))
     with Streams(*chosen).opened() as opened:
         variables = {"ACTIONDBG_SOCKET": str(listener.path)}
-        if program.is_followed:
-            variables |= SeenPrograms(seen_path(listener)).variables
         return Process(program.popen(agent, variables, opened, group=0))
-
-
-def seen_path(listener: Listener) -> Path:
-    """Return the file in which a program's agents note what it starts."""
-    return listener.path.with_suffix(".seen")
 
 
 def is_shared(where: Redirection) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
 from actiondbg.errors import LaunchError, UnfitTool, UsageError
-from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.support.globs import check_glob
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import (
@@ -40,12 +39,8 @@ _OF_AGENTS = (
     VARIABLE,
     "ACTIONDBG_FOLLOW",
     "ACTIONDBG_CACHE",
-    "ACTIONDBG_SEEN",
     _USERS_PRELOAD,
 )
-
-
-WITHOUT = "ACTIONDBG_WITHOUT"  # names of capabilities with commas between them
 
 
 def command_words(argv: Sequence[str]) -> list[str]:
@@ -58,16 +53,6 @@ def command_words(argv: Sequence[str]) -> list[str]:
         words = argv.split() or ["mlir-opt", "in.mlir"]
         raise UsageError(f"A command line is a list of words, not a text: write {words}.")
     return list(argv)
-
-
-def check_left_out(names: str) -> None:
-    """Refuse names in ``WITHOUT`` that are no capabilities; raises UsageError."""
-    for name in filter(None, names.split(",")):
-        if name not in CAPABILITIES:
-            raise UsageError(
-                f"There is no capability {name!r} to leave out: there are "
-                f"{', '.join(CAPABILITIES)}."
-            )
 
 
 class StartedProgram(NamedTuple):
@@ -224,7 +209,6 @@ class Program:
         result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
             result[_USERS_PRELOAD] = preloaded
-        check_left_out(result.get(WITHOUT, ""))
         if self.tool.way is not Way.NATIVE:
             # For the places of MLIR's functions, which take a while to find in a large library.
             result["ACTIONDBG_CACHE"] = str(cache_directory())

@@ -17,8 +17,6 @@ from actiondbg.commands.cli.line_parser import (
     LineParser,
     MlirInclude,
     Randomize,
-    Without,
-    leave_out,
     names_recording,
 )
 from actiondbg.commands.cli.startup import (
@@ -77,7 +75,6 @@ class DebugOptions(StartupOptions):
     mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
-    without: Without = None
     skips: Annotated[
         str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
     ] = None
@@ -165,7 +162,6 @@ def _print_version(tool: list[str], options: DebugOptions) -> int:
 
 
 def _debug(tool: list[str], options: DebugOptions) -> int:
-    leave_out(options.without)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Without, leave_out
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.doctor.examination import Examined, examine
@@ -51,17 +50,7 @@ class DoctorOptions(Options):
     markdown: Annotated[
         bool, Flag("--markdown", help="print the table of tools by capabilities")
     ] = False
-    report: Annotated[
-        Path | None,
-        Option(
-            "--report",
-            "FILE",
-            help="write what an author of actiondbg needs to know about the builds; no IR of yours",
-            parse=Path,
-        ),
-    ] = None
     mlir_include: MlirInclude = None
-    without: Without = None
 
 
 def build_parser() -> LineParser[DoctorOptions]:
@@ -85,7 +74,6 @@ def run(argv: list[str]) -> int:
         subjects = _subjects(options.tools)
     except LaunchError as error:
         parser.error(str(error))
-    leave_out(options.without)
     examined = _examined(subjects, options)
     if options.json or options.markdown:
         found = list(examined)
@@ -94,11 +82,6 @@ def run(argv: list[str]) -> int:
         found = _print_each(examined)
         if not options.tools:
             _print_absent(found)
-    if options.report is not None:
-        from actiondbg.doctor.report import write_report
-
-        write_report(options.report, found)
-        print(f"Report: {options.report}", file=sys.stderr)
     return 0 if found and all(each.is_usable for each in found) else 1
 
 

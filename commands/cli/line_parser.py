@@ -54,22 +54,7 @@ Skip = Annotated[
     tuple[str, ...],
     Option("--skip", "SPEC", help="skip every action that matches SPEC; may be repeated"),
 ]
-Without = Annotated[
-    str | None,
-    Option(
-        "--without",
-        "CAPABILITY",
-        help="use nothing that this capability of the agent needs; may be repeated",
-        joint=",",
-    ),
-]
 _NEGATIVE = re.compile(r"-\.?[0-9]")
-
-
-def leave_out(capabilities: str | None) -> None:
-    """Have the agents of this process do without capabilities, with commas between them."""
-    if capabilities:
-        os.environ["ACTIONDBG_WITHOUT"] = capabilities
 
 
 def names_recording(words: Sequence[str]) -> bool:

@@ -22,8 +22,6 @@ from actiondbg.commands.cli.line_parser import (
     Quiet,
     Randomize,
     Skip,
-    Without,
-    leave_out,
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
@@ -91,7 +89,6 @@ class RecordOptions(Options):
     mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
-    without: Without = None
     skip: Skip = ()
 
 
@@ -119,7 +116,6 @@ def run(argv: list[str]) -> int:
         parser.error("the tool is missing: actiondbg record [options] -- TOOL ARGS...")
     if options.output == Path("-"):
         parser.error("'-' is not a path for a recording, which must be a regular file: name one.")
-    leave_out(options.without)
     replaces = options.output is not None and is_recording(options.output)
     with (
         _output(options, tool) as output,

@@ -13,7 +13,6 @@
 #include "detour/Gate.h"
 #include "detour/LateLibraries.h"
 #include "detour/Pointers.h"
-#include "interpose/HookedCapabilities.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 
@@ -232,9 +231,7 @@ private:
         }
         hook->place().original =
             reinterpret_cast<void *>(one.object.bias + place.offset);
-        if (const char *why = whyNotDetoured(hook->symbol))
-          hook->place().refusal = why;
-        else if (!isGate(hook->symbol))
+        if (!isGate(hook->symbol))
           crossings.push_back(
               {hook, &detours.add(place, hook->functions[number])});
       }

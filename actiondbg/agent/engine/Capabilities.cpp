@@ -2,7 +2,6 @@
 
 #include "engine/Capabilities.h"
 #include "support/Connection.h"
-#include "support/LeftOut.h"
 #include "support/OfInstance.h"
 #include <string>
 #ifdef ADBG_DETOUR
@@ -52,8 +51,6 @@ std::string whyNotRead(StringRef name) {
   };
   if (!Layout::isDecided())
     return "";
-  if (isLeftOut(name))
-    return leftOut;
   for (const Need &need : needs)
     if (need.capability == name && !Layout::passed(need.check))
       return "the layout of this MLIR is not known: " +
@@ -67,8 +64,6 @@ std::string whyNotRead(StringRef name) {
 /// Returns why a capability is missing: the end of a sentence; empty if its
 /// check passed.
 std::string missing(StringRef name) {
-  if (isLeftOut(name))
-    return leftOut;
   // A program that connected by itself outlives the front end: others wait for
   // this process, and a fork cannot take its place.
   if (name == "fork" && Connection::onGone)

@@ -2,7 +2,6 @@
 
 #include "interpose/HookedCapabilities.h"
 #include "interpose/Interpose.h"
-#include "support/LeftOut.h"
 #include "support/Symbols.h"
 #include "threads/Contexts.h"
 
@@ -40,15 +39,6 @@ static constexpr Need needs[] = {
     {"alternatives", ADBG_COST_MODEL},
     {"alternatives", ADBG_RUN_PASSES},
 };
-
-const char *whyNotDetoured(StringRef symbol) {
-  for (const Need &need : needs)
-    if ((symbol == need.symbol ||
-         (need.otherwise && symbol == need.otherwise)) &&
-        isLeftOut(need.capability))
-      return leftOut;
-  return nullptr;
-}
 
 std::string whyNotHooked(StringRef capability) {
   for (const Need &need : needs) {

@@ -12,9 +12,6 @@ namespace adbg {
 /// the end of a sentence; empty if each function that it needs is there.
 std::string whyNotHooked(llvm::StringRef capability);
 
-/// Returns why the function with a symbol is left as it is; null if it is not.
-const char *whyNotDetoured(llvm::StringRef symbol);
-
 } // namespace adbg
 
 #endif // ACTIONDBG_HOOKEDCAPABILITIES_H

@@ -50,59 +50,57 @@ static AgentSettings &settings() {
   return *settings;
 }
 
-/// The name of a variable that only the agent reads.
-static const char *const ownVariables[] = {
-    "ACTIONDBG_SOCKET",        "ACTIONDBG_RECORD",
-    "ACTIONDBG_UPSTREAM_LOG",  "ACTIONDBG_RECORD_IR",
-    "ACTIONDBG_RECORD_EVENTS", "ACTIONDBG_RECORD_LINEAGE",
-    "ACTIONDBG_RECORD_SKIPS",  "ACTIONDBG_RECORD_PARENT",
-    "ACTIONDBG_WITHOUT",       "ACTIONDBG_SEEN",
-    "ACTIONDBG_PRELOAD"};
-
-static std::string variable(const char *name) {
+static std::string takeVariable(const char *name) {
   const char *value = getenv(name);
-  return value ? value : "";
+  std::string taken = value ? value : "";
+  unsetenv(name);
+  return taken;
 }
 
-/// Reads the settings from the environment.
-static void readSettings() {
-  std::string socket = variable("ACTIONDBG_SOCKET");
+/// Takes the settings from the environment, and removes the agent from it, so
+/// that no child of the tool loads it.
+static void takeEnvironment() {
+  std::string socket = takeVariable("ACTIONDBG_SOCKET");
   if (settings().socket.empty()) // a program may have been told another one
     settings().socket = socket;
-  settings().record = {
-      variable("ACTIONDBG_RECORD"),         variable("ACTIONDBG_UPSTREAM_LOG"),
-      variable("ACTIONDBG_RECORD_IR"),      variable("ACTIONDBG_RECORD_EVENTS"),
-      variable("ACTIONDBG_RECORD_LINEAGE"), variable("ACTIONDBG_RECORD_SKIPS")};
-  std::string parent = variable("ACTIONDBG_RECORD_PARENT");
+  settings().record = {takeVariable("ACTIONDBG_RECORD"),
+                       takeVariable("ACTIONDBG_UPSTREAM_LOG"),
+                       takeVariable("ACTIONDBG_RECORD_IR"),
+                       takeVariable("ACTIONDBG_RECORD_EVENTS"),
+                       takeVariable("ACTIONDBG_RECORD_LINEAGE"),
+                       takeVariable("ACTIONDBG_RECORD_SKIPS")};
+  std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
-  settings().isOfProgram = getenv("ACTIONDBG_PROGRAM") != nullptr;
-}
-
-static void readSettingsOnce() {
-  static bool isRead = false;
-  if (!std::exchange(isRead, true))
-    readSettings();
-}
-
-/// Removes the agent from the environment, so that no child of a tool loads it.
-static void leaveEnvironment() {
+  settings().isOfProgram = !takeVariable("ACTIONDBG_PROGRAM").empty();
+  unsetenv("ACTIONDBG_FOLLOW");
+  unsetenv("ACTIONDBG_CACHE");
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else
     unsetenv("LD_PRELOAD");
-  for (const char *name : ownVariables)
-    unsetenv(name);
+  unsetenv("ACTIONDBG_PRELOAD");
 }
 
-/// While there is one thread: later another one may read the environment. A
-/// program keeps the agent, for each tool that it starts; its environment never
-/// changes.
-__attribute__((constructor)) static void takeEnvironmentAtLoad() {
-  if (getenv("ACTIONDBG_PROGRAM") || !isStartedByFrontEnd())
-    return;
-  readSettingsOnce();
-  leaveEnvironment();
+static void takeEnvironmentOnce() {
+  static bool isTaken = false;
+  if (!std::exchange(isTaken, true))
+    takeEnvironment();
 }
+
+#ifdef ADBG_DETOUR
+/// Ends a program that the front end has started when that ends.
+__attribute__((constructor)) static void endWithFrontEnd() {
+  const char *frontEnd = getenv("ACTIONDBG_PROGRAM");
+  if (frontEnd && getppid() == strtol(frontEnd, nullptr, 10))
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+#else
+/// A child without libMLIR would not even start. In the other ways, not before
+/// the first context: a program may start the tool, and keeps the agent for it.
+__attribute__((constructor)) static void takeEnvironmentAtLoad() {
+  takeEnvironmentOnce();
+}
+#endif
 
 __attribute__((destructor)) static void sayGoodbye() {
   Engine::first().end.exit();
@@ -110,29 +108,9 @@ __attribute__((destructor)) static void sayGoodbye() {
 
 using DisableThreading = void(MLIRContext *, bool);
 
-static pid_t recordingParent = 0;
-
-/// The signal comes when the thread of the front end that started the tool
-/// ends: it may have others.
-static void endWithoutParent(int) {
-  if (getppid() != recordingParent)
-    exitAtOnce(3);
-}
-
 /// Ends the tool when the recording front end ends.
 static void endWithParent(pid_t parent) {
-  recordingParent = parent;
-  for (int number = SIGRTMIN + 1; number < SIGRTMAX; ++number) {
-    struct sigaction before = {}, action = {};
-    if (sigaction(number, nullptr, &before) != 0 ||
-        before.sa_handler != SIG_DFL)
-      continue;
-    action.sa_handler = endWithoutParent;
-    action.sa_flags = SA_RESTART;
-    sigaction(number, &action, nullptr);
-    prctl(PR_SET_PDEATHSIG, number);
-    break;
-  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     exitAtOnce(3);
 }
@@ -141,10 +119,11 @@ static void endWithParent(pid_t parent) {
 static void applySettings(MLIRContext *context) {
   OneThread oneThread;
   AgentHeap agentHeap;
+  // It is taken with the rest of the environment.
   const char *glob = getenv("ACTIONDBG_FOLLOW");
   if (glob && !isFollowed(glob))
     return;
-  readSettingsOnce();
+  takeEnvironmentOnce();
   AgentSettings given = std::exchange(settings(), AgentSettings());
   bool observes =
       !given.record.path.empty() || !given.record.upstreamLog.empty();
@@ -164,12 +143,11 @@ static void applySettings(MLIRContext *context) {
 
 bool adbg::isStartedByFrontEnd() {
   return getenv("ACTIONDBG_SOCKET") || getenv("ACTIONDBG_RECORD") ||
-         getenv("ACTIONDBG_UPSTREAM_LOG") || !settings().socket.empty() ||
-         !settings().record.path.empty();
+         !settings().socket.empty() || !settings().record.path.empty();
 }
 
 void adbg::connectLater(const char *socket) {
-  readSettingsOnce();
+  takeEnvironmentOnce();
   settings().socket = socket;
 }
 

@@ -11,7 +11,6 @@
 #include "portable/Proof.h"
 #include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
-#include "support/LeftOut.h"
 #include "support/OfInstance.h"
 
 #include "mlir/IR/AsmState.h"
@@ -432,20 +431,6 @@ void Layout::fail(Check check, std::string why) {
   failures[static_cast<unsigned>(check)] = std::move(why);
 }
 
-/// Reads nothing that the user does without.
-void Layout::leaveOut() {
-  if (isLeftOut("cursor")) {
-    fail(Check::Regions, leftOut);
-    offsets.hasRegions = false;
-  }
-  if (isLeftOut("values")) {
-    fail(Check::Values, leftOut);
-    offsets.hasValues = false;
-  }
-  if (isLeftOut("location"))
-    fail(Check::Locations, leftOut);
-}
-
 /// Chooses the offsets; none, and no failure, for IR that tells nothing.
 void Layout::choose(Operation *op) {
   using namespace layout;
@@ -503,12 +488,9 @@ void Layout::calibrate(Operation *op) {
     fail(Check::Locations, "the names of classes of attributes were not found");
   else if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
     fail(Check::Locations, "the tool has no functions that read a location");
-  leaveOut();
   auto print = [&]() -> std::string { return checkPrinting(smallIn(op)); };
   auto line = [&]() -> std::string { return checkLines(smallIn(op)); };
   std::vector<std::string> proofs = proveInForks({print, line});
-  if (isLeftOut("print"))
-    proofs[0] = leftOut;
   fail(Check::Printing, proofs[0]);
   fail(Check::Lines, proofs[0].empty() ? proofs[1] : proofs[0]);
   offsets.canPrint = proofs[0].empty();
@@ -522,8 +504,7 @@ bool Layout::provesLocations(const AttributeStorage *location) {
   constexpr int unknown = 0, trying = 1, proved = 2, refuted = 3;
   if (int now = state.load(); now == proved || now == refuted)
     return now == proved;
-  if (!tool::fileOf || !tool::lineOf || !tool::columnOf ||
-      isLeftOut("location"))
+  if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
     return false;
   // In the fork.
   if (state.load() == trying && isTrying)

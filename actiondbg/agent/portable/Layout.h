@@ -86,7 +86,6 @@ public:
 
 private:
   static void choose(mlir::Operation *op);
-  static void leaveOut();
   static void fail(Check check, std::string why);
 
   static std::atomic<bool> decided;

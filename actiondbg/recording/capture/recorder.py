@@ -17,7 +17,6 @@ from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program, StartedProgram
-from actiondbg.tool.seen_programs import SeenPrograms
 
 P = ParamSpec("P")
 
@@ -36,8 +35,6 @@ class RecordedRun(NamedTuple):
         is_program: whether it was a program that may start tools; the status is that of the
             program, and a process of it may have been killed.
         follow: the glob of the processes to record; None for all.
-        seen: of a program without a recording, what it started, and what to do; None if that is
-            unknown.
     """
 
     path: Path | None
@@ -45,7 +42,6 @@ class RecordedRun(NamedTuple):
     others: tuple[Path, ...] = ()
     is_program: bool = False
     follow: str | None = None
-    seen: str | None = None
 
 
 class RecordingProcess(Closeable):
@@ -57,18 +53,12 @@ class RecordingProcess(Closeable):
         started: the tool, or a program that starts tools, of which several may be recorded.
         path: the recording, if there is one.
         follow: the glob of the processes to record; None for all.
-        seen: what a program starts; owned by this object.
     """
 
     def __init__(
-        self,
-        started: StartedProgram,
-        path: Path | None,
-        follow: str | None = None,
-        seen: SeenPrograms | None = None,
+        self, started: StartedProgram, path: Path | None, follow: str | None = None
     ) -> None:
         self.process, self._guard = started
-        self._seen = seen
         self.path = path
         self._follow = follow
 
@@ -111,8 +101,6 @@ class RecordingProcess(Closeable):
                 self._guard.kill()
         if self._guard is not None:
             self._guard.close()
-        if self._seen is not None:
-            self._seen.close()
 
     def _ends_in(self, seconds: float | None) -> bool:
         """Wait for the end without the up to 50 ms that Popen.wait(timeout) adds by polling.
@@ -153,10 +141,7 @@ class RecordingProcess(Closeable):
         if self._guard is not None:
             self._guard.close()
         others = other_recordings(path) if path is not None and is_program else []
-        seen = self._seen.explain() if self._seen is not None and path is None else None
-        return RecordedRun(
-            path, self.process.returncode, tuple(others), is_program, self._follow, seen
-        )
+        return RecordedRun(path, self.process.returncode, tuple(others), is_program, self._follow)
 
 
 def start_recording(
@@ -178,7 +163,7 @@ def start_recording(
     skip: Sequence[str] = (),
     follow: str | None = None,
 ) -> RecordingProcess:
-    """Start a tool and record its actions. The tool ends with this process.
+    """Start a tool and record its actions. The tool ends when this thread does.
 
     Args:
         argv: its command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``.
@@ -213,22 +198,16 @@ def start_recording(
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)
     agent = program.agent()
-    seen = SeenPrograms() if program.is_followed else None
-    if seen is not None:
-        variables |= seen.variables
     with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else create_recording(output)
         try:
             if path is not None and program.is_followed:
                 for stale in other_recordings(path):
                     stale.unlink()
-            started = program.popen(agent, variables, streams)
-            return RecordingProcess(started, path, program.follow, seen)
+            return RecordingProcess(program.popen(agent, variables, streams), path, program.follow)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)
-            if seen is not None:
-                seen.close()
             raise
 
 

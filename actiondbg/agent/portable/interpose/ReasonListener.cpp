@@ -5,7 +5,6 @@
 #include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
 #include "portable/interpose/Contexts.h"
-#include "support/LeftOut.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
 
@@ -62,7 +61,7 @@ static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
          found != begin + place;
 }
 
-bool ReasonListener::isKnown() { return !isUnknown && !isLeftOut("reasons"); }
+bool ReasonListener::isKnown() { return !isUnknown; }
 
 /// Whether a location is one: told by the name of its class, which is read once
 /// for each class.
@@ -137,8 +136,7 @@ static const CopiedTable *copyOf(const void *table) {
 
 ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
-  static const bool isWanted = !isLeftOut("reasons");
-  if (LLVM_UNLIKELY(isUnknown || !isWanted || !isContext(layout.context))) {
+  if (LLVM_UNLIKELY(isUnknown || !isContext(layout.context))) {
     isUnknown = true;
     return;
   }

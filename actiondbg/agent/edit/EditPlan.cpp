@@ -205,8 +205,8 @@ static std::string tryEdit([[maybe_unused]] Engine &engine,
       return applyEdit(engine, edit);
     // Passes take their time, and are the tool's own.
     Operation *target = engine.observer.ids.find(edit.id);
-    if (!target || !whyFixed(engine.innermost, engine.stops.inside, target)
-                        .empty())
+    if (!target ||
+        !whyFixed(engine.innermost, engine.stops.inside, target).empty())
       return ""; // refused below
     Editing editing;
     PipelineError error = checkPipeline(target, edit.pipeline);

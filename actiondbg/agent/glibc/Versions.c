@@ -26,8 +26,8 @@
   __asm__(".pushsection .text." name ",\"ax\",%progbits\n"                     \
           ".globl " name "\n.hidden " name "\n.type " name ",%function\n" name \
           ":\n" JUMP("adbg_old_" name) ".size " name ", .-" name               \
-          "\n.symver adbg_old_" name "," old "@" VERSION(version)              \
-          "\n.popsection\n")
+                                       "\n.symver adbg_old_" name "," old      \
+                                       "@" VERSION(version) "\n.popsection\n")
 #define BIND(name, version) BIND_AS(name, name, version)
 
 // In the C library itself since 2.34, under new versions.
@@ -85,8 +85,8 @@ int adbgFstat(int file, struct stat *result) {
 // here, and the count of threads only saves the library an instruction.
 extern HIDDEN char adbgSingleThreaded __asm__("__libc_single_threaded");
 char adbgSingleThreaded = 0;
-HIDDEN int adbgFindObject(void *address, void *result)
-    __asm__("_dl_find_object");
+HIDDEN int adbgFindObject(void *address,
+                          void *result) __asm__("_dl_find_object");
 int adbgFindObject(void *address, void *result) {
   (void)address;
   (void)result;

@@ -49,7 +49,7 @@ void dropNotes(void *notes) __asm__(ADBG_DROP_NOTES) __attribute__((weak));
 static thread_local void *notes = nullptr;
 static thread_local ParsedNames *parsed = nullptr;
 
-#define ADBG_NEXT(SYMBOL, ...) static auto *next = real<__VA_ARGS__>(SYMBOL)
+#define ADBG_REAL(SYMBOL, ...) static auto *next = real<__VA_ARGS__>(SYMBOL)
 
 /// Makes a note: its memory must not move that of IR.
 template <typename... Arguments>
@@ -67,7 +67,7 @@ ADBG_INTERPOSE(LogicalResult, parseText, ADBG_PARSE_TEXT,
                const llvm::SourceMgr &sources, Block *block,
                const ParserConfig &config, void *state,
                AsmParserCodeCompleteContext *completion) {
-  ADBG_NEXT(ADBG_PARSE_TEXT, LogicalResult(const llvm::SourceMgr &, Block *,
+  ADBG_REAL(ADBG_PARSE_TEXT, LogicalResult(const llvm::SourceMgr &, Block *,
                                            const ParserConfig &, void *,
                                            AsmParserCodeCompleteContext *));
   Engine &engine = Engine::get();
@@ -93,20 +93,20 @@ ADBG_INTERPOSE(LogicalResult, parseText, ADBG_PARSE_TEXT,
 }
 
 ADBG_INTERPOSE(void, noteRoot, ADBG_NOTE_ROOT, void *self, Operation *root) {
-  ADBG_NEXT(ADBG_NOTE_ROOT, void(void *, Operation *));
+  ADBG_REAL(ADBG_NOTE_ROOT, void(void *, Operation *));
   note(next, self, root);
 }
 
 ADBG_INTERPOSE(void, noteBegin, ADBG_NOTE_BEGIN, void *self,
                const OperationName &name) {
-  ADBG_NEXT(ADBG_NOTE_BEGIN, void(void *, const OperationName *));
+  ADBG_REAL(ADBG_NOTE_BEGIN, void(void *, const OperationName *));
   note(next, self, &name);
 }
 
 ADBG_INTERPOSE(void, noteOperation, ADBG_NOTE_OPERATION, void *self,
                Operation *op, SourceRange name, SourcePlace end,
                ResultGroups groups) {
-  ADBG_NEXT(ADBG_NOTE_OPERATION,
+  ADBG_REAL(ADBG_NOTE_OPERATION,
             void(void *, Operation *, SourceRange, SourcePlace, ResultGroups));
   if (self == notes) {
     AgentHeap agentHeap;
@@ -117,19 +117,19 @@ ADBG_INTERPOSE(void, noteOperation, ADBG_NOTE_OPERATION, void *self,
 }
 
 ADBG_INTERPOSE(void, noteRegion, ADBG_NOTE_REGION, void *self) {
-  ADBG_NEXT(ADBG_NOTE_REGION, void(void *));
+  ADBG_REAL(ADBG_NOTE_REGION, void(void *));
   note(next, self);
 }
 
 ADBG_INTERPOSE(void, noteBlock, ADBG_NOTE_BLOCK, void *self, Block *block,
                SourcePlace place) {
-  ADBG_NEXT(ADBG_NOTE_BLOCK, void(void *, Block *, SourcePlace));
+  ADBG_REAL(ADBG_NOTE_BLOCK, void(void *, Block *, SourcePlace));
   note(next, self, block, place);
 }
 
 ADBG_INTERPOSE(void, noteArgument, ADBG_NOTE_ARGUMENT, void *self,
                BlockArgument argument, SourcePlace place) {
-  ADBG_NEXT(ADBG_NOTE_ARGUMENT, void(void *, BlockArgument, SourcePlace));
+  ADBG_REAL(ADBG_NOTE_ARGUMENT, void(void *, BlockArgument, SourcePlace));
   if (self == notes) {
     AgentHeap agentHeap;
     parsed->add(argument.getOwner(), argument.getArgNumber(), place.text);
@@ -139,31 +139,31 @@ ADBG_INTERPOSE(void, noteArgument, ADBG_NOTE_ARGUMENT, void *self,
 
 ADBG_INTERPOSE(void, noteUses, ADBG_NOTE_USES, void *self, Value value,
                ArrayRef<SourcePlace> places) {
-  ADBG_NEXT(ADBG_NOTE_USES, void(void *, Value, ArrayRef<SourcePlace>));
+  ADBG_REAL(ADBG_NOTE_USES, void(void *, Value, ArrayRef<SourcePlace>));
   note(next, self, value, places);
 }
 
 ADBG_INTERPOSE(void, noteBlockUses, ADBG_NOTE_BLOCK_USES, void *self,
                Block *block, ArrayRef<SourcePlace> places) {
-  ADBG_NEXT(ADBG_NOTE_BLOCK_USES, void(void *, Block *, ArrayRef<SourcePlace>));
+  ADBG_REAL(ADBG_NOTE_BLOCK_USES, void(void *, Block *, ArrayRef<SourcePlace>));
   note(next, self, block, places);
 }
 
 ADBG_INTERPOSE(void, noteSymbolUses, ADBG_NOTE_SYMBOL_USES, void *self,
                Attribute symbol, ArrayRef<SourceRange> places) {
-  ADBG_NEXT(ADBG_NOTE_SYMBOL_USES,
+  ADBG_REAL(ADBG_NOTE_SYMBOL_USES,
             void(void *, Attribute, ArrayRef<SourceRange>));
   note(next, self, symbol, places);
 }
 
 ADBG_INTERPOSE(void, noteAliasUses, ADBG_NOTE_ALIAS_USES, void *self,
                llvm::StringRef alias, SourceRange place) {
-  ADBG_NEXT(ADBG_NOTE_ALIAS_USES, void(void *, llvm::StringRef, SourceRange));
+  ADBG_REAL(ADBG_NOTE_ALIAS_USES, void(void *, llvm::StringRef, SourceRange));
   note(next, self, alias, place);
 }
 
 } // extern "C++"
 
-#undef ADBG_NEXT
+#undef ADBG_REAL
 
 #endif // ADBG_PORTABLE

@@ -57,11 +57,18 @@ UNKNOWN = "the layout of this MLIR is not known: "
 PARTS = [
     (
         "all",
-        {"location", "cursor", "changes", "folds", "values", "lineage"},
+        {
+            *("location", "cursor", "changes", "folds", "values", "lineage"),
+            *("alternatives", "edit", "legalizations"),
+        },
         "the name of an operation was not found",
     ),
-    ("lists", {"cursor", "values", "lineage"}, "regions and blocks do not have a known layout"),
-    ("owners", {"values"}, "an operand does not name its operation"),
+    (
+        "lists",
+        {"cursor", "edit", "values", "lineage"},
+        "regions and blocks do not have a known layout",
+    ),
+    ("owners", {"edit", "values"}, "an operand does not name its operation"),
 ]
 
 

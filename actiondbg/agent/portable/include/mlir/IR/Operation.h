@@ -214,12 +214,8 @@ public:
                                        adbg::ListIterator<Operation> place);
   ADBG_STAND_IN void remove() { adbg::tool::removeOperation(this); }
   ADBG_STAND_IN void erase() { adbg::tool::eraseOperation(this); }
-  ADBG_STAND_IN void dropAllReferences() {
-    adbg::tool::dropReferencesOf(this);
-  }
-  ADBG_STAND_IN void dropAllDefinedValueUses() {
-    adbg::tool::dropUsesOf(this);
-  }
+  ADBG_STAND_IN void dropAllReferences() { adbg::tool::dropReferencesOf(this); }
+  ADBG_STAND_IN void dropAllDefinedValueUses() { adbg::tool::dropUsesOf(this); }
 
   template <WalkOrder order = WalkOrder::PostOrder, typename Callback>
   auto walk(Callback &&callback) {
@@ -533,9 +529,8 @@ inline void Operation::moveBefore(Block *block,
   move(this, block, place.getNodePtr());
 }
 inline void Block::moveBefore(Region *region, adbg::ListIterator<Block> place) {
-  auto *move = adbg::Layout::offsets.hasChecks
-                   ? adbg::tool::moveBlockWithChecks
-                   : adbg::tool::moveBlock;
+  auto *move = adbg::Layout::offsets.hasChecks ? adbg::tool::moveBlockWithChecks
+                                               : adbg::tool::moveBlock;
   move(this, region, place.getNodePtr());
 }
 

@@ -19,9 +19,10 @@ private:
   uint64_t others[64] = {};
 };
 
-ADBG_STAND_IN inline LogicalResult
-parseSourceString(StringRef text, Block *block, const ParserConfig &config,
-                  StringRef name) {
+ADBG_STAND_IN inline LogicalResult parseSourceString(StringRef text,
+                                                     Block *block,
+                                                     const ParserConfig &config,
+                                                     StringRef name) {
   return adbg::tool::parseSource(text, block, &config, name, nullptr);
 }
 

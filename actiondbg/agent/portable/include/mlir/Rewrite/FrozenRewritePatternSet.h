@@ -44,8 +44,8 @@ public:
       for (const RewritePattern *pattern : patterns())
         (void)pattern->getGeneratedOps().size();
     };
-    return OfOperations(first.isSafe(look) ? patterns()
-                                           : ArrayRef<const RewritePattern *>());
+    return OfOperations(
+        first.isSafe(look) ? patterns() : ArrayRef<const RewritePattern *>());
   }
 
 private:

@@ -30,8 +30,7 @@ public:
       const void *key = name.getAsOpaquePointer();
       if (adbg::tool::actionOf)
         return adbg::tool::actionOf(this, key);
-      adbg::tool::OptionalLegality legality =
-          adbg::tool::legalityOf(this, key);
+      adbg::tool::OptionalLegality legality = adbg::tool::legalityOf(this, key);
       return {legality.number, legality.isThere};
     };
     if ((!adbg::tool::actionOf && !adbg::tool::legalityOf) ||

@@ -139,6 +139,10 @@ def test_a_reproducer_is_repeated_where_fixed_addresses_do_not_show_the_bug(
             ["setarch", "-R", mlir_opt, branches, PASS], capture_output=True, text=True, check=True
         ).stdout
     )
+    with actiondbg.launch([mlir_opt, branches, PASS]) as session:
+        session.run()
+        if last_printed(session.target.output()) == plain:
+            pytest.skip("the addresses of this machine give the session the plain tool's order")
     # What the stock tool prints with fixed addresses cannot be judged; another constant is bad.
     Path("judge.sh").write_text(
         "last=$(grep -o 'vector.print %[^ ]*' \"$1\" | tail -n 1)\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -222,16 +221,3 @@ def test_a_recording_has_the_message_of_the_crash(argv: list[str]) -> None:
         "Stopped before #16 apply-pattern (StoreOpLowering) in finalize-memref-to-llvm "
         "in @store at crash.mlir:4:3",
     ]
-
-
-def test_the_changes_at_a_crash_are_those_of_the_actions_around_it(argv: list[str]) -> None:
-    text: list[str] = []
-    for catches in ([], ["-ex", "catch crash"]):  # with a catch the tool keeps them
-        words = [*catches, "-ex", "run", "-ex", "bt", "-ex", "frame 2", "-ex", "info changes"]
-        run = subprocess.run(
-            [COMMAND, "-nx", "--batch", *words, "--", *argv], capture_output=True, text=True
-        )
-        text.append(run.stdout[run.stdout.index("2  ") :])
-    assert re.search(r"#\d+ made \d+ changes?: ", text[0])
-    listed = [[line for line in each.splitlines() if "  @" in line] for each in text]
-    assert listed[0] == listed[1] != []

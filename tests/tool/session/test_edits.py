@@ -75,7 +75,7 @@ def test_ids_and_locations_of_other_operations_stay(launch: Launch) -> None:
     session = at_canonicalize(launch)
     before = {line.split("loc(")[0].strip() for line in module(session, True).splitlines()}
     locations = re.findall(r'"[^"]*mlir":\d+:\d+', module(session, True))
-    session.cursor.goto("%y")
+    session.cursor.goto("folds.mlir:6")
     id = session.cursor.get().unit.id
     text = session.edits.text().text
     lines = text.splitlines()
@@ -197,7 +197,7 @@ def test_module_and_cursor(launch: Launch) -> None:
     edition = session.edits.apply_text(whole, whole.text.replace("@twice", "@double"))
     assert edition is not None
     session.timeline.goto(3)
-    session.cursor.goto("%c3")
+    session.cursor.goto("folds.mlir:3")
     line = session.edits.text("cursor")
     assert line.part.strip() == "%c3_i32 = arith.constant 3 : i32"
     changed = line.with_part(line.part.replace("constant 3", "constant 33"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -82,7 +83,8 @@ def test_a_type_that_no_one_tells_of(launch: Launch) -> None:
     )
     (one,) = found.failed.legalizations[-1:]
     assert (one.op, one.legality, one.illegal) == ("arith.muli", "illegal", True)
-    assert one.text is not None and one.text.startswith('%0 = "arith.muli"(%a, %a)')
+    text = one.text or ""
+    assert re.match(r'%\w+ = "arith.muli"\((%a, %a|%arg0, %arg0)\)', text)
     assert (found.failed.pass_name, found.failed.full) == ("convert-arith-to-spirv", False)
     # The explanation names the action in which the pattern was tried.
     ordinal = one.tried[0].ordinal

@@ -64,7 +64,7 @@ def test_file_is_readable(launch: Launch) -> None:
     }
     assert [one["name"] for one in entries] == ["cse", "RemoveStaticCondition", "symbol-dce"]
     for one in entries:
-        keys = "ordinal tag name op location function context nth control"
+        keys = "ordinal tag name op location function context mlir nth control"
         assert list(one) == keys.split()
         assert one["control"] == "skip"
     assert [one["function"] for one in entries] == ["mixed", "mixed", None]

@@ -16,7 +16,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from tests.fakes import stock_tool as stock
-from tests.fakes.screen import Screen
+from tests.fakes.typed_shell import Screen
 from tests.paths import INPUTS
 
 Launch = Callable[..., actiondbg.Session]

@@ -16,7 +16,7 @@ import actiondbg
 from actiondbg import errors
 from tests.elements import some
 from tests.fakes import stock_tool as stock
-from tests.fakes.screen import Screen
+from tests.fakes.typed_shell import Screen
 from tests.paths import INPUTS
 
 Launch = Callable[..., actiondbg.Session]

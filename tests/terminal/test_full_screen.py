@@ -182,7 +182,7 @@ def test_a_block_of_lines_is_read_behind_the_panes(live: Callable[..., ScreenTer
     shell = live("-ex", "break AddIAddConstant", "-ex", "tui enable")
     shell.see(_PROMPT, alternate=True)
     shell.send("commands\r")
-    shell.see(rf"{_PROMPT} commands\nType commands[^\n]*\n>", alternate=False)
+    shell.see(rf"{_PROMPT} commands\nType commands[^\n]*\n[^\n]*\n>", alternate=False)
     shell.send("echo it was hit\rend\r")
     shell.see(_PROMPT, alternate=True)
     shell.send("run\r")

@@ -47,7 +47,7 @@ def test_stops_have_the_documented_keys(run: Run) -> None:
     common = before.keys() & after.keys() & end.keys()
     assert common == {
         *("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth"),
-        *("context", "thread", "process"),
+        *("mlir", "context", "thread", "process"),
         *("breakpoints", "event", "message"),
     }
     assert before.keys() - common == {"id", "cursor", "outcome", "changes", "culprit"}

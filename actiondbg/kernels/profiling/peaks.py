@@ -86,6 +86,7 @@ def machine_peaks(*, remeasure: bool = False) -> MachinePeaks:
             if peaks is not None:
                 return peaks
         peaks = parse_peaks(_measured(program))
+        stored.parent.mkdir(parents=True, exist_ok=True)
         write_whole(stored, msgspec.json.encode(peaks))
     except OSError as error:
         raise PeaksUnknown(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -63,7 +64,7 @@ def test_profiled_kernels_are_reported_and_compared(folder: Path) -> None:
     )  # fmt: skip
     assert first.returncode == 0, first.stderr
     assert "Verification  : SUCCESS\n" in first.stdout
-    assert " % of 1000 GFLOP/s" in first.stdout
+    assert re.search(r" % of \d+ GFLOP/s", first.stdout)
     assert "<svg" in (folder / "a.html").read_text()
     second = _kernels(
         folder, "profile", "--output", "a.csv", "--append", "--tags", "run:2", "--remeasure",
@@ -83,11 +84,11 @@ def test_profiled_kernels_are_reported_and_compared(folder: Path) -> None:
     assert "2 of 2 dispatches are the same.\n" in same.stdout
 
 
-def test_without_a_compiler_rows_have_no_per_cent_and_a_sentence_says_so(folder: Path) -> None:
+def test_the_peak_is_measured_without_a_compiler(folder: Path) -> None:
     done = _kernels(folder, "profile", "--output", "b.csv", compiler="/nonexistent/cc")
-    assert done.returncode == 0, done.stderr
-    assert "The machine's peak is unknown: CC is '/nonexistent/cc'" in done.stderr
-    assert [entry.percent_of_peak for entry in read_csv(folder / "b.csv")] == [None, None]
+    assert (done.returncode, done.stderr) == (0, "")
+    percents = [entry.percent_of_peak for entry in read_csv(folder / "b.csv")]
+    assert len(percents) == 2 and None not in percents
 
 
 def test_a_foreign_file_is_refused_before_the_sweep(folder: Path) -> None:

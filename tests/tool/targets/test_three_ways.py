@@ -83,6 +83,8 @@ def test_recordings_are_equal(
     monkeypatch.setenv("ACTIONDBG_WAY", way)
     ours = _tables(mlir_opt, name, tmp_path)
     assert natives["actions"] and natives["changes"]
+    for row in (*ours["actions"], *natives["actions"]):
+        row.pop("mlir")  # a native agent has one MLIR, whose file it does not look for
     # Detours also see what one file of MLIR calls in itself: some more replacements in conversions.
     extra = _without_inner_calls(ours, natives)
     assert {row["kind"] for row in extra} <= {"replaced", "modified"}

@@ -66,7 +66,7 @@ def test_many_columns_are_shown_below_each_other() -> None:
 def test_many_rows_are_cut_on_a_terminal() -> None:
     lines = shown("run.adbrec", "select range, 'x' as x from range(100000)")
     assert "Only 1,000 rows are shown" in " ".join(lines[-3:])
-    assert lines[-2].split() == ["999", "x"]
+    assert ["999", "x"] in [line.split() for line in lines[-5:]]
     assert "cannot be printed on a terminal" in shown_error(
         "run.adbrec", "from runs", "--format", "parquet"
     )

@@ -256,7 +256,7 @@ def test_tab_completes_functions_files_and_values(terminal: Callable[..., Termin
     shell.child.send("tbreak folds\t")
     shell.see(r"\.mlir:")
     assert "Temporary breakpoint 2: folds.mlir:9999" in shell.do("9999")
-    for typed, rest, more in (("@tw", "ice", ""), ("%ar", "g", "0")):
+    for typed, rest, more in (("@tw", "ice", ""), ("%c", "", "1")):
         shell.child.send(f"cursor-goto {typed}\t")
         shell.see(rest)
         assert "There is no" not in shell.do(more)

@@ -59,7 +59,7 @@ def test_checkpoints(launch: Launch) -> None:
     assert same(session.step(), stops[first.event + 1])
     session.timeline.checkpoints.delete(1)
     for forget in (session.timeline.checkpoints.delete, session.timeline.checkpoints.restore):
-        with pytest.raises(errors.UsageError, match="no checkpoint 1: there are 2"):
+        with pytest.raises(errors.UsageError, match="no checkpoint 1: the only one is 2"):
             forget(1)
     os.kill(second.pid, signal.SIGKILL)
     stock.wait_until_gone(second.pid)

@@ -6,7 +6,6 @@ import math
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Generator
@@ -33,7 +32,7 @@ class Redirect(msgspec.Struct, frozen=True):
 
 def print_notice(sentence: str) -> None:
     """Print a message of actiondbg on stderr, where it breaks at words on a terminal."""
-    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    width = _terminal_size()[0] if sys.stderr.isatty() else None
     print(fitted(f"actiondbg: {sentence}", width), file=sys.stderr)
 
 
@@ -126,7 +125,7 @@ def fills_screen(text: str, gutter: int = 0) -> bool:
         text: the text, which may contain colours.
         gutter: the columns before each line.
     """
-    columns, rows = shutil.get_terminal_size()
+    columns, rows = _terminal_size()
     if text.count("\n") >= rows:
         return True
     lengths = (len(line) + gutter for line in _ESCAPE.sub("", text).splitlines())
@@ -142,3 +141,10 @@ def _missing(command: str) -> str | None:
     if not word or _SHELL.search(word):
         return None
     return None if which(word) else word
+
+
+def _terminal_size() -> tuple[int, int]:
+    """Return the columns and the rows of the terminal."""
+    import shutil  # late: a recording begins without it
+
+    return shutil.get_terminal_size()

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from scenarios.scenario import (
-    CRASH,
-    CSE,
-    FOLD,
-    NOT_CONVERGED,
-    TENSOR,
-    VECTOR,
-    documented_commands,
-    line,
-    scenario,
-    session,
-)
+from scenarios.scenario import CRASH, CSE, FOLD, NOT_CONVERGED, TENSOR, VECTOR  # isort: skip
+from scenarios.scenario import documented_commands, line, scenario, session
 
 SHELL = (
     scenario(

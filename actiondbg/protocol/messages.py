@@ -136,13 +136,15 @@ class Changes(Message):
     """The changes of an action.
 
     ``total`` counts all, ``counts`` those of each kind, and ``forgotten`` the oldest ones that are
-    no longer held.
+    no longer held. ``undated`` counts others, of which a recording does not say whether they were
+    made before the stop.
     """
 
     changes: list[Change]
     total: int
     counts: dict[str, int]
     forgotten: int
+    undated: int = 0
 
 
 class Statistics(Message):

@@ -86,10 +86,10 @@ def outcome_text(_: RenderContext, shown: OutcomeShown) -> str:
 def changes_text(_: RenderContext, shown: ChangesShown) -> str:
     """Return the text of ``info changes``."""
     found: Changes = shown.changes
-    if not found.total:
+    if not found.total and not found.undated:
         return f"#{shown.ordinal} has changed nothing so far."
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if count)
-    lines = [f"#{shown.ordinal} made {counted(found.total, 'change')}: {counts}"]
+    lines = [f"#{shown.ordinal} made {counted(found.total, 'change')}{counts and f': {counts}'}"]
     if found.forgotten:
         lines.append(
             f"  ... the first {counted(found.forgotten, 'change')} "
@@ -101,6 +101,11 @@ def changes_text(_: RenderContext, shown: ChangesShown) -> str:
     rest = found.total - found.forgotten - len(found.changes)
     if rest > 0:
         lines.append(f"  ... and {rest} more: info changes --count {found.total}")
+    if found.undated:
+        lines.append(
+            f"  ... and {counted(found.undated, 'change')} before or after this stop: a recording "
+            "does not hold the times of changes"
+        )
     return "\n".join(lines)
 
 

@@ -39,10 +39,9 @@ llvm::json::Array describeUnits(const Frame &frame);
 
 // DescribeOutcome.cpp
 llvm::json::Value describeOutcome(const Frame &frame);
-/// Describes the first `most` of the stored changes. `count`: the number of all
-/// changes.
+/// Describes the first `most` of the stored changes.
 llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
-                                  bool nested, uint64_t most, uint64_t &count);
+                                  bool nested, uint64_t most);
 llvm::json::Value describeCulprit(const std::optional<Culprit> &culprit);
 void addOutcome(llvm::json::Object &stop, const Frame &frame,
                 const ChangeLog &log, uint64_t mostChanges);

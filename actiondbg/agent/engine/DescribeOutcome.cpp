@@ -70,20 +70,13 @@ static Json describeChange(const Change &change) {
 }
 
 llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
-                                  bool nested, uint64_t most, uint64_t &count) {
+                                  bool nested, uint64_t most) {
   llvm::json::Array changes;
-  count = 0;
   if (frame.kind == Kind::None)
     return changes;
-  uint64_t begin = std::max(frame.tally.first, log.begin());
-  if (nested) {
-    count = frame.tally.total();
-    for (uint64_t i = begin; i < log.end() && changes.size() < most; ++i)
-      changes.push_back(describeChange(log[i]));
-    return changes;
-  }
-  for (uint64_t i = begin; i < log.end(); ++i)
-    if (log[i].ordinal == frame.ordinal && count++ < most)
+  for (uint64_t i = std::max(frame.tally.first, log.begin());
+       i < log.end() && changes.size() < most; ++i)
+    if (nested || log[i].ordinal == frame.ordinal)
       changes.push_back(describeChange(log[i]));
   return changes;
 }
@@ -99,15 +92,12 @@ Json describeCulprit(const std::optional<Culprit> &culprit) {
 
 void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
                 uint64_t mostChanges) {
-  uint64_t count = 0;
-  llvm::json::Array changes;
-  if (frame.over && frame.kind != Kind::None)
-    changes = describeChanges(frame, log, /*nested=*/true, mostChanges, count);
-  stop["changes"] = std::move(changes);
-  stop["changeCount"] = int64_t(count);
-  stop["outcome"] = frame.over && frame.kind != Kind::None
-                        ? describeOutcome(frame)
-                        : Json(nullptr);
+  bool isOver = frame.over && frame.kind != Kind::None;
+  stop["changes"] =
+      isOver ? describeChanges(frame, log, /*nested=*/true, mostChanges)
+             : llvm::json::Array();
+  stop["changeCount"] = isOver ? int64_t(frame.tally.total()) : 0;
+  stop["outcome"] = isOver ? describeOutcome(frame) : Json(nullptr);
 }
 
 } // namespace adbg

@@ -62,17 +62,43 @@ Answer<Object> GetContext::run(NoArguments &) {
   });
 }
 
+/// Sets `counts` to the changes of the running action of a frame.
+static void countChanges(const Engine &engine, const Frame &frame, bool nested,
+                         uint64_t (&counts)[changeKinds]) {
+  if (frame.kind == Kind::None)
+    return;
+  const ChangeLog &log = engine.observer.log;
+  if (!nested) {
+    for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
+         ++i)
+      if (log[i].ordinal == frame.ordinal)
+        ++counts[unsigned(log[i].kind)];
+    return;
+  }
+  // The changes of a nested action are added to its parent's when it ends.
+  for (const Frame *f = engine.innermost; f; f = f->parent) {
+    for (unsigned kind = 0; kind < changeKinds; ++kind)
+      counts[kind] += f->tally.counts[kind];
+    if (f == &frame)
+      return;
+  }
+}
+
 Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
   const Frame *frame = engine.stops.selected;
   if (!frame)
     return noAction();
+  uint64_t counted[changeKinds] = {};
+  countChanges(engine, *frame, arguments.nested, counted);
   uint64_t total = 0;
-  llvm::json::Array changes = describeChanges(
-      *frame, engine.observer.log, arguments.nested, arguments.count, total);
   Object counts;
-  for (unsigned kind = 0; kind < changeKinds; ++kind)
-    if (uint32_t count = frame->tally.counts[kind])
-      counts[textOf(static_cast<ChangeKind>(kind))] = int64_t(count);
+  for (unsigned kind = 0; kind < changeKinds; ++kind) {
+    total += counted[kind];
+    if (counted[kind])
+      counts[textOf(static_cast<ChangeKind>(kind))] = int64_t(counted[kind]);
+  }
+  llvm::json::Array changes = describeChanges(
+      *frame, engine.observer.log, arguments.nested, arguments.count);
   uint64_t begin = engine.observer.log.begin();
   int64_t forgotten =
       begin > frame->tally.first ? begin - frame->tally.first : 0;

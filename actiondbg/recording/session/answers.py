@@ -119,6 +119,7 @@ class RecordedAnswers:
             total=len(rows),
             counts=self._describe.changes.counts(rows),
             forgotten=0,
+            undated=self._describe.changes.undated(place, self._position.event, message.nested),
         )
 
     # --- the cursor ---

@@ -81,9 +81,17 @@ class ChangeColumns(TableColumns):
             event: from its beginning on.
             nested: include those of its nested actions.
         """
-        last = self._actions.line.last_inside(place) if nested else place
-        rows = np.flatnonzero((self.places >= place) & (self.places <= last))
+        rows = self._by_end(place, nested)
         return rows[self.made(rows, event)]
+
+    def undated(self, place: int, event: int, nested: bool = True) -> int:
+        """Return how many changes an action may have made by an event, or may make after it."""
+        rows = self._by_end(place, nested)
+        return int(np.count_nonzero((self.since[rows] <= event) & ~self.made(rows, event)))
+
+    def _by_end(self, place: int, nested: bool) -> Ints:
+        last = self._actions.line.last_inside(place) if nested else place
+        return np.flatnonzero((self.places >= place) & (self.places <= last))
 
     def of(self, id: int) -> Ints:
         """Return the changes of an operation, the oldest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
-from actiondbg.protocol import Outcome
+from actiondbg.protocol import Changes, Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
@@ -113,6 +114,35 @@ def test_every_stop_is_the_same(both: Start, tmp_path: Path, lowers: bool) -> No
     for kind in ("pattern", "pass", "fold"):
         live, recorded = (sorted(map(_counted, each.past.statistics(kind))) for each in sessions)
         assert recorded == live
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_every_frame_has_made_the_same_changes(both: Start, tmp_path: Path, nested: bool) -> None:
+    sessions = both(*LOWER, source=_loop(tmp_path))
+    sessions.do("breakpoints.add", "*", after=True)
+    stop, outer, dated = sessions.do("run"), 0, 0
+    while stop.when != "exit":
+        for index in range(len(sessions.live.stack.frames())):
+            live, recorded = (_changes_in(each, index, nested) for each in sessions)
+            outer += bool(index and live.total)
+            assert not live.undated
+            missing = Counter(live.counts)
+            missing.subtract(recorded.counts)
+            assert min(missing.values(), default=0) >= 0, f"{stop}, frame {index}"
+            assert missing.total() <= recorded.undated, f"{stop}, frame {index}"
+            dated += bool(recorded.total and not recorded.undated)
+        stop = sessions.do("continue_")
+    assert outer > 20
+    assert dated > 10
+
+
+def _changes_in(session: Any, frame: int, nested: bool) -> Changes:
+    session.stack.select(frame)
+    found = session.outcome.changes(nested=nested)
+    # A conversion applies what it collected in the order of addresses.
+    assert Counter(each.kind for each in found.changes) == found.counts
+    assert found.total == len(found.changes)
+    return found
 
 
 def _counted(row: Any) -> tuple[Any, ...]:

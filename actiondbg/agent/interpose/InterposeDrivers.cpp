@@ -255,10 +255,11 @@ static bool isTaken([[maybe_unused]] Diagnostic &diagnostic) {
 }
 
 #ifndef ADBG_PORTABLE
+using MakeDiagnostic = InFlightDiagnostic(Operation *, const llvm::Twine &);
+
 /// Notes which operation makes a diagnostic.
-static InFlightDiagnostic
-noteMade(InFlightDiagnostic (*next)(Operation *, const llvm::Twine &),
-         Operation *op, const llvm::Twine &message) {
+static InFlightDiagnostic noteMade(const Original<MakeDiagnostic> &next,
+                                   Operation *op, const llvm::Twine &message) {
   InFlightDiagnostic made = next(op, message);
   Engine &engine = Engine::get();
   if (engine.follows() && !engine.isObserving)
@@ -269,8 +270,7 @@ noteMade(InFlightDiagnostic (*next)(Operation *, const llvm::Twine &),
 #define ADBG_MAKES_DIAGNOSTIC(NAME, SYMBOL)                                    \
   ADBG_INTERPOSE(InFlightDiagnostic, NAME, SYMBOL, Operation *self,            \
                  const llvm::Twine &message) {                                 \
-    static auto *next =                                                        \
-        real<InFlightDiagnostic(Operation *, const llvm::Twine &)>(SYMBOL);    \
+    static Original<MakeDiagnostic> next(SYMBOL);                              \
     return noteMade(next, self, message);                                      \
   }
 

@@ -5,6 +5,7 @@ ACTIONDBG_WAY forces the way. What the native agent says is what the two others 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -122,4 +123,7 @@ def test_a_session_reads_the_same(
     assert "@18 arith.addi" in natives and "Catch 4: diagnostic" in natives
     monkeypatch.setenv("ACTIONDBG_WAY", way)
     assert find_tool(mlir_opt).way == way
-    assert scripted(SESSION, [mlir_opt, folds, *FLAGS]) == natives
+    ours = scripted(SESSION, [mlir_opt, folds, *FLAGS])
+    if way == "portable":  # it names values as the printer does, not as the input
+        natives, ours = ([re.sub(r"%\w+", "%_", line) for line in lines] for lines in (natives, ours))
+    assert ours == natives

@@ -20,6 +20,7 @@
 #include "record/Recorder.h"
 #include "record/Stages.h"
 #include "record/UpstreamLog.h"
+#include "support/AgentHeap.h"
 #include "support/Traits.h"
 #include "threads/Turn.h"
 #include <unistd.h>
@@ -278,6 +279,7 @@ private:
 };
 
 inline void Engine::enter(Frame &frame, NameFacts *folded) {
+  AgentHeap agentHeap;
   // Read before the frame escapes: callers know the value, and the compiler
   // would reload it.
   Kind kind = frame.kind;
@@ -308,6 +310,7 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
 
 inline void Engine::exit(Frame &frame) {
   int64_t now = Observer::now();
+  AgentHeap agentHeap;
   frame.over = true;
   if (LLVM_UNLIKELY(!frame.isFailedAttempt()))
     observer.end(frame, /*isCounted=*/false);

@@ -96,7 +96,7 @@ Object Neighbourhood::describe(Operation *op, int levels) {
     for (mlir::Value operand : op->getOperands().take_front(most))
       operands.push_back(describe(operand, op->getBlock(), levels - 1));
   return Object{{"name", safe(op->getName().getStringRef())},
-                {"constant", names.of(op).isConstant},
+                {"constant", names.ofFolded(op).isConstant},
                 {"attributes", std::move(attributes)},
                 {"operandCount", int64_t(op->getNumOperands())},
                 {"resultCount", int64_t(op->getNumResults())},

@@ -98,6 +98,7 @@ __attribute__((constructor)) static void endWithFrontEnd() {
 /// A child without libMLIR would not even start. In the other ways, not before
 /// the first context: a program may start the tool, and keeps the agent for it.
 __attribute__((constructor)) static void takeEnvironmentAtLoad() {
+  AgentHeap agentHeap; // the settings of a recording are longer
   takeEnvironmentOnce();
 }
 #endif
@@ -302,12 +303,18 @@ dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
   return result;
 }
 
+LLVM_ATTRIBUTE_ALWAYS_INLINE static NameFacts &factsOf(Engine &engine,
+                                                       Operation *op) {
+  AgentHeap agentHeap; // the table may grow
+  return engine.names.ofFolded(op);
+}
+
 template <typename Fold>
 LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
 dispatchFollowed(Engine &engine, Operation *op, FoldResults &results, Fold fold,
                  unsigned contextNumber = Contexts::unknown) {
   engine.observer.ids.prefetch(op);
-  NameFacts &name = engine.names.of(op);
+  NameFacts &name = factsOf(engine, op);
   if (name.isConstant)
     return fold();
   Operation *outer = std::exchange(folded, op);

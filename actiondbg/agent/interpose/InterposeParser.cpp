@@ -49,11 +49,11 @@ void dropNotes(void *notes) __asm__(ADBG_DROP_NOTES) __attribute__((weak));
 static thread_local void *notes = nullptr;
 static thread_local ParsedNames *parsed = nullptr;
 
-#define ADBG_REAL(SYMBOL, ...) static auto *next = real<__VA_ARGS__>(SYMBOL)
+#define ADBG_ORIGINAL(SYMBOL, ...) static Original<__VA_ARGS__> next(SYMBOL)
 
 /// Makes a note: its memory must not move that of IR.
 template <typename... Arguments>
-static void note(void (*next)(void *, Arguments...), void *self,
+static void note(const Original<void(void *, Arguments...)> &next, void *self,
                  Arguments... arguments) {
   if (self != notes)
     return next(self, arguments...);
@@ -67,12 +67,15 @@ ADBG_INTERPOSE(LogicalResult, parseText, ADBG_PARSE_TEXT,
                const llvm::SourceMgr &sources, Block *block,
                const ParserConfig &config, void *state,
                AsmParserCodeCompleteContext *completion) {
-  ADBG_REAL(ADBG_PARSE_TEXT, LogicalResult(const llvm::SourceMgr &, Block *,
-                                           const ParserConfig &, void *,
-                                           AsmParserCodeCompleteContext *));
+  ADBG_ORIGINAL(ADBG_PARSE_TEXT, LogicalResult(const llvm::SourceMgr &, Block *,
+                                               const ParserConfig &, void *,
+                                               AsmParserCodeCompleteContext *));
   Engine &engine = Engine::get();
+  // In a recording, too, which has no use for them: with notes, the parser
+  // makes attributes that it does not make without, and these move what comes
+  // later.
   if (state || !makeNotes || !dropNotes || !engine.isAttached() ||
-      engine.isObserving || engine.isSilentHere())
+      engine.isSilentHere())
     return next(sources, block, config, state, completion);
   alignas(16) char own[64]; // a pointer so far
   ParsedNames names(engine.observer.ids);
@@ -87,27 +90,27 @@ ADBG_INTERPOSE(LogicalResult, parseText, ADBG_PARSE_TEXT,
   parsed = outer;
   AgentHeap agentHeap;
   dropNotes(own);
-  if (succeeded(result))
+  if (succeeded(result) && !engine.isObserving)
     InputNames::all().add(names);
   return result;
 }
 
 ADBG_INTERPOSE(void, noteRoot, ADBG_NOTE_ROOT, void *self, Operation *root) {
-  ADBG_REAL(ADBG_NOTE_ROOT, void(void *, Operation *));
+  ADBG_ORIGINAL(ADBG_NOTE_ROOT, void(void *, Operation *));
   note(next, self, root);
 }
 
 ADBG_INTERPOSE(void, noteBegin, ADBG_NOTE_BEGIN, void *self,
                const OperationName &name) {
-  ADBG_REAL(ADBG_NOTE_BEGIN, void(void *, const OperationName *));
+  ADBG_ORIGINAL(ADBG_NOTE_BEGIN, void(void *, const OperationName *));
   note(next, self, &name);
 }
 
 ADBG_INTERPOSE(void, noteOperation, ADBG_NOTE_OPERATION, void *self,
                Operation *op, SourceRange name, SourcePlace end,
                ResultGroups groups) {
-  ADBG_REAL(ADBG_NOTE_OPERATION,
-            void(void *, Operation *, SourceRange, SourcePlace, ResultGroups));
+  ADBG_ORIGINAL(ADBG_NOTE_OPERATION, void(void *, Operation *, SourceRange,
+                                          SourcePlace, ResultGroups));
   if (self == notes) {
     AgentHeap agentHeap;
     for (const auto &[first, place] : groups)
@@ -117,19 +120,19 @@ ADBG_INTERPOSE(void, noteOperation, ADBG_NOTE_OPERATION, void *self,
 }
 
 ADBG_INTERPOSE(void, noteRegion, ADBG_NOTE_REGION, void *self) {
-  ADBG_REAL(ADBG_NOTE_REGION, void(void *));
+  ADBG_ORIGINAL(ADBG_NOTE_REGION, void(void *));
   note(next, self);
 }
 
 ADBG_INTERPOSE(void, noteBlock, ADBG_NOTE_BLOCK, void *self, Block *block,
                SourcePlace place) {
-  ADBG_REAL(ADBG_NOTE_BLOCK, void(void *, Block *, SourcePlace));
+  ADBG_ORIGINAL(ADBG_NOTE_BLOCK, void(void *, Block *, SourcePlace));
   note(next, self, block, place);
 }
 
 ADBG_INTERPOSE(void, noteArgument, ADBG_NOTE_ARGUMENT, void *self,
                BlockArgument argument, SourcePlace place) {
-  ADBG_REAL(ADBG_NOTE_ARGUMENT, void(void *, BlockArgument, SourcePlace));
+  ADBG_ORIGINAL(ADBG_NOTE_ARGUMENT, void(void *, BlockArgument, SourcePlace));
   if (self == notes) {
     AgentHeap agentHeap;
     parsed->add(argument.getOwner(), argument.getArgNumber(), place.text);
@@ -139,31 +142,33 @@ ADBG_INTERPOSE(void, noteArgument, ADBG_NOTE_ARGUMENT, void *self,
 
 ADBG_INTERPOSE(void, noteUses, ADBG_NOTE_USES, void *self, Value value,
                ArrayRef<SourcePlace> places) {
-  ADBG_REAL(ADBG_NOTE_USES, void(void *, Value, ArrayRef<SourcePlace>));
+  ADBG_ORIGINAL(ADBG_NOTE_USES, void(void *, Value, ArrayRef<SourcePlace>));
   note(next, self, value, places);
 }
 
 ADBG_INTERPOSE(void, noteBlockUses, ADBG_NOTE_BLOCK_USES, void *self,
                Block *block, ArrayRef<SourcePlace> places) {
-  ADBG_REAL(ADBG_NOTE_BLOCK_USES, void(void *, Block *, ArrayRef<SourcePlace>));
+  ADBG_ORIGINAL(ADBG_NOTE_BLOCK_USES,
+                void(void *, Block *, ArrayRef<SourcePlace>));
   note(next, self, block, places);
 }
 
 ADBG_INTERPOSE(void, noteSymbolUses, ADBG_NOTE_SYMBOL_USES, void *self,
                Attribute symbol, ArrayRef<SourceRange> places) {
-  ADBG_REAL(ADBG_NOTE_SYMBOL_USES,
-            void(void *, Attribute, ArrayRef<SourceRange>));
+  ADBG_ORIGINAL(ADBG_NOTE_SYMBOL_USES,
+                void(void *, Attribute, ArrayRef<SourceRange>));
   note(next, self, symbol, places);
 }
 
 ADBG_INTERPOSE(void, noteAliasUses, ADBG_NOTE_ALIAS_USES, void *self,
                llvm::StringRef alias, SourceRange place) {
-  ADBG_REAL(ADBG_NOTE_ALIAS_USES, void(void *, llvm::StringRef, SourceRange));
+  ADBG_ORIGINAL(ADBG_NOTE_ALIAS_USES,
+                void(void *, llvm::StringRef, SourceRange));
   note(next, self, alias, place);
 }
 
 } // extern "C++"
 
-#undef ADBG_REAL
+#undef ADBG_ORIGINAL
 
 #endif // ADBG_PORTABLE

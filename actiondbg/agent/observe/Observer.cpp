@@ -91,6 +91,9 @@ bool Observer::isLast(ChangeKind kind, uint32_t id) const {
 
 void Observer::created(Operation *op) {
   uint32_t id = ids.created(op);
+  // The tool registers the traits of a name at the first question about them:
+  // not later in a session than in a recording.
+  mayBeFunction(op);
   notifyWatches([=](Watch &watch) { watch.created(op, id); });
 }
 

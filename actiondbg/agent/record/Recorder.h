@@ -8,6 +8,7 @@
 #include "record/Counters.h"
 #include "record/NumberCache.h"
 #include "record/RecordedIR.h"
+#include "support/AgentHeap.h"
 #include <csignal>
 #include <ctime>
 
@@ -290,6 +291,7 @@ private:
         raiseEndSignal();
     }
     volatile bool &isBusy;
+    AgentHeap agentHeap; // the buffers grow
   };
 
   Identities &ids;

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
@@ -46,6 +47,10 @@ static TypeID idOf(llvm::StringRef spelling) {
   }
 
 bool findTraits(MLIRContext *context) {
+  // The registry of the tool grows with each id: it grows now, and not at the
+  // first question, which a recording asks and a session may not.
+  SymbolOpInterface::getInterfaceID();
+  OpAsmOpInterface::getInterfaceID();
   // Each context has the builtin dialect, and a module is a symbol table.
   OperationName module("builtin.module", context);
   for (const TraitIDs &ids : {traitIDs(), ADBG_IDS(ADBG_SPELLED_BY_CLANG),

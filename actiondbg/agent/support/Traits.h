@@ -32,8 +32,9 @@ bool isTerminator(mlir::Operation *op);
 
 /// Cached properties of an operation name.
 struct NameFacts {
-  /// Folding a constant returns its value: never an action.
-  bool isConstant = false;
+  /// Folding a constant returns its value: never an action. Known for names
+  /// that were folded.
+  bool isConstant = false, isAsked = false;
   /// Its number in a recording and that of its fold; 0 if not assigned yet.
   uint32_t number = 0, foldNumber = 0;
 };
@@ -44,8 +45,18 @@ class OperationNames {
 public:
   /// Returns the properties; the reference is valid until the next call.
   LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &of(mlir::Operation *op) {
-    return known.get(nameKeyOf(op),
-                     [&] { return NameFacts{isConstantLike(op->getName())}; });
+    return known.get(nameKeyOf(op), [] { return NameFacts(); });
+  }
+  /// The same, of an operation that is folded. The tool registers the traits of
+  /// a name at the first question about them: it is asked at a fold only, which
+  /// is at the same time in each run.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &ofFolded(mlir::Operation *op) {
+    NameFacts &facts = of(op);
+    if (LLVM_UNLIKELY(!facts.isAsked)) {
+      facts.isConstant = isConstantLike(op->getName());
+      facts.isAsked = true;
+    }
+    return facts;
   }
 
 private:

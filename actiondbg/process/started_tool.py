@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from actiondbg.errors import LaunchError
 from actiondbg.tool import find_tool
-from actiondbg.tool.program import Program, without_agents
+from actiondbg.tool.agent_environment import without_agents
+from actiondbg.tool.program import Program
 
 
 class StartedTool(NamedTuple):

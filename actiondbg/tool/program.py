@@ -22,25 +22,13 @@ from actiondbg.tool import (
     fitted,
 )
 from actiondbg.tool.address_layout import address_layout
+from actiondbg.tool.agent_environment import PRELOAD, USERS_PRELOAD, without_agents
 from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.shipped import is_preloadable
 from actiondbg.tool.way import Way
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
-
-_PRELOAD = "LD_PRELOAD"
-_USERS_PRELOAD = "ACTIONDBG_PRELOAD"
-# What the agent reads, and removes from the environment when it begins to observe.
-_OF_AGENTS = (
-    "ACTIONDBG_SOCKET",
-    "ACTIONDBG_RECORD",
-    "ACTIONDBG_UPSTREAM_LOG",
-    VARIABLE,
-    "ACTIONDBG_FOLLOW",
-    "ACTIONDBG_CACHE",
-    _USERS_PRELOAD,
-)
 
 
 def command_words(argv: Sequence[str]) -> list[str]:
@@ -205,10 +193,10 @@ class Program:
         The tool's own LD_PRELOAD is kept, and the agent restores it for the tool's children.
         """
         result = without_agents(os.environ if self.env is None else self.env)
-        preloaded = result.get(_PRELOAD)
-        result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
+        preloaded = result.get(PRELOAD)
+        result[PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
-            result[_USERS_PRELOAD] = preloaded
+            result[USERS_PRELOAD] = preloaded
         if self.tool.way is not Way.NATIVE:
             # For the places of MLIR's functions, which take a while to find in a large library.
             result["ACTIONDBG_CACHE"] = str(cache_directory())
@@ -232,20 +220,3 @@ def _not_preloadable(folder: Path) -> LaunchError:
         f"The dynamic loader cannot preload an agent from {str(folder)!r}, as blanks and "
         "colons separate paths there: set XDG_CACHE_HOME to a directory without them."
     )
-
-
-def without_agents(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the agent of a debugger that debugs us, as a program.
-
-    The tool has one debugger, the inner one: two agents would hook the same functions.
-    """
-    result = dict(environment)
-    if VARIABLE in result:
-        if users := result.get(_USERS_PRELOAD):
-            result[_PRELOAD] = users
-        else:
-            result.pop(_PRELOAD, None)
-    for name in list(result):
-        if name in _OF_AGENTS or name.startswith("ACTIONDBG_RECORD_"):
-            del result[name]
-    return result

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from actiondbg.errors import LaunchError
+from actiondbg.tool.agent_environment import without_agents
 
 _LOADER_SECONDS = 30
 # "libc.so.6 => /lib/libc.so.6 (0x7f00)"; a path alone for a library that is named by its path.
@@ -67,7 +68,7 @@ def _ask_loader(program: Path) -> str:
     try:
         return subprocess.run(
             [program],
-            env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"},
+            env={**without_agents(os.environ), "LD_TRACE_LOADED_OBJECTS": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -20,6 +20,7 @@ from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
 from actiondbg.session.debug_session import DebugSession
+from tests.elements import some
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"
@@ -122,7 +123,7 @@ def test_every_frame_has_made_the_same_changes(both: Start, tmp_path: Path, nest
     sessions.do("breakpoints.add", "*", after=True)
     stop, outer, dated = sessions.do("run"), 0, 0
     while stop.when != "exit":
-        for index in range(len(sessions.live.stack.frames())):
+        for index in some(range(len(sessions.live.stack.frames()))):
             live, recorded = (_changes_in(each, index, nested) for each in sessions)
             outer += bool(index and live.total)
             assert not live.undated

@@ -125,5 +125,7 @@ def test_a_session_reads_the_same(
     assert find_tool(mlir_opt).way == way
     ours = scripted(SESSION, [mlir_opt, folds, *FLAGS])
     if way == "portable":  # it names values as the printer does, not as the input
-        natives, ours = ([re.sub(r"%\w+", "%_", line) for line in lines] for lines in (natives, ours))
+        natives, ours = (
+            [re.sub(r"%\w+", "%_", line) for line in lines] for lines in (natives, ours)
+        )
     assert ours == natives

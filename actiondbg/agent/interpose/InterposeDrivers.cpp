@@ -184,17 +184,26 @@ ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
 // Events that can be caught
 //===----------------------------------------------------------------------===//
 
-static thread_local bool isVerifying = false;
+/// What is being verified on this thread, or null.
+static thread_local Operation *verified = nullptr;
+
+/// Returns the operation of which the verifier says `error`, or null.
+static Operation *refusedWithin(Operation *root, llvm::StringRef error) {
+  Operation *outer = std::exchange(verified, root); // in the fork
+  Operation *refused = Diagnosed::refused(root, error);
+  verified = outer;
+  return refused;
+}
 
 ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
                bool verifyRecursively) {
   static Original<LogicalResult(Operation *, bool)> next(ADBG_VERIFY);
   Engine &engine = Engine::get();
-  if (engine.follows() && !isVerifying)
+  if (engine.follows() && !verified)
     engine.firstError.clear();
-  bool outer = std::exchange(isVerifying, true);
+  Operation *outer = std::exchange(verified, verified ? verified : op);
   LogicalResult result = next(op, verifyRecursively);
-  isVerifying = outer;
+  verified = outer;
   // A diagnostic prints its operation, which the printer verifies first.
   if (succeeded(result) || outer)
     return result;
@@ -204,10 +213,14 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   std::optional<Culprit> culprit;
   if (engine.lastPass.ordinal)
     culprit = engine.lastPass;
+  AgentHeap agentHeap;
+  Operation *about = engine.firstErrorOn.get(engine.observer.ids);
+  if (!about)
+    about = refusedWithin(op, engine.firstError);
   engine.caught(CatchKind::Verify,
                 "the verifier failed on " + op->getName().getStringRef().str() +
                     (engine.firstError.empty() ? "" : ": ") + engine.firstError,
-                engine.firstErrorOn.get(engine.observer.ids), culprit);
+                about, culprit);
   return result;
 }
 
@@ -222,12 +235,14 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     return;
   AgentHeap agentHeap;
   // A diagnostic prints its operation, which the printer verifies first.
-  if (engine.legalizations.isTracing() && !isVerifying)
+  if (engine.legalizations.isTracing() && !verified)
     engine.legalizations.diagnosed(diagnostic);
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   Operation *about = nullptr;
   if (!engine.isObserving && (isError || catchesDiagnostics(engine)))
     about = engine.diagnosedBy(diagnostic);
+  if (isError && !about && verified && catchesDiagnostics(engine))
+    about = refusedWithin(verified, diagnostic.str());
   if (isError) {
     engine.observer.diagnosed();
     if (about)

@@ -42,6 +42,8 @@ std::string ActionVerifier::whyInvalid(Operation *op) {
   });
   if (succeeded(verify(op)))
     return "";
+  if (!found.get(ids))
+    found = OperationHandle(ids, Diagnosed::refused(op, why));
   return why.empty() ? "the verifier fails" : why;
 }
 

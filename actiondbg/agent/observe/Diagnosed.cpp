@@ -2,7 +2,11 @@
 
 #include "observe/Diagnosed.h"
 
+#include "requests/InFork.h"
+
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
@@ -24,6 +28,41 @@ Operation *Diagnosed::at(Location location, Operation *root) const {
     return isOnly ? WalkResult::advance() : WalkResult::interrupt();
   });
   return isOnly ? found : nullptr;
+}
+
+/// Returns the place of that operation in a walk, from 1; 0 for none.
+static int64_t placeOfRefused(Operation *root, llvm::StringRef error) {
+  std::string first;
+  ScopedDiagnosticHandler listen(root->getContext(), [&](Diagnostic &said) {
+    if (first.empty() && said.getSeverity() == DiagnosticSeverity::Error)
+      first = said.str();
+    return success();
+  });
+  int64_t place = 0, found = 0;
+  root->walk([&](Operation *op) {
+    first.clear();
+    ++place;
+    if (succeeded(verify(op, /*verifyRecursively=*/false)) || first != error)
+      return WalkResult::advance();
+    found = place;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+Operation *Diagnosed::refused(Operation *root, llvm::StringRef error) {
+  Answer<llvm::json::Object> answer =
+      answerInFork([&]() -> Answer<llvm::json::Object> {
+        return llvm::json::Object{{"place", placeOfRefused(root, error)}};
+      });
+  auto *object = std::get_if<llvm::json::Object>(&answer);
+  int64_t place = object ? object->getInteger("place").value_or(0) : 0;
+  Operation *found = nullptr;
+  root->walk([&](Operation *op) {
+    if (--place == 0)
+      found = op;
+  });
+  return found;
 }
 
 } // namespace adbg

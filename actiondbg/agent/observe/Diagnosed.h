@@ -37,6 +37,10 @@ public:
   /// the only operation at or below `root` with that location, or null.
   mlir::Operation *at(mlir::Location location, mlir::Operation *root) const;
 
+  /// Returns the innermost operation at or below `root` of which the verifier
+  /// says `error`, or null. Asked in a fork: the IR is invalid.
+  static mlir::Operation *refused(mlir::Operation *root, llvm::StringRef error);
+
 private:
   const Identities &ids;
   OperationHandle last;

@@ -231,6 +231,8 @@ def test_catch_verify_of_the_input(launch: Launch) -> None:
     stop = session.run()
     assert (stop.when, stop.breakpoints, stop.ordinal) == ("during", [catch.id], 0)
     assert stop.message and "verifier failed" in stop.message
+    assert stop.cursor is not None
+    assert (stop.cursor.op, stop.cursor.by) == ("func.return", "failing")
     assert session.continue_().status == 1
     assert session.target.errors() == stock.run(session.target.argv).stderr
 
@@ -246,6 +248,7 @@ def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
         assert stop.reason == "catch"
         assert culprit(stop)[1:] == ("pass-execution", "test-pass-create-invalid-ir")
         assert stop.message and "verifier failed on func.func" in stop.message
+        assert session.ir.print("cursor", generic=True).text.startswith('"test.any_attr_of_i32_str"')
         printed = session.ir.print("module")
         assert "test.any_attr_of_i32_str" in printed.text and printed.generic
         while stop.when != "exit":

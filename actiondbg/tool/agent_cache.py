@@ -12,6 +12,7 @@ from actiondbg.errors import AgentBuildError, UnfitTool
 from actiondbg.support.user_directories import cache_directory, is_private, make_library_folder
 from actiondbg.tool.compiler import Compiler, find_compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool, wanted_way, without_headers
+from actiondbg.tool.seal import is_whole
 from actiondbg.tool.shipped import AGENT_SOURCE, SHIPPED, shipped
 from actiondbg.tool.way import Way
 
@@ -43,8 +44,8 @@ def build_agent(
     The portable agent is shipped with actiondbg. Other agents, and one whose source was edited, are
     compiled into the user's cache.
 
-    Safe for concurrent processes: each compiles in a directory of its own, and renames an equal
-    file.
+    Safe for concurrent processes: one of them compiles, in a directory of its own, and the others
+    wait for it.
 
     Args:
         tool: the result of find_tool.
@@ -69,13 +70,14 @@ def build_agent(
         make_library_folder(agent.parent)
     except OSError as error:
         raise _unusable(agent.parent, error) from error
-    if is_private(agent):
+    if _is_usable(agent):
         return agent
     unfit = agent.with_suffix(_UNFIT)
     if unfit.exists():
         raise UnfitTool(unfit.read_text())
     # Imported lazily: every start looks up the agent, but few compile it.
     from actiondbg.support.atomic_write import write_whole
+    from actiondbg.support.folder_lock import locked
     from actiondbg.tool.agent_compilation import compile_agent
     from actiondbg.tool.references import check_references
 
@@ -86,7 +88,9 @@ def build_agent(
         if references.exists():
             check_references(tool, references.read_bytes().split())
         on_end = on_start() if on_start is not None else None
-        compile_agent(tool, compiler, source, files, agent, references)
+        with locked(agent.parent):
+            if not _is_usable(agent):  # another process may have compiled it meanwhile
+                compile_agent(tool, compiler, source, files, agent, references)
     except UnfitTool as error:
         write_whole(unfit, str(error).encode())
         raise
@@ -114,7 +118,11 @@ def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
         agent = _agent_path(tool, find_compiler(), source, files)
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
-    return "cached" if is_private(agent) else "not compiled yet"
+    return "cached" if _is_usable(agent) else "not compiled yet"
+
+
+def _is_usable(agent: Path) -> bool:
+    return is_private(agent) and is_whole(agent)
 
 
 def fitted(tool: Tool, source: Path = AGENT_SOURCE) -> Tool:

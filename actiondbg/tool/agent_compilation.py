@@ -18,6 +18,7 @@ from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.compiler import STRICT, Compiler, flags_of, link_flags_of
 from actiondbg.tool.discovery import Tool
 from actiondbg.tool.references import check_references
+from actiondbg.tool.seal import seal
 from actiondbg.tool.way import Way
 from actiondbg.tool.weakening import weaken
 
@@ -60,6 +61,7 @@ def compile_agent(
             if tool.way is Way.DETOUR:
                 write_whole(references, b"\n".join(sorted(names)))
                 check_references(tool, names)
+        seal(built)
         built.chmod(0o700)  # whatever the umask is: agents that others can write are not used
         built.replace(agent)
 

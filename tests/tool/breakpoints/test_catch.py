@@ -248,7 +248,9 @@ def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
         assert stop.reason == "catch"
         assert culprit(stop)[1:] == ("pass-execution", "test-pass-create-invalid-ir")
         assert stop.message and "verifier failed on func.func" in stop.message
-        assert session.ir.print("cursor", generic=True).text.startswith('"test.any_attr_of_i32_str"')
+        assert session.ir.print("cursor", generic=True).text.startswith(
+            '"test.any_attr_of_i32_str"'
+        )
         printed = session.ir.print("module")
         assert "test.any_attr_of_i32_str" in printed.text and printed.generic
         while stop.when != "exit":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,6 +76,23 @@ def test_compiled_once(tool: Tool, source: Path, cache: Path) -> None:
     assert leftovers(cache) == []
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [lambda whole: whole[:5000], lambda whole: b"", lambda whole: whole.replace(b"ELF", b"ELG", 1)],
+    ids=["cut", "empty", "changed"],
+)
+def test_a_damaged_agent_is_compiled_again(
+    tool: Tool, source: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    agent = build_agent(tool, source=source)
+    whole = agent.read_bytes()
+    agent.write_bytes(damage(whole))
+    assert agent_state(tool, source) == "not compiled yet"
+    assert build_agent(tool, source=source) == agent
+    assert ctypes.CDLL(str(agent)).answer() == 42
+    assert agent_state(tool, source) == "cached"
+
+
 def test_other_inputs_are_other_agents(
     tool: Tool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,8 +110,6 @@ def test_other_inputs_are_other_agents(
 
 
 def test_an_export_list_is_used(tool: Tool, source: Path) -> None:
-    import ctypes
-
     (source / "exports.map").write_text("{ global: nothing; local: *; };\n")
     hidden = ctypes.CDLL(str(build_agent(tool, source=source)))
     assert not hasattr(hidden, "answer")
@@ -100,10 +117,16 @@ def test_an_export_list_is_used(tool: Tool, source: Path) -> None:
     assert ctypes.CDLL(str(build_agent(tool, source=source))).answer() == 42
 
 
-def test_two_builds_at_once(tool: Tool, source: Path, cache: Path) -> None:
+def test_two_builds_at_once(
+    tool: Tool, source: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = tmp_path / "compiled"
+    script = f'#!/bin/sh\ncase "$*" in *-shared*) echo >> {compiled};; esac\nexec g++ "$@"\n'
+    monkeypatch.setenv("CXX", str(executable(tmp_path / "my-c++", script)))
     with ThreadPoolExecutor(2) as pool:
         builds = [pool.submit(build_agent, tool, None, source) for _ in range(2)]
     assert builds[0].result() == builds[1].result()
+    assert compiled.read_text() == "\n", "the second waits for the first"
     assert [file.suffix for file in cache.iterdir()] == [".so"]
 
 

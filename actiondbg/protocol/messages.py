@@ -144,7 +144,7 @@ class Changes(Message):
     total: int
     counts: dict[str, int]
     forgotten: int
-    undated: int = 0
+    undated: int
 
 
 class Statistics(Message):

@@ -105,7 +105,8 @@ Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
   return Object{{"changes", std::move(changes)},
                 {"total", int64_t(total)},
                 {"counts", std::move(counts)},
-                {"forgotten", forgotten}};
+                {"forgotten", forgotten},
+                {"undated", 0}};
 }
 
 /// Removes the blanks that MLIR writes for options without a value.

@@ -321,6 +321,7 @@ class FakeSession:
             total=len(self.found_changes),
             counts=counts,
             forgotten=0,
+            undated=0,
         )
 
     # --- running

@@ -18,8 +18,10 @@ READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
 
 def environment_in(home: Path, **more: str) -> dict[str, str]:
     """Return an environment whose home is another one, with the agents that were built before."""
+    # A parallel run of the tests sets the size of its own terminal.
+    others = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     return {
-        **os.environ,
+        **others,
         "HOME": str(home),
         "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
         "XDG_STATE_HOME": str(home / "state"),

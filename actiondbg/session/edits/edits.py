@@ -371,31 +371,40 @@ class Edits:
 
     def _plan(self, execution: Execution, saved: Sequence[tuple[SavedEdit, list[str]]]) -> None:
         """Locate saved edits ahead, and add them to the timeline."""
-        planned: list[Edited] = []
-        with self._scout.fork_tool() as fork:
+        before, located = execution.branches.save(), list[Edited]()
+        try:
             for entry, patch in saved:
-                planned.append(self._locate(fork, execution, planned, entry, patch))
+                # Each with the skips that lie before it, and the skips after it with the edit.
+                with self._scout.fork_tool() as fork:
+                    edited = self._locate(fork, execution, entry, patch)
+                if not located:
+                    self._begin_branch(execution)
+                located.append(edited)
+                execution.branches.plan_edits([edited])
+                later = [one for one in execution.branches.skips() if one.event > edited.edit.event]
+                self._skips.replan([one.ordinal for one in later])
+        except BaseException:
+            execution.branches = before
+            raise
+        finally:
+            skipping = execution.request(execution.branches.request())
+            execution.stop = with_skipping(execution.stop, skipping)
+            self._reset()
+        self._located += located
+
+    def _begin_branch(self, execution: Execution) -> None:
+        """Begin a branch for what differs after this stop, if the run went on from here before."""
         stop = execution.stop
         if stop is not None and execution.branches.current.reached > stop.event:
             execution.branches.leave(stop)
             self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
-        execution.branches.plan_edits(planned)
-        self._located += planned
-        skipping = execution.request(execution.branches.request())
-        execution.stop = with_skipping(execution.stop, skipping)
-        self._reset()
 
     def _locate(
-        self,
-        fork: ForkedTool,
-        execution: Execution,
-        planned: list[Edited],
-        entry: SavedEdit,
-        patch: list[str],
+        self, fork: ForkedTool, execution: Execution, entry: SavedEdit, patch: list[str]
     ) -> Edited:
         """Return a saved edit for this run, after it was applied in a fork."""
-        done = [*execution.branches.edits(), *planned]
+        done = [*execution.branches.edits()]
         stop = self._advance(fork, execution, done, entry)
         try:
             if entry.target == "module":

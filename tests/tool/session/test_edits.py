@@ -12,6 +12,7 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from scripts.benchmarks.inputs import many_functions
 from tests.conftest import EACH_WAY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND, ROOT
@@ -542,3 +543,23 @@ def test_files_that_are_no_edits(launch: Launch) -> None:
     session.start()
     with pytest.raises(errors.UsageError, match="no edits on this timeline"):
         session.edits.save("none.edits")
+
+
+def test_a_skip_after_an_edit_is_found_with_the_edit(launch: Launch, tmp_path: Path) -> None:
+    many_functions(tmp_path / "in.mlir", 2)
+    passes = "canonicalize,convert-scf-to-cf,canonicalize"
+    flags = [f"--pass-pipeline=builtin.module({passes})", "--mlir-disable-threading"]
+    session = launch(*flags, source=str(tmp_path / "in.mlir"))
+    session.start()
+    session.edits.apply_pass("canonicalize")  # later actions have other ordinals
+    skipped = session.advance("pattern:ForLowering and func:f1")
+    end = session.skip()
+    while end.when != "exit":
+        end = session.continue_()
+    assert "failed to legalize operation 'scf.for'" in session.target.errors()
+    session.skips.save("my.skips")
+    session.edits.save("my.edits")
+    with actiondbg.launch(session.target.argv, skips="my.skips", edits="my.edits") as later:
+        assert later.run().status == end.status
+        [skip] = later.timeline.branches().branches[-1].skips
+        assert skip.ordinal == skipped.ordinal

@@ -135,6 +135,11 @@ class Case:
     def program(self) -> Program:
         return PROGRAMS[self.name]
 
+    @property
+    def writes_in_parts(self) -> bool:
+        """Whether the tool writes a part of its output long before the end."""
+        return "--split-input-file" in self.program.options and self.output != "file"
+
     def argv(self, passes: str | None = None) -> list[str]:
         """Return the command line of the tool, with other passes than those of the program."""
         pipeline = f"--pass-pipeline=builtin.module({passes or self.program.passes})"

@@ -105,9 +105,10 @@ class Model:
         if self._pick.random() < 0.01:
             return self._pick.choice(["!killtool", "!killcheckpoint"])
         if self._case.output != "shared" and self._pick.random() < 0.02:
-            return self._pick.choice(
-                [f"!mv {OUT} kept.mlir", f"!rm -f {OUT}", f"!cp in.mlir {OUT}"]
-            )
+            ways = [f"!mv {OUT} kept.mlir", f"!rm -f {OUT}"]
+            if not self._case.writes_in_parts:  # what somebody writes over the first part stays
+                ways.append(f"!cp in.mlir {OUT}")
+            return self._pick.choice(ways)
         choices = self._stopped() if self.state == "stopped" else self._exited()
         weights, lines = zip(*choices, strict=True)
         return self._pick.choices(lines, weights)[0]()

@@ -205,6 +205,7 @@ class Session(Closeable):
             self.skips,
             scout,
             replacement,
+            self.stack,
         )
         # No collaborator refers to the session: its last reference releases it.
         self._release = weakref.finalize(self, executions.release)

@@ -37,8 +37,12 @@ Answer<Object> Fork::run(ForkArguments &arguments) {
   if (std::optional<std::string> why = engine.turns.whyNoFork())
     return RequestError(NoAnswer, "the tool cannot be forked: " + *why);
   pid_t pid = engine.fork(arguments.settings);
-  if (pid == 0)
+  if (pid == 0) {
+    // A stop at which a checkpoint is restored is shown anew.
+    if (arguments.settings.role == Role::Checkpoint && engine.stops.selected)
+      engine.stops.select(engine.stops.frameAt(0));
     return Unanswered();
+  }
   if (pid < 0)
     return RequestError(NoAnswer, "the tool cannot be forked");
   return Object{{"pid", int64_t(pid)}};

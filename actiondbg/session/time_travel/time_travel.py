@@ -17,6 +17,7 @@ from actiondbg.process.timeline import Branches, Timeline, event_before, too_far
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
+from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
@@ -58,6 +59,7 @@ class TimeTravel:
         skips: the skips of each run.
         scout: makes forks that are inspected at other events.
         replacement: replaces the tool by a fork.
+        stack: of the stop.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class TimeTravel:
         skips: SkipPlan,
         scout: Scout,
         replacement: ToolReplacement,
+        stack: Stack,
     ) -> None:
         self._executions = executions
         self._breakpoints = breakpoints
@@ -80,6 +83,7 @@ class TimeTravel:
         self._skips = skips
         self._scout = scout
         self._replacement = replacement
+        self._stack = stack
         self._checkpoints = CheckpointList(executions, options, inner_stops, self._go_to_frozen)
 
     @property
@@ -120,6 +124,8 @@ class TimeTravel:
             raise ControlRefused(f"There is no action #{ordinal}: the run made no MLIR context.")
         stop = execution.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
+            if self._stack.selected:  # the stop is shown anew
+                self._stack.select(0)
             return stop
         if not execution.frozen():
             return self._goto_without_forks(execution, ordinal, when)

@@ -119,7 +119,13 @@ class Answers:
 
     def _changes(self, params: dict[str, Any]) -> dict[str, Any]:
         shown = CHANGES[: params["count"]]
-        return {"changes": shown, "total": 3, "counts": {"inserted": 1}, "forgotten": 0, "undated": 0}
+        return {
+            "changes": shown,
+            "total": 3,
+            "counts": {"inserted": 1},
+            "forgotten": 0,
+            "undated": 0,
+        }
 
     def _statistics(self, _: dict[str, Any]) -> dict[str, Any]:
         counts = dict.fromkeys(("unchanged", "failed", "skipped", "changes"), 0)

@@ -129,6 +129,16 @@ def session_attempts(launch: Launch) -> list[int]:
     return [stop.ordinal for stop in stock.stops(session)]
 
 
+def test_goto_to_this_stop_selects_its_action(launch: Launch) -> None:
+    session = launch("--canonicalize")
+    session.start()
+    stop = session.step(2)
+    session.stack.select(1)
+    assert session.timeline.goto(stop.ordinal) == stop
+    assert session.stack.selected == 0
+    assert session.stack.action().ordinal == stop.ordinal
+
+
 def test_goto_is_not_stopped_by_an_earlier_next_change(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     session.start()

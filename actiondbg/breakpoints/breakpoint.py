@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import parse_outcome
 from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocabulary, resolve_spec
-from actiondbg.breakpoints.spec import parse_spec
+from actiondbg.breakpoints.spec import attempted_spec, parse_spec
 from actiondbg.breakpoints.watch import catch_spec
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import no_such
@@ -80,6 +80,19 @@ class Breakpoint:
     def is_at_attempts(self) -> bool:
         """Whether it may stop at attempts of patterns or at folds, as far as its terms tell."""
         return self.kind == "breakpoint" and not any(map(_excludes_attempts, self._terms))
+
+    def names_attempt(self, action: protocol.ActionRef) -> bool:
+        """Whether it stops before attempts, and names the pattern or the operation of this one."""
+        return (
+            self.kind == "breakpoint"
+            and self.enabled
+            and not self.after
+            and any(
+                term.kind == _ATTEMPTS.get(action.tag)
+                and compiled_glob(term.glob or "*").fullmatch(action.name)
+                for term in self._terms
+            )
+        )
 
     @property
     def pending(self) -> str | None:
@@ -167,6 +180,10 @@ def catches_on_wire(catches: Iterable[protocol.Catch]) -> list[protocol.WireBrea
     ]
 
 
+# The kind of the term that names an attempt, by its tag.
+_ATTEMPTS = {"apply-pattern": "pattern", "fold": "fold"}
+
+
 class BreakpointTable:
     """The table of a session's breakpoints by id; they outlive the tool's runs."""
 
@@ -196,6 +213,18 @@ class BreakpointTable:
     def get_all(self, numbers: Iterable[int]) -> list[Breakpoint]:
         """Return several breakpoints; raises UsageError if an id is unknown."""
         return [self.get(number) for number in numbers]
+
+    def attempts_at(self, action: protocol.ActionRef | None) -> tuple[str, str | None]:
+        """Return the SPEC and the condition of the attempts that the user follows at an action.
+
+        They are those of the newest breakpoint that names it; otherwise the attempts of its
+        pattern, or the folds of its operation; anywhere else, the attempts of all patterns.
+        """
+        if action is not None:
+            for one in reversed(self._all.values()):
+                if one.names_attempt(action):
+                    return one.spec, one.condition
+        return attempted_spec(action), None
 
     def kind_of(self, number: int) -> str:
         """Return what a breakpoint is, or was before it was deleted, such as ``watch``."""

@@ -12,7 +12,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import resolve_spec
-from actiondbg.breakpoints.spec import attempt_terms, attempted_spec, parse_spec
+from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
@@ -505,11 +505,14 @@ class Session(Closeable):
         Breakpoints at attempts and at folds only count their hits on the way.
 
         Args:
-            spec: as of a breakpoint; None for the pattern, or the folds of the operation name, at
-                the stop, and anywhere else for all patterns.
+            spec: as of a breakpoint; None for that of the breakpoint that names the attempt at
+                the stop, otherwise for its pattern, or the folds of its operation name, and
+                anywhere else for all patterns.
             condition: as of a breakpoint; None for none.
         """
-        terms = parse_spec(resolve_spec(spec or attempted_spec(self.stop), self.names).spec)
+        if spec is None:
+            spec, condition = self._table.attempts_at(self.stop)
+        terms = parse_spec(resolve_spec(spec, self.names).spec)
         until = protocol.Until(
             terms=terms,
             condition=None if condition is None else parse_condition(condition),

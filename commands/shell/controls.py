@@ -151,9 +151,9 @@ class NextSuccessOptions(Options):
 
 @RUNNING.command("next-success", example="next-success", aliases=("ns",), repeats=True)
 def next_success(console: Console, options: NextSuccessOptions) -> Stop:
-    """Stop after the next successful attempt of the pattern at this stop, or fold of its operation;
-    elsewhere, of any pattern. SPEC selects others. Breakpoints at attempts and folds only count on
-    the way; others, watches and catches stop.
+    """Stop after the next successful attempt that the breakpoint of this stop names, or of the same
+    pattern, or fold of the same operation; elsewhere, of any pattern. SPEC selects others.
+    Breakpoints at attempts and folds only count on the way; others, watches and catches stop.
     """
     spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)
     here = console.session.stop

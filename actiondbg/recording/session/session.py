@@ -14,7 +14,6 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
-from actiondbg.breakpoints.spec import attempted_spec
 from actiondbg.errors import ControlRefused, NotRecorded
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
@@ -244,7 +243,8 @@ class RecordedSession(Closeable):
     def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop:
         """Continue to the end of the next successful attempt or fold; see ``Session``."""
         self._check()
-        spec = spec or attempted_spec(self.stop)
+        if spec is None:
+            spec, condition = self._table.attempts_at(self.stop)
         places = self._query.places(spec, condition, "succeeded")
         with self._table.passing_attempts():
             return self._position.resume(self._actions.end_events(places), "until")

@@ -17,6 +17,7 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from tests.elements import some
+from tests.fakes import stock_tool as stock
 from tests.fakes.stops import all_stops
 
 Launch = Callable[..., actiondbg.Session]
@@ -346,6 +347,24 @@ def test_next_success_passes_the_failures_of_a_pattern(launch: Launch) -> None:
     temporary = [one for one in session.breakpoints.all() if one.temporary]
     assert [one.spec for one in temporary] == ["op:arith.*"]
     assert session.continue_().when == "exit"
+
+
+def test_next_success_is_of_what_the_breakpoint_names(launch: Launch) -> None:
+    def mixed() -> actiondbg.Session:
+        passes = "--pass-pipeline=builtin.module(inline,canonicalize,symbol-dce)"
+        return launch(passes, source=stock.write("mixed.mlir", stock.MIXED))
+
+    wanted = successes(mixed(), "pattern:*")
+    session = mixed()
+    session.breakpoints.add("pattern:*")
+    session.run()
+    found = [session.next_success() for _ in wanted]
+    assert [stop.ordinal for stop in found] == wanted
+    assert len({stop.name for stop in found}) > 1
+    session = mixed()
+    session.breakpoints.add("pattern:*", condition=f"ordinal != {wanted[0]}")
+    session.run()
+    assert session.next_success().ordinal == wanted[1]
 
 
 def test_next_success_of_a_fold_and_of_a_spec(launch: Launch) -> None:

@@ -12,15 +12,21 @@
 
 namespace adbg::detour {
 
+/// Whose files are trusted.
+enum class Writers { Anybody, ThisUser };
+
 /// A file, mapped for reading while this exists; empty if that fails.
 class MappedFile {
 public:
-  explicit MappedFile(const char *path) {
+  /// With `ThisUser`, a file is as good as missing that others than this user
+  /// and root may have written.
+  explicit MappedFile(const char *path, Writers writers = Writers::Anybody) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
       return;
     struct stat status;
-    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+    if (fstat(fd, &status) == 0 && status.st_size > 0 &&
+        (writers == Writers::Anybody || isPrivate(status))) {
       void *mapped =
           mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
       if (mapped != MAP_FAILED) {
@@ -52,6 +58,12 @@ public:
   }
 
 private:
+  static bool isPrivate(const struct stat &status) {
+    return S_ISREG(status.st_mode) &&
+           (status.st_uid == 0 || status.st_uid == geteuid()) &&
+           !(status.st_mode & (S_IWGRP | S_IWOTH));
+  }
+
   const char *bytes = nullptr;
   size_t size = 0;
 };

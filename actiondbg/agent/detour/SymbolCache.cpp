@@ -28,7 +28,7 @@ SymbolCache::SymbolCache(const std::string &object, const std::string &buildId,
 bool SymbolCache::read(SymbolPlaces &places) const {
   if (path.empty())
     return false;
-  MappedFile file(path.c_str());
+  MappedFile file(path.c_str(), Writers::ThisUser);
   auto *kept = file.at<SymbolPlace>(0, count);
   if (!kept || file.at<char>(0, count * sizeof(SymbolPlace) + 1))
     return false;

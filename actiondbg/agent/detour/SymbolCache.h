@@ -17,7 +17,8 @@ public:
   SymbolCache(const std::string &object, const std::string &buildId,
               const SymbolSet &wanted);
 
-  /// Returns false if there is no file of this kind.
+  /// Returns false if there is no file of this kind, or other users may have
+  /// written it: what is in it is called.
   bool read(SymbolPlaces &places) const;
   /// A file that cannot be written is not missed.
   void write(const SymbolPlaces &places) const;

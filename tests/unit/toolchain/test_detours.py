@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -124,6 +125,32 @@ def test_symbols_are_found_in_the_cache(detours: list[Path], tmp_path: Path) -> 
         file.write(b"\0\0")
     assert _outputs([program, named], environment) == first
     assert len(list(tmp_path.glob("symbols-*"))) == 2
+
+
+@needs_x86
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_cache_that_others_may_write_is_not_read(
+    detours: list[Path], tmp_path: Path, mode: int
+) -> None:
+    program, _ = detours
+    named = tmp_path / "named.so"
+    command = [*find_c_compiler().command, "-O1", "-shared", "-fPIC", str(SOURCES / "targets.c")]
+    subprocess.run([*command, "-Wl,--build-id=0x0123456789abcdef", "-o", str(named)], check=True)
+    environment = {"ACTIONDBG_CACHE": str(tmp_path)}
+    first = _outputs([program, named], environment)
+    (kept,) = tmp_path.glob("symbols-*")
+    places = kept.read_bytes()
+    kept.write_bytes(bytes(len(places)))  # no symbol is anywhere
+    assert _outputs([program, named], environment) != first, "a cache of one's own is read"
+    kept.chmod(mode)
+    assert _outputs([program, named], environment) == first
+    assert kept.read_bytes() == places
+    assert not kept.stat().st_mode & 0o022
+    if os.geteuid() == 0:
+        kept.write_bytes(bytes(len(places)))
+        os.chown(kept, 12345, -1)
+        assert _outputs([program, named], environment) == first
+        assert kept.stat().st_uid == 0
 
 
 def test_where_a_longjmp_leads_is_known(tmp_path: Path) -> None:

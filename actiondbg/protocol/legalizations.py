@@ -110,11 +110,26 @@ class ReasonGiven(_Event, tag="reason"):
     text: str
 
 
+class SimilarType(msgspec.Struct, frozen=True, kw_only=True):
+    """A type that converts, and how it differs from one that does not: "without a layout"."""
+
+    how: str
+    type: str
+
+
 class TypeFailed(_Event, tag="type"):
-    """A type converter, by the name of its class if that says anything, converts no such type."""
+    """A type converter, by the name of its class if that says anything, converts no such type.
+
+    Where reasons are asked for: ``said`` is the debug output of the conversion, which a tool with
+    assertions writes, ``part`` the innermost part of the type that does not convert, and
+    ``similar`` are types like that part, or else like the type, that convert.
+    """
 
     type: str
     converter: str | None
+    said: str | None = None
+    part: str | None = None
+    similar: list[SimilarType] = msgspec.field(default_factory=list[SimilarType])
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -600,7 +600,8 @@ class OpenLegalizations(Request[Empty]):
     """Write what dialect conversions that fail tried into the file ``path``.
 
     What was tried in vain for the operations of ``ids``, and for those whose name matches ``glob``,
-    is written for conversions that succeed, too: for ``most`` operations.
+    is written for conversions that succeed, too: for ``most`` operations. With ``reasons`` it is
+    found out why types do not convert, which may change the run.
     """
 
     method: ClassVar[str] = "legalizations/open"
@@ -608,6 +609,7 @@ class OpenLegalizations(Request[Empty]):
     ids: list[int] = msgspec.field(default_factory=list[int])
     glob: str = ""
     most: int = 1000
+    reasons: bool = False
 
 
 class CloseLegalizations(Request[Empty]):

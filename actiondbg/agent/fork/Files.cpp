@@ -32,6 +32,15 @@ static void keepErrors(const char *bytes, size_t size) {
     errors[(begin + i) % sizeof(errors)] = bytes[i];
 }
 
+static std::string *capturedErrors = nullptr;
+
+void Files::captureErrors(std::string *text) { capturedErrors = text; }
+
+static void capture(const char *bytes, size_t size) {
+  std::string &text = *capturedErrors;
+  text.append(bytes, std::min(size, text.capacity() - text.size()));
+}
+
 static int shownErrors = -1; // stderr, while it goes nowhere
 
 static void hideErrors() {
@@ -91,6 +100,10 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   static auto *next = real<ssize_t(int, const void *, size_t)>("write");
   if (fd != 1 && fd != 2)
     return next(fd, bytes, size);
+  if (fd == 2 && LLVM_UNLIKELY(capturedErrors)) {
+    capture(static_cast<const char *>(bytes), size);
+    return size;
+  }
   if (fd == 2)
     keepErrors(static_cast<const char *>(bytes), size);
   uint64_t &count = writtenSoFar.bytes[fd - 1];

@@ -70,6 +70,9 @@ public:
   /// Notes that this process is a new fork. Unless it replaces the tool, it
   /// removes only files that it makes from now on.
   static void noteFork();
+  /// Appends what is written to stderr to a text instead; null ends it. The
+  /// text must have room: nothing is allocated for it.
+  static void captureErrors(std::string *text);
   /// Shows stderr again after an assertion that was shown before.
   /// Async-signal-safe.
   static void showErrors();

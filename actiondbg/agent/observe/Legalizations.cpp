@@ -34,7 +34,7 @@ bool WantedOperations::contains(Operation *op, uint32_t id) {
 }
 
 std::error_code Legalizations::open(const std::string &path,
-                                    WantedOperations operations) {
+                                    WantedOperations operations, bool reasons) {
   std::error_code error;
   auto opened = std::make_unique<llvm::raw_fd_ostream>(path, error);
   if (error)
@@ -42,6 +42,7 @@ std::error_code Legalizations::open(const std::string &path,
   file = std::move(opened);
   wanted = std::move(operations);
   written = 0;
+  typeReasons.ask(reasons);
   return error;
 }
 
@@ -50,6 +51,7 @@ bool Legalizations::close() {
   for (Conversion &conversion : conversions)
     write(conversion, linesOf(conversion.events));
   conversions.clear();
+  typeReasons.ask(false);
   file->flush();
   bool isWritten = !file->has_error();
   file->clear_error();
@@ -407,6 +409,8 @@ void Legalizations::reason(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::gaveReason(const Diagnostic &diagnostic) {
+  if (typeReasons.isProbing())
+    return;
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty()) {
@@ -423,6 +427,8 @@ void Legalizations::gaveReason(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::diagnosed(const Diagnostic &diagnostic) {
+  if (typeReasons.isProbing())
+    return;
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty() && conversion.open.back().isTrying) {
@@ -478,6 +484,8 @@ void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
+  if (typeReasons.isProbing())
+    return;
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (conversion.open.empty())
@@ -485,10 +493,13 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
   Silence silence;
   conversion.open.back().hasSaidWhy = true;
   std::string name = nameOf(converter);
-  add(Object{
+  Object event{
       {"event", "type"},
       {"type", safe(textOf(type))},
-      {"converter", name.empty() ? llvm::json::Value(nullptr) : safe(name)}});
+      {"converter", name.empty() ? llvm::json::Value(nullptr) : safe(name)}};
+  if (typeReasons.areAsked())
+    typeReasons.describe(converter, type, event);
+  add(std::move(event));
 }
 
 /// A conversion asks for the type of a value where its MLIR can: LLVM 22.

@@ -11,6 +11,7 @@
 
 #include "match/Glob.h"
 #include "observe/Identity.h"
+#include "observe/TypeReasons.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
@@ -45,7 +46,9 @@ class Legalizations {
 public:
   explicit Legalizations(const Identities &ids) : ids(ids) {}
 
-  std::error_code open(const std::string &path, WantedOperations wanted);
+  /// `reasons`: whether to find out why types do not convert.
+  std::error_code open(const std::string &path, WantedOperations wanted,
+                       bool reasons);
   bool isOpen() const { return file != nullptr; }
   /// Closes the file; returns false if a write failed.
   bool close();
@@ -79,6 +82,8 @@ public:
   /// An error of the conversion, or anything that a pattern reports.
   void diagnosed(const mlir::Diagnostic &diagnostic);
   void typeFailed(const mlir::TypeConverter &converter, mlir::Type type);
+
+  TypeReasons typeReasons;
 
 private:
   /// Makes an event. Most are dropped, so that they are described only when

@@ -6,7 +6,7 @@
 namespace adbg {
 
 OpenLegalizationsArguments::OpenLegalizationsArguments(Fields &fields)
-    : path(fields.text("path")) {
+    : path(fields.text("path")), reasons(fields.boolean("reasons", false)) {
   wanted.ids = fields.integers("ids");
   wanted.name = Glob::parse(fields, "glob");
   wanted.most = fields.integerOr("most", 1, 1000);
@@ -14,7 +14,7 @@ OpenLegalizationsArguments::OpenLegalizationsArguments(Fields &fields)
 
 Answer<NoResult> OpenLegalizations::run(OpenLegalizationsArguments &arguments) {
   if (std::error_code error = engine.legalizations.open(
-          arguments.path, std::move(arguments.wanted)))
+          arguments.path, std::move(arguments.wanted), arguments.reasons))
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());
   return NoResult();

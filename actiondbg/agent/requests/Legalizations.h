@@ -11,6 +11,7 @@ namespace adbg {
 struct OpenLegalizationsArguments {
   std::string path;
   WantedOperations wanted;
+  bool reasons;
   explicit OpenLegalizationsArguments(Fields &fields);
 };
 

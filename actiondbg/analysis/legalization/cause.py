@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
-from actiondbg.protocol.legalizations import CastUnresolved, Neighbour
+from actiondbg.protocol.legalizations import CastUnresolved, Neighbour, TypeFailed
 from actiondbg.support.counts import counted
 
 CauseKind = Literal[
@@ -29,6 +29,11 @@ _MATERIALIZATION = re.compile(
     r"\((?P<target>.*)\) that remained live"
 )
 _LEGALIZE = re.compile(r"failed to legalize operation '(?P<op>[^']*)'")
+
+
+# Such as "[mlir-spirv-conversion] SPIRVConversion.cpp:172 ".
+_DEBUG_PREFIX = re.compile(r"^\s*\[[\w.-]+(?:[: ][^\]]*)?\]:?\s*(?:[\w./-]+\.(?:cpp|h):\d+:?\s*)?")
+_PRINTER = re.compile(r"^\s*\[asm-printer\b")  # of the types in the output
 
 
 class Step(NamedTuple):
@@ -133,6 +138,13 @@ def _unresolved(source: str, target: str, cast: CastUnresolved | None) -> str:
 
 def _operation(op: Neighbour) -> str:
     return op.name if op.id is None else f"@{op.id} {op.name}"
+
+
+def said_lines(failed: TypeFailed) -> list[str]:
+    """Return what the conversion of a type said in the debug output of the tool."""
+    lines = (failed.said or "").splitlines()
+    plain = [_DEBUG_PREFIX.sub("", line).strip() for line in lines if not _PRINTER.match(line)]
+    return [line for line in dict.fromkeys(plain) if line]
 
 
 def rank(tried: TriedPattern) -> int:

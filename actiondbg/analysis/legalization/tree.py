@@ -22,6 +22,7 @@ from actiondbg.protocol.legalizations import (
     PatternBegan,
     PatternEnded,
     ReasonGiven,
+    SimilarType,
     TryResult,
     TypeFailed,
     ValuesNamed,
@@ -128,6 +129,43 @@ def read_conversions(
         if not isinstance(event, ValuesNamed):
             tree.add(event)
     return tree.conversions
+
+
+def has_failed_types(conversion: Conversion) -> bool:
+    """Return whether a type did not convert for an operation of a conversion."""
+    return any(map(_has_failed_types, conversion.legalizations))
+
+
+def _has_failed_types(one: Legalization) -> bool:
+    inner = (each for tried in one.tried for each in tried.generated)
+    return (
+        bool(one.types)
+        or any(tried.types for tried in one.tried)
+        or any(map(_has_failed_types, inner))
+    )
+
+
+def without_reasons(conversion: Conversion) -> Conversion:
+    """Return a conversion without the reasons why types do not convert."""
+    legalizations = [_without_reasons(one) for one in conversion.legalizations]
+    return msgspec.structs.replace(conversion, legalizations=legalizations)
+
+
+def _without_reasons(one: Legalization) -> Legalization:
+    tried = [
+        msgspec.structs.replace(
+            each, types=_bare(each.types), generated=list(map(_without_reasons, each.generated))
+        )
+        for each in one.tried
+    ]
+    return msgspec.structs.replace(one, tried=tried, types=_bare(one.types))
+
+
+def _bare(types: list[TypeFailed]) -> list[TypeFailed]:
+    return [
+        msgspec.structs.replace(each, said=None, part=None, similar=list[SimilarType]())
+        for each in types
+    ]
 
 
 _PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed

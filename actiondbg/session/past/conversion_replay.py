@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +11,14 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.legalization.explanation import Explanation, VerifierFailure
-from actiondbg.analysis.legalization.tree import Conversion, read_conversions
+from actiondbg.analysis.legalization.tree import (
+    Conversion,
+    has_failed_types,
+    read_conversions,
+    without_reasons,
+)
 from actiondbg.breakpoints.breakpoint import catches_on_wire
-from actiondbg.errors import NoAnswer
+from actiondbg.errors import NoAnswer, ToolGone
 from actiondbg.ir.value_names import ValueNames, read_names
 from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
 from actiondbg.session.inspection.agent_access import ForkAccess
@@ -51,11 +57,13 @@ class ConversionReplay:
         message = protocol.OpenLegalizations(
             path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
         )
-        with self._replay.log_file() as file, self._replay.fork() as fork:
-            fork.request(msgspec.structs.replace(message, path=str(file)))
-            replay_to(fork, self._replay.now())
-            fork.request(protocol.CloseLegalizations())
-            conversions = self._read(file, fork)
+        conversions = self._replayed(message)
+        if any(has_failed_types(one) for one in conversions):
+            # Debug output and probes may change the run, or end it: no reason is known then.
+            with contextlib.suppress(NoAnswer, ToolGone):
+                explained = self._replayed(msgspec.structs.replace(message, reasons=True))
+                if [without_reasons(one) for one in explained] == conversions:
+                    conversions = explained
         found = Explanation(target=target, conversions=conversions)
         if target is None and found.failed is None:
             found.verifier = self._verifier_failure()
@@ -79,6 +87,13 @@ class ConversionReplay:
         if stop.reason != "catch":
             return None
         return VerifierFailure(message=stop.message or "", culprit=stop.culprit)
+
+    def _replayed(self, message: protocol.OpenLegalizations) -> list[Conversion]:
+        with self._replay.log_file() as file, self._replay.fork() as fork:
+            fork.request(msgspec.structs.replace(message, path=str(file)))
+            replay_to(fork, self._replay.now())
+            fork.request(protocol.CloseLegalizations())
+            return self._read(file, fork)
 
     def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
         access = NamedAccess(ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))

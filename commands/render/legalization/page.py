@@ -13,6 +13,7 @@ from actiondbg.commands.render.legalization.text import (
     headline,
     legality_words,
     result_words,
+    type_reasons,
 )
 from actiondbg.commands.render.units import operation
 from actiondbg.ir.html import pieces, token_colors
@@ -21,6 +22,7 @@ from actiondbg.support.html_page import html_page
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
+    from actiondbg.protocol.legalizations import TypeFailed
 
 _STYLE = """\
 ul { list-style: none; padding-left: 1.4rem; } li { margin: .2rem 0; }
@@ -88,7 +90,7 @@ def _legalization(one: Legalization, is_full: bool, telling: Sequence[int]) -> s
     head = f"<b>{escape(operation(one.id, one.op))}</b>{place}"
     if one.legality is not None:
         head += f", {escape(legality_words(one, is_full))}"
-    items = [f"<li>{escape(failed_type(each))}</li>" for each in one.types]
+    items = [_failed_type(each) for each in one.types]
     for left_out in one.left_out:
         names = ", ".join(each.name for each in left_out.generates) or "nothing"
         text = f"{short_name(left_out.name)}: left out, as it generates {names}"
@@ -102,10 +104,16 @@ def _legalization(one: Legalization, is_full: bool, telling: Sequence[int]) -> s
     return f'<li class="{mark}">{head}{ir}{_list(items) if items else ""}</li>'
 
 
+def _failed_type(failed: TypeFailed) -> str:
+    reasons = "".join(f"<li>{escape(line)}</li>" for line in type_reasons(failed))
+    inner = _list([reasons]) if reasons else ""
+    return f"<li>{escape(failed_type(failed))}{inner}</li>"
+
+
 def _tried(tried: TriedPattern, is_full: bool, telling: Sequence[int]) -> str:
     number = f" #{tried.ordinal}" if tried.ordinal is not None else ""
     head = f"<b>{escape(short_name(tried.name))}</b>{number}: {escape(result_words(tried))}"
-    items = [f"<li>{escape(failed_type(each))}</li>" for each in tried.types]
+    items = [_failed_type(each) for each in tried.types]
     items += [f"<li>{escape(each)}</li>" for each in tried.reasons]
     items += [_legalization(each, is_full, telling) for each in tried.generated]
     mark = "succeeded" if tried.result == "succeeded" else "failed"

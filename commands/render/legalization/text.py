@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, short_name
+from actiondbg.analysis.legalization.cause import (
+    Cause,
+    cause_of,
+    rank,
+    said_lines,
+    short_name,
+)
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words
@@ -139,6 +145,7 @@ class _Text:
             yield f"{indent}  {legality_words(one, self._is_full)}"
         for each in one.types:
             yield f"{indent}  its types must be legal: {failed_type(each)}"
+            yield from (f"{indent}    {line}" for line in type_reasons(each))
         for left_out in one.left_out:
             names = ", ".join(each.name for each in left_out.generates) or "nothing"
             yield (
@@ -164,6 +171,7 @@ class _Text:
         yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {result_words(tried)}"
         for each in tried.types[: None if self._all else 1]:
             yield f"{indent}    {failed_type(each)}"
+            yield from (f"{indent}      {line}" for line in type_reasons(each))
         for reason in tried.reasons:
             if not reason.startswith("rolled back"):
                 yield f'{indent}    "{reason}"'
@@ -284,6 +292,21 @@ def result_words(tried: TriedPattern) -> str:
 def failed_type(failed: TypeFailed) -> str:
     """Return which converter does not convert which type."""
     return f"{failed.converter or 'the type converter'} does not convert {failed.type}"
+
+
+def type_reasons(failed: TypeFailed) -> Iterator[str]:
+    """Yield why a type does not convert, a line each."""
+    for line in said_lines(failed):
+        yield f"debug output: {line}"
+    what = failed.type
+    if failed.part is not None and failed.part != what:
+        what = failed.part
+        yield f"nor {what}, which is a part of it"
+    hows: dict[str, list[str]] = {}
+    for similar in failed.similar:
+        hows.setdefault(similar.how, []).append(similar.type)
+    for how, types in hows.items():
+        yield f"{how} it converts: {', '.join(types)}"
 
 
 def _note(text: str, location: str | None) -> str:

@@ -42,6 +42,8 @@ def test_the_examples_of_the_page(block: str, mlir_opt: str) -> None:
         text=True,
         env={**os.environ, "PATH": path},
     )
+    if mlir_opt.startswith("/usr"):  # a build without assertions has no debug output
+        said = "".join(line for line in said.splitlines(True) if "debug output: " not in line)
     assert run.stdout == said
     assert run.returncode == 0
 

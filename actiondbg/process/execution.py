@@ -85,7 +85,7 @@ class Execution:
         self._interrupt_wanted = False
         self._interrupted = False
         self._freezes = False  # whether the tool makes automatic checkpoints
-        self._muted = False
+        self._muted: protocol.Shown | None = None
         self._exited: protocol.Exited | None = None
         self._crashed: protocol.Crashed | None = None
         self._retraced: tuple[int, list[int]] | None = None  # the timeline that it went back on
@@ -205,22 +205,37 @@ class Execution:
         with self._held:
             return self.checkpoints.automatic(self.branches)
 
-    def written(self) -> protocol.Written | None:
-        """Return the bytes that the tool has written to stdout and stderr, None if unknown."""
+    def shown(self) -> protocol.Shown | None:
+        """Return the output to stdout and stderr on this timeline; None if unknown.
+
+        This process may be silent up to output that other processes have written.
+        """
+        now = self._written()
+        if now is None or self._muted is None:
+            return now or self._muted
+        stdout, stderr, event = map(max, now, self._muted)
+        return stdout, stderr, event
+
+    def _written(self) -> protocol.Shown | None:
+        """Return the output up to the stop or the end of this process, None if unknown."""
         if self.state == "stopped":
             with contextlib.suppress(ToolGone):  # the tool was killed meanwhile
-                return self.request(protocol.GetStatus()).written
+                status = self.request(protocol.GetStatus())
+                return *status.written, status.event
         last = self._exited or self._crashed
-        return last.written if last else None
+        # After its end the output that follows the last event has been written, too.
+        return (*last.written, last.event + 1) if last else None
 
-    def adopt(self, fork: ForkedTool, stop: Stop, branches: Branches, muted: bool) -> Stop:
+    def adopt(
+        self, fork: ForkedTool, stop: Stop, branches: Branches, muted: protocol.Shown | None
+    ) -> Stop:
         """Replace the tool by a fork, and end it; Ctrl-C has no effect meanwhile.
 
         Args:
             fork: stopped, of the role "tool".
             stop: the stop of the fork.
             branches: the timelines; the fork is on the current one.
-            muted: whether the fork is silent up to the output that the tool has written already.
+            muted: the output that the fork does not write again; None if it writes all.
 
         Returns:
             The stop, with a message about output files that cannot be made again.
@@ -255,7 +270,7 @@ class Execution:
     @property
     def is_muted(self) -> bool:
         """Whether the tool is silent up to the output of the process that it replaced."""
-        return self._muted
+        return self._muted is not None
 
     def interrupt(self) -> None:
         """Stop the tool before its next action; a second call stops it at once. Does not wait."""

@@ -148,7 +148,7 @@ class ForkedTool(Closeable):
         stdout: str | None = None,
         stderr: str | None = None,
         output: str | None = None,
-        muted: tuple[int, int] | None = None,
+        muted: protocol.Shown | None = None,
         shared: list[int] | None = None,
     ) -> ForkedTool:
         """Fork the fork, at the same stop.
@@ -159,7 +159,7 @@ class ForkedTool(Closeable):
                 for an unchanged redirection.
             stderr: as ``stdout``.
             output: as ``stdout``, for every other file that the tool writes.
-            muted: of a "tool", the bytes of stdout and stderr that were written already.
+            muted: of a "tool", the output to stdout and stderr that was written already.
             shared: of a "tool", the descriptors of files that others write too.
 
         Raises:

@@ -117,6 +117,7 @@ from actiondbg.protocol.types import PassRun as PassRun
 from actiondbg.protocol.types import Printed as Printed
 from actiondbg.protocol.types import Result as Result
 from actiondbg.protocol.types import Role as Role
+from actiondbg.protocol.types import Shown as Shown
 from actiondbg.protocol.types import SkipRule as SkipRule
 from actiondbg.protocol.types import Statistic as Statistic
 from actiondbg.protocol.types import StopCursor as StopCursor

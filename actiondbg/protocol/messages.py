@@ -25,6 +25,7 @@ from actiondbg.protocol.types import (
     Passed,
     Printed,
     Role,
+    Shown,
     SkipRule,
     Statistic,
     Term,
@@ -380,15 +381,15 @@ class Fork(Request[Forked]):
     """Fork the stopped tool; the child connects to ``socket``, at the same stop.
 
     ``stdout``, ``stderr`` and ``output`` are files for its output to those descriptors and to every
-    other file. The child is silent for the first ``muted`` bytes of stdout and stderr. The files of
-    the descriptors ``shared`` have other writers too.
+    other file. The child is silent up to the event of ``muted``, and then for the rest of the bytes
+    of stdout and stderr. The files of the descriptors ``shared`` have other writers too.
     """
 
     method: ClassVar[str] = "fork"
     result: ClassVar[type[Message]] = Forked
     role: Role
     socket: str = ""
-    muted: Written | None = None
+    muted: Shown | None = None
     stdout: str | None = None
     stderr: str | None = None
     output: str | None = None

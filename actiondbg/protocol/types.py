@@ -14,6 +14,7 @@ CatchKind = Literal["failure", "crash", "verify", "diagnostic", "nonconvergence"
 ChangeKind = Literal["inserted", "erased", "replaced", "modified", "moved"]
 Role = Literal["tool", "checkpoint", "replica", "trial"]
 Written = tuple[int, int]  # bytes to stdout and stderr, since the start of the run
+Shown = tuple[int, int, int]  # as Written, and the event up to which all output was written
 
 
 KEY_MARK = "\x1a"

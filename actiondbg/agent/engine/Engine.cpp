@@ -3,6 +3,7 @@
 #include "engine/Engine.h"
 #include "engine/Describe.h"
 #include "fork/CrashSignals.h"
+#include "fork/SilentStreams.h"
 #include "mlir/IR/Diagnostics.h"
 #include "observe/Convergence.h"
 #include "support/AgentHeap.h"
@@ -52,6 +53,7 @@ void Engine::join() {
   attached = true;
   hitLog.abandon();
   legalizations.abandon();
+  SilentStreams::reach(position.event);
   connection.notify("hello", hello(*this));
 }
 
@@ -92,6 +94,7 @@ bool Engine::begin(Frame &frame) {
       skips.plan->skipsUncounted(frame, innermost, position.ordinal)) {
     ++position.ordinal;
     position.event += 2;
+    SilentStreams::reach(position.event);
     knownNames.number(frame);
     return false;
   }
@@ -102,6 +105,7 @@ bool Engine::begin(Frame &frame) {
     keepCrashSignals();
   frame.ordinal = ++position.ordinal;
   ++position.event;
+  SilentStreams::reach(position.event);
   knownNames.number(frame);
   trace.note(frame, observer.ids);
   frame.tally.first = observer.log.end();
@@ -140,6 +144,7 @@ void Engine::finish(Frame &frame) {
   AgentHeap agentHeap;
   frame.over = true;
   ++position.event;
+  SilentStreams::reach(position.event);
   observer.end(frame, counts);
   if (LLVM_UNLIKELY(observer.recorder != nullptr))
     observer.recorder->end(frame, Observer::now());

@@ -1,6 +1,7 @@
 //===- Files.cpp - Files of the tool on each timeline ---------------------===//
 
 #include "fork/Files.h"
+#include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
 
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
@@ -32,7 +34,8 @@ static void keepErrors(const char *bytes, size_t size) {
     errors[(begin + i) % sizeof(errors)] = bytes[i];
 }
 
-static std::string *capturedErrors = nullptr;
+// Of one thread: others write where they wrote before.
+static thread_local std::string *capturedErrors = nullptr;
 
 void Files::captureErrors(std::string *text) { capturedErrors = text; }
 
@@ -121,6 +124,24 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   return silent + done;
 }
 
+ADBG_EXPORT ssize_t writeManyCounted(int fd, const struct iovec *parts,
+                                     int count) __asm__("writev");
+ssize_t writeManyCounted(int fd, const struct iovec *parts, int count) {
+  static auto *next = real<ssize_t(int, const struct iovec *, int)>("writev");
+  if (fd != 1 && fd != 2)
+    return next(fd, parts, count);
+  ssize_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    ssize_t done = writeCounted(fd, parts[i].iov_base, parts[i].iov_len);
+    if (done < 0)
+      return total ? total : done;
+    total += done;
+    if (static_cast<size_t>(done) < parts[i].iov_len)
+      break;
+  }
+  return total;
+}
+
 // The text of an assertion is written by the C library itself, which does not
 // call write: it is counted here, and goes nowhere where it is to be silent.
 ADBG_EXPORT void failAssertion(const char *, const char *, unsigned,
@@ -182,12 +203,17 @@ size_t Files::lastErrors(char *to) {
   return size;
 }
 
-void Files::mute(const Written &shown, llvm::ArrayRef<int> shared) const {
+void Files::mute(const ShownOutput &shown, llvm::ArrayRef<int> shared) const {
   mutedUpTo = Written(); // what a parent was silent for was on its timeline
-  for (int fd : {1, 2})
+  bool isMuted[2] = {false, false};
+  for (int fd : {1, 2}) {
     if (const Open *one = find(fd);
-        !one || !one->isOwn || llvm::is_contained(shared, fd))
-      mutedUpTo.bytes[fd - 1] = shown.bytes[fd - 1];
+        one && one->isOwn && !llvm::is_contained(shared, fd))
+      continue;
+    mutedUpTo.bytes[fd - 1] = shown.written.bytes[fd - 1];
+    isMuted[fd - 1] = shown.event != 0;
+  }
+  SilentStreams::begin(isMuted, shown.event);
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,15 +230,16 @@ void Files::note() {
   if (!all)
     return;
   while (struct dirent *entry = readdir(all)) {
-    int fd = static_cast<int>(strtol(entry->d_name, nullptr, 10));
+    int number = static_cast<int>(strtol(entry->d_name, nullptr, 10));
     struct stat file;
-    if (entry->d_name[0] == '.' || fd == dirfd(all) || fstat(fd, &file) != 0 ||
-        !S_ISREG(file.st_mode))
+    if (entry->d_name[0] == '.' || number == dirfd(all) ||
+        fstat(number, &file) != 0 || !S_ISREG(file.st_mode))
       continue;
+    int fd = SilentStreams::keptFor(number);
     char path[4096];
-    ssize_t size = readlink(linkOf(fd).c_str(), path, sizeof(path));
-    open.push_back({fd, fcntl(fd, F_GETFL), file.st_dev, file.st_ino,
-                    file.st_mode, lseek(fd, 0, SEEK_CUR), file.st_size,
+    ssize_t size = readlink(linkOf(number).c_str(), path, sizeof(path));
+    open.push_back({fd, fcntl(number, F_GETFL), file.st_dev, file.st_ino,
+                    file.st_mode, lseek(number, 0, SEEK_CUR), file.st_size,
                     size > 0 ? std::string(path, size) : ""});
     Open &one = open.back();
     if (!one.isNamed())

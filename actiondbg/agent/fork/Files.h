@@ -16,6 +16,14 @@ struct Written {
   uint64_t bytes[2] = {0, 0};
 };
 
+/// What a process before this one has written to stdout and stderr.
+struct ShownOutput {
+  Written written;
+  /// The event up to which all output is part of it, whatever function wrote
+  /// it. Of the output behind it, `written` counts that of write(2).
+  uint64_t event = 0;
+};
+
 /// Output files of a fork; an empty path leaves that output unchanged.
 struct Outputs {
   std::string standard[2];
@@ -63,15 +71,15 @@ public:
   bool redirect(const Outputs &outputs);
   /// Discards all output from now on.
   static void discard();
-  /// Suppresses output on stdout and stderr until `shown` bytes have been
-  /// written, on those that could not be truncated.
-  void mute(const Written &shown, llvm::ArrayRef<int> shared) const;
+  /// Suppresses the output on stdout and stderr that was shown, on those that
+  /// could not be truncated.
+  void mute(const ShownOutput &shown, llvm::ArrayRef<int> shared) const;
   static const Written &written();
   /// Notes that this process is a new fork. Unless it replaces the tool, it
   /// removes only files that it makes from now on.
   static void noteFork();
-  /// Appends what is written to stderr to a text instead; null ends it. The
-  /// text must have room: nothing is allocated for it.
+  /// Appends what this thread writes to stderr to a text instead; null ends
+  /// it. The text must have room: nothing is allocated for it.
   static void captureErrors(std::string *text);
   /// Shows stderr again after an assertion that was shown before.
   /// Async-signal-safe.

@@ -18,7 +18,7 @@ struct ForkSettings {
   Role role = Role::Replica;
   std::string socket;
   Outputs outputs;
-  std::optional<Written> muted;
+  std::optional<ShownOutput> muted;
   std::vector<int> shared;
 };
 

@@ -4,6 +4,7 @@
 #include "fork/CrashSignals.h"
 #include "fork/ProcessTitle.h"
 #include "fork/QuietFork.h"
+#include "fork/SilentStreams.h"
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"
 
@@ -39,6 +40,7 @@ void Forks::become(const ForkSettings &settings) {
     checkpoints = Checkpoints();
   // Its end must not remove files of the tool, unless it is the tool.
   setFork(role != Role::Tool);
+  SilentStreams::end();
   Files::noteFork();
   // Output in the wrong file would be judged by an oracle.
   if (!files.redirect(settings.outputs))
@@ -46,7 +48,7 @@ void Forks::become(const ForkSettings &settings) {
   switch (role) {
   case Role::Tool:
     files.reopen(settings.shared, !settings.muted);
-    files.mute(settings.muted.value_or(Written()), settings.shared);
+    files.mute(settings.muted.value_or(ShownOutput()), settings.shared);
     handleCrashSignals();
     break;
   case Role::Trial:

@@ -27,10 +27,11 @@ ForkArguments::ForkArguments(Fields &fields) {
   std::vector<int64_t> muted = fields.integers("muted");
   for (int64_t fd : fields.integers("shared"))
     settings.shared.push_back(fd);
-  if (!muted.empty() && muted.size() != 2)
-    fields.fail("the field 'muted' is not a list of two integers");
+  if (!muted.empty() && muted.size() != 3)
+    fields.fail("the field 'muted' is not a list of three integers");
   else if (!muted.empty())
-    settings.muted = Written{{uint64_t(muted[0]), uint64_t(muted[1])}};
+    settings.muted = ShownOutput{{{uint64_t(muted[0]), uint64_t(muted[1])}},
+                                 uint64_t(muted[2])};
 }
 
 Answer<Object> Fork::run(ForkArguments &arguments) {

@@ -52,7 +52,7 @@ class ToolReplacement:
         made = execution.fork(protocol.Fork(role="tool", shared=shared))
         with closed_on_error(made):
             self._prepare(execution, made, execution.branches)
-        execution.adopt(made, stop, execution.branches, muted=False)
+        execution.adopt(made, stop, execution.branches, muted=None)
 
     def fork(self, frozen: Frozen, branches: Branches) -> ForkedTool | None:
         """Fork a checkpoint to replace the tool.
@@ -65,7 +65,7 @@ class ToolReplacement:
         try:
             return frozen.tool.fork(
                 "tool",
-                muted=execution.written() if same else None,
+                muted=execution.shown() if same else None,
                 shared=self._executions.shared_streams(),
             )
         except (AgentError, ToolGone, NotStopped):
@@ -84,7 +84,8 @@ class ToolReplacement:
             inside: 0 for the event itself; k for the k-th stop in an action after it.
         """
         execution = self._executions.need_idle()
-        muted = branches.current.number == execution.branches.current.number
+        same = branches.current.number == execution.branches.current.number
+        muted = execution.shown() if same else None
         with closed_on_error(made):
             self._prepare(execution, made, branches)
             stop = made.stop if event is None else _advance(made, event, inside)

@@ -250,7 +250,7 @@ def test_ending_the_run_ends_the_forks_of_other_threads(fake: Launch) -> None:
 
 def test_hand_over(fake: Launch) -> None:
     origin = at_start(fake, "--exit", "4")
-    one = origin.fork("tool", muted=(3, 4), shared=[1])
+    one = origin.fork("tool", muted=(3, 4, 0), shared=[1])
     client, pidfd = one.hand_over()
     assert one.is_closed
     one.close()

@@ -110,7 +110,8 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   if (fd == 2)
     keepErrors(static_cast<const char *>(bytes), size);
   uint64_t &count = writtenSoFar.bytes[fd - 1];
-  uint64_t muted = mutedUpTo.bytes[fd - 1];
+  // The tool may have sent a silent stream to a file of its own.
+  uint64_t muted = SilentStreams::areSilent() ? 0 : mutedUpTo.bytes[fd - 1];
   size_t silent = count < muted ? std::min<uint64_t>(size, muted - count) : 0;
   count += silent;
   if (silent == size && size)
@@ -444,16 +445,26 @@ bool Files::redirect(const Outputs &outputs) {
 
 void Files::discard() {
   int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  struct stat input;
+  struct stat input, streams[2] = {};
+  for (int fd : {1, 2})
+    fstat(fd, &streams[fd - 1]);
   if (fstat(0, &input) == 0 && !S_ISREG(input.st_mode))
     dup2(null, 0);
   dup2(null, 1);
   dup2(null, 2);
-  // The tool's open files are shared with it too.
-  for (int file = 3; file < 1024; ++file)
-    if (struct stat one; fstat(file, &one) == 0 && S_ISREG(one.st_mode) &&
-                         (fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY)
+  // The tool's open files are shared with it too, and so are duplicates of its
+  // streams.
+  for (int file = 3; file < 1024; ++file) {
+    struct stat one;
+    if (file == null || fstat(file, &one) != 0 ||
+        (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY)
+      continue;
+    bool isStream = llvm::any_of(streams, [&](const struct stat &stream) {
+      return stream.st_dev == one.st_dev && stream.st_ino == one.st_ino;
+    });
+    if (S_ISREG(one.st_mode) || isStream)
       dup2(null, file);
+  }
 }
 
 } // namespace adbg

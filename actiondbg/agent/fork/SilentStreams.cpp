@@ -77,7 +77,7 @@ void SilentStreams::begin(const bool (&streams)[2], uint64_t event) {
   for (int stream : {0, 1})
     if (streams[stream])
       silence(stream);
-  if (aside[0] >= 0 || aside[1] >= 0)
+  if (areSilent())
     until = event;
 }
 
@@ -94,6 +94,8 @@ void SilentStreams::end() {
     close(from);
   }
 }
+
+bool SilentStreams::areSilent() { return aside[0] >= 0 || aside[1] >= 0; }
 
 int SilentStreams::shown(int fd) {
   return (fd == 1 || fd == 2) && aside[fd - 1] >= 0 ? aside[fd - 1] : fd;

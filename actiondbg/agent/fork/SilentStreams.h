@@ -26,6 +26,7 @@ public:
       end();
   }
   static void end();
+  static bool areSilent();
   /// Returns the descriptor of the stream as it was: one that is kept aside
   /// while the stream leads nowhere.
   static int shown(int fd);

@@ -106,3 +106,47 @@ def test_output_is_shown_once_in_a_terminal(program: list[str], way: str) -> Non
     typed = [word for command in commands for word in ("-ex", command)]
     lines = in_terminal([COMMAND, "-nx", "--batch", *typed, "--", *program])
     assert [line for line in lines if line in alone] == alone
+
+
+COPIES = """\
+import os
+from mlir.ir import Context, Module
+from mlir.passmanager import PassManager
+
+TEXT = "func.func @f(%a: i32) -> i32 {\\n%c = arith.constant 0 : i32\\n" \\
+    "%x = arith.addi %a, %c : i32\\nreturn %x : i32\\n}"
+early = os.dup(1)
+with Context():
+    for turn in range(3):
+        module = Module.parse(TEXT)
+        PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+        os.write(early, b"early %d\\n" % turn)
+        os.write(1, b"one %d\\n" % turn)
+        if turn == 0:
+            late = os.dup(1)
+        if turn == 1:
+            file = os.open("redirected.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            saved = os.dup(1)
+            os.dup2(file, 1)
+            os.write(1, b"to a file\\n")
+        os.write(late, b"late %d\\n" % turn)
+        if turn == 2:
+            os.dup2(saved, 1)
+            os.write(1, b"back\\n")
+"""
+
+
+def test_copies_of_a_descriptor_are_silent_and_shown_again(program: list[str]) -> None:
+    Path(program[1]).write_text(COPIES)
+    alone = subprocess.run(program, capture_output=True, text=True, check=True).stdout.splitlines()
+    file = Path("redirected.txt").read_text()
+    commands = ["break pass:canonicalize", "run", *WAYS["twice"], "delete", "continue"]
+    typed = [word for command in commands for word in ("-ex", command)]
+    done = subprocess.run(
+        [COMMAND, "-nx", "--batch", *typed, "--", *program],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [line for line in done.stdout.splitlines() if line in alone] == alone
+    assert Path("redirected.txt").read_text() == file

@@ -102,7 +102,11 @@ class SetJudge:
         skipped = (index for index in range(len(candidates)) if index not in applied)
         first = next(skipped, None)
         first_skip = 0 if first is None else candidates[first].ordinal
-        return evaluator.trial(evaluator.plan(self._scheme, apply=keys), first_skip)
+        # A plan that applies some actions skips only the operations of a schedule that it names.
+        left_out = (one for index, one in enumerate(candidates) if index not in applied)
+        steps = [one.key for one in left_out if one.is_step]
+        plan = evaluator.plan(self._scheme, apply=keys, skip=steps or None)
+        return evaluator.trial(plan, first_skip)
 
     def close(self) -> None:
         """Cancel the running trials."""

@@ -69,7 +69,9 @@ def _print_both(
     """Print the IR before and after an action, in one fork: keys of values differ by process."""
     with make() as fork:
         stop = fork.advance(ordinal)
-        root = None if module else _function_of(fork)
+        # An operation of a schedule changes other functions than its own.
+        is_step = stop.tag == "transform-op"
+        root = None if module or is_step else _function_of(fork)
         before = print_named(fork, root, new_file(), generic)
         if skipped:
             return before, before, stop

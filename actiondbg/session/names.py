@@ -22,7 +22,14 @@ _LEARN_SECONDS = 1.0  # names are a convenience: they must not delay the end of 
 STDIN = "<stdin>"  # as MLIR names it in locations
 # Of MLIR's own actions, and the agent's: known before the first of them.
 _TAGS = frozenset(
-    ("apply-conversion", "apply-pattern", "fold", "GreedyPatternRewriteIteration", "pass-execution")
+    (
+        "apply-conversion",
+        "apply-pattern",
+        "fold",
+        "GreedyPatternRewriteIteration",
+        "pass-execution",
+        "transform-op",
+    )
 )
 
 

@@ -17,7 +17,7 @@ Refusal = Callable[["Command"], str | None]
 
 SPEC = """\
 SPEC selects actions by one property, or by several joined with 'and'.
-  tag:T             tag, such as apply-pattern, fold, pass-execution
+  tag:T             tag, such as apply-pattern, fold, pass-execution, transform-op
   pattern:GLOB      application of a pattern with that name
   pass:GLOB         execution of a pass, by argument or class name
   fold:OPGLOB       fold of an operation with that name

@@ -212,9 +212,10 @@ void Engine::planObservation(Frame &frame) {
       (frame.untilResults &&
        (!resumption.outcome || resumption.outcome->needsReasons()));
   frame.wantsReasons |= breakpoints.needReasons(frame);
-  // Digesting a function costs more than most actions: only for single steps
-  // and for passes.
+  // Digesting a function costs more than most actions: only for single steps,
+  // passes and operations of schedules.
   frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
+                        frame.kind == Kind::Step ||
                         (isStep && frame.depth == resumption.depth) ||
                         resumption.event == event + 1;
 }

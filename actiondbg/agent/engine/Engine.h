@@ -302,7 +302,7 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   frame.tally.firstId = observer.ids.upcoming();
   observer.innermost = &frame;
   observer.forgetFold();
-  if (LLVM_UNLIKELY(kind == Kind::Pass))
+  if (LLVM_UNLIKELY(kind == Kind::Pass || kind == Kind::Step))
     observer.begin(frame, /*isCounted=*/false);
   if (LLVM_LIKELY(observer.recorder))
     observer.recorder->begin(frame, kind, op, folded);

@@ -40,7 +40,9 @@ const Rare &Frame::none = *new Rare;
 StringRef Frame::tag() const {
   if (kind == Kind::None)
     return "";
-  return action ? action->getTag() : "fold";
+  if (action)
+    return action->getTag();
+  return kind == Kind::Fold ? "fold" : "transform-op";
 }
 
 StringRef nameFrom(const void *key) {
@@ -65,8 +67,8 @@ std::string Frame::text() const {
   if (action) {
     llvm::raw_string_ostream os(text);
     action->print(os);
-  } else if (kind == Kind::Fold) {
-    text = "fold " + fullName();
+  } else if (nameKey) {
+    text = tag().str() + " " + fullName();
   }
   return text;
 }
@@ -79,8 +81,8 @@ std::string Frame::fullName() const {
                                     : p->getArgument().str();
   if (kind == Kind::None)
     return "";
-  if (kind == Kind::Fold)
-    return nameFrom(foldedName).str();
+  if (nameKey)
+    return nameFrom(nameKey).str();
   // An action with an unknown tag: its printed text, unless that is only the
   // tag.
   std::string printed = text();
@@ -149,6 +151,15 @@ const Frame *Frame::passAround() const {
   while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
     frame = frame->parent;
   return frame;
+}
+
+Operation *Frame::payload() const {
+  if (const Frame *pass = passAround())
+    return pass->op();
+  Operation *outermost = op();
+  while (outermost && outermost->getParentOp())
+    outermost = outermost->getParentOp();
+  return outermost;
 }
 
 const ErasedUnit *Frame::erasedUnit(size_t index) const {

@@ -33,6 +33,8 @@ enum class Kind : uint8_t {
   Pass,
   Iteration,
   Conversion,
+  /// The interpretation of an operation of a transform dialect schedule.
+  Step,
   Other,
   None
 };
@@ -96,11 +98,12 @@ struct Frame {
   Frame *parent = nullptr;
   /// The dialect conversion around this action, if there is one.
   Frame *conversion = nullptr;
-  /// The action; null for a fold, which upstream has no action for.
+  /// The action; null for a fold and a step of a schedule, which upstream has
+  /// no actions for.
   const mlir::tracing::Action *action = nullptr;
-  /// For a fold: the key of the operation's name; the operation may be erased
-  /// since.
-  const void *foldedName = nullptr;
+  /// For a fold and a step: the key of the operation's name; the operation may
+  /// be erased since.
+  const void *nameKey = nullptr;
   llvm::ArrayRef<mlir::IRUnit> units;
 
   // Ordered by size, because all of this is initialized for each action.
@@ -145,10 +148,10 @@ struct Frame {
   uint16_t contextNumber = Contexts::unknown;
 
   Frame(const mlir::tracing::Action &action);
-  /// A fold of the operation in `unit`.
-  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit)
-      : foldedName(nameKeyOf(llvm::cast<mlir::Operation *>(unit[0]))),
-        units(unit), kind(Kind::Fold) {}
+  /// A fold or a step of the operation in `unit`.
+  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit, Kind kind = Kind::Fold)
+      : nameKey(nameKeyOf(llvm::cast<mlir::Operation *>(unit[0]))), units(unit),
+        kind(kind) {}
   /// Constructs a frame without an action.
   Frame() : kind(Kind::None) {}
 
@@ -191,6 +194,10 @@ struct Frame {
   /// The innermost pass that this is or belongs to, adaptors aside; null if
   /// none.
   const Frame *passAround() const;
+
+  /// For a step: the operation that the pass around it runs on; the outermost
+  /// one if there is no pass.
+  mlir::Operation *payload() const;
 
   bool isGreedyIteration() const { return kind == Kind::Iteration; }
   bool isConversion() const { return kind == Kind::Conversion; }

@@ -3,6 +3,8 @@
 #ifndef ACTIONDBG_ACTIONHANDLER_H
 #define ACTIONDBG_ACTIONHANDLER_H
 
+#include "engine/Frame.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -20,6 +22,8 @@ void observeContext(mlir::MLIRContext *context);
 /// would, with the tool's own handler.
 void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
                llvm::function_ref<void()> run);
+/// The same for an action that upstream has none for.
+void runAction(Frame &frame, llvm::function_ref<void()> run);
 
 #ifdef ADBG_PORTABLE
 /// Whether IR can be read: its layout is learned at the first action. Programs

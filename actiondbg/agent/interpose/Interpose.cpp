@@ -153,35 +153,42 @@ void adbg::connectLater(const char *socket) {
 }
 
 /// Runs an action that is followed.
-static void runFollowed(Engine &engine, unsigned contextNumber,
-                        const tracing::Action &action,
+static void runFollowed(Engine &engine, Frame &frame,
                         llvm::function_ref<void()> run) {
-  Frame frame(action);
-  frame.contextNumber = contextNumber;
   if (!engine.isObserving)
     return engine.dispatch(frame, run);
   if (LLVM_LIKELY(engine.observer.recorder))
-    engine.observer.recorder->enterContext(contextNumber);
+    engine.observer.recorder->enterContext(frame.contextNumber);
   engine.enter(frame);
   if (!engine.skipsRecorded(frame)) {
-    UpstreamLog::Entry entry(frame);
-    run();
+    if (LLVM_LIKELY(frame.action)) {
+      UpstreamLog::Entry entry(frame);
+      run();
+    } else {
+      run();
+    }
   }
   engine.exit(frame);
 }
 
-void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
-                     llvm::function_ref<void()> run) {
+void adbg::runAction(Frame &frame, llvm::function_ref<void()> run) {
   Engine &engine = Engine::get();
   if (LLVM_LIKELY(engine.isWithin()))
-    return runFollowed(engine, contextNumber, action, run);
+    return runFollowed(engine, frame, run);
   if (Engine::joinPart())
-    return runFollowed(Engine::get(), contextNumber, action, run);
-  Turn turn(engine, Turn::For::Action, contextNumber);
+    return runFollowed(Engine::get(), frame, run);
+  Turn turn(engine, Turn::For::Action, frame.contextNumber);
   if (turn)
-    runFollowed(engine, contextNumber, action, run);
+    runFollowed(engine, frame, run);
   else
     run();
+}
+
+void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
+                     llvm::function_ref<void()> run) {
+  Frame frame(action);
+  frame.contextNumber = contextNumber;
+  runAction(frame, run);
 }
 
 void adbg::observeContext(MLIRContext *context) {

@@ -32,6 +32,19 @@
   "SmallVectorImplINS_12OpFoldResultEEE"
 #define ADBG_FOLD_RESULTS                                                      \
   "_ZN4mlir9Operation4foldERN4llvm15SmallVectorImplINS_12OpFoldResultEEE"
+#define ADBG_APPLY_TRANSFORM                                                   \
+  "_ZN4mlir9transform14TransformState14applyTransformENS0_20"                  \
+  "TransformOpInterfaceE"
+#define ADBG_MAKE_TRANSFORM_RESULTS "_ZN4mlir9transform16TransformResultsC1Ej"
+#define ADBG_EMPTY_TRANSFORM_RESULTS                                           \
+  "_ZN4mlir9transform16TransformResults19setRemainingToEmptyENS0_20"           \
+  "TransformOpInterfaceE"
+#define ADBG_MAP_TRANSFORM_RESULTS                                             \
+  "_ZN4mlir9transform14TransformState22updateStateFromResultsERKNS0_16"        \
+  "TransformResultsENS_11ResultRangeE"
+#define ADBG_MATCH_NOTHING                                                     \
+  "_ZN4mlir9transform21MatchOperationEmptyOp14matchOperationESt8optionalIPNS_" \
+  "9OperationEERNS0_16TransformResultsERNS0_14TransformStateE"
 #define ADBG_DESTROY "_ZN4mlir9Operation7destroyEv"
 #define ADBG_REPLACE_VALUES                                                    \
   "_ZN4mlir12RewriterBase9replaceOpEPNS_9OperationENS_10ValueRangeE"

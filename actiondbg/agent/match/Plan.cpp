@@ -90,7 +90,19 @@ void Plan::inherit(const Plan &old) {
 //===----------------------------------------------------------------------===//
 
 static bool isLeaf(const Frame &frame) {
-  return frame.kind == Kind::Pattern || frame.kind == Kind::Fold;
+  return frame.kind == Kind::Pattern || frame.kind == Kind::Fold ||
+         frame.kind == Kind::Step;
+}
+
+/// Whether it is a conversion that an operation of a schedule runs: that
+/// operation is a candidate, what it converts is none.
+static bool isConversionOfStep(const Frame &frame) {
+  if (!frame.isConversion())
+    return false;
+  const Frame *around = frame.parent;
+  while (around && around->kind != Kind::Step && around->kind != Kind::Pass)
+    around = around->parent;
+  return around && around->kind == Kind::Step;
 }
 
 bool Plan::isAlways(const Frame &frame) {
@@ -125,8 +137,9 @@ Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
                  frame.function()),
           0};
   Place &place = places[key.base];
-  // A pass is counted by its runs in the pipeline.
-  if (!op || frame.kind == Kind::Pass) {
+  // A pass is counted by its runs in the pipeline, an operation of a schedule
+  // by its interpretations.
+  if (!op || frame.kind == Kind::Pass || frame.kind == Kind::Step) {
     key.nth = ++place.count;
     return key;
   }
@@ -148,7 +161,7 @@ bool Plan::isRepeated(const Frame &frame, const Identities &ids) {
     onlyOperation = id;
     return true;
   }
-  return onlyKind != Kind::None && onlyKind != Kind::Pass &&
+  return (onlyKind == Kind::Pattern || onlyKind == Kind::Fold) &&
          frame.kind == onlyKind && id && id == onlyOperation &&
          frame.shortName() == onlyName;
 }
@@ -160,7 +173,7 @@ static void countForPass(Frame *pass, const Frame &frame) {
   if (!pass)
     return;
   pass->leaves += isLeaf(frame);
-  pass->hasConversion |= frame.isConversion();
+  pass->hasConversion |= frame.isConversion() && !isConversionOfStep(frame);
 }
 
 bool Plan::skips(Frame &frame, const Identities &ids) {
@@ -174,7 +187,8 @@ bool Plan::decide(Frame &frame, const Identities &ids) {
   bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
   if (hasKeys && !isKnown && (isLeaf(frame) || isPass))
     keys.emplace_back(frame.ordinal, keyOf(frame, ids));
-  frame.isHeld = frame.parent && frame.parent->isHeld;
+  frame.isHeld =
+      (frame.parent && frame.parent->isHeld) || isConversionOfStep(frame);
   frame.isCandidate = isCandidate(frame);
   if (isPass && (held.contains(frame.name()) || isAlways(frame)))
     frame.isHeld = true;
@@ -184,7 +198,9 @@ bool Plan::decide(Frame &frame, const Identities &ids) {
     return false;
   if (limit && frame.ordinal > *limit)
     return true;
-  if (applied && !applied->contains(keys.back().second.text()))
+  // An operation of a schedule may only look others up for the next ones.
+  if (applied && frame.kind != Kind::Step &&
+      !applied->contains(keys.back().second.text()))
     return true;
   return skipped && skipped->contains(keys.back().second.text());
 }
@@ -202,6 +218,7 @@ void Plan::begin(Frame *innermost, bool isBefore, const Identities &ids) {
     bool isPass = frame->kind == Kind::Pass && !frame->isAdaptor();
     frame->isHeld =
         (frame->parent && frame->parent->isHeld) ||
+        isConversionOfStep(*frame) ||
         (isPass && (held.contains(frame->name()) || isAlways(*frame)));
     frame->isCandidate = isCandidate(*frame);
   }

@@ -253,16 +253,31 @@ void Observer::diagnosed() {
 // The life of an action
 //===----------------------------------------------------------------------===//
 
+/// Whether a step only examines an operation: there may be one for each pair of
+/// a matcher and an operation.
+static bool isMatcher(const Frame &frame) {
+  return nameFrom(frame.nameKey).starts_with("transform.match.");
+}
+
 static bool isRunByDigest(const Frame &frame) {
+  if (frame.kind == Kind::Step)
+    return !isMatcher(frame);
   return frame.kind == Kind::Pass && !frame.isAdaptor();
 }
 
 /// The operation that contains everything the action may change.
 static Operation *scopeOf(const Frame &frame) {
+  if (frame.kind == Kind::Step)
+    return frame.payload();
   Operation *op = frame.op();
   while (op && op->getParentOp() && !isIsolated(op))
     op = op->getParentOp();
   return op;
+}
+
+/// The operation whose digest shows whether the action changed something.
+static Operation *digestedBy(const Frame &frame) {
+  return frame.kind == Kind::Step ? frame.payload() : frame.op();
 }
 
 void Observer::begin(Frame &frame, bool isCounted) {
@@ -274,10 +289,12 @@ void Observer::begin(Frame &frame, bool isCounted) {
           isSmall ? Snapshot::near(frame.op(), scope, ids)
                   : Snapshot::of(scope, ids));
   } else if (isRunByDigest(frame) &&
-             (isCounted || recorder || !frame.rare().undecided.empty())) {
-    Operation *op = llvm::cast<Operation *>(frame.units[0]);
-    bool isKnown = op == digested && digestedAt == log.end();
-    frame.digest = isKnown ? digestOfIt : digest(op) | 1;
+             (isCounted || recorder || !frame.rare().undecided.empty() ||
+              (frame.kind == Kind::Step && isTallied))) {
+    if (Operation *op = digestedBy(frame)) {
+      bool isKnown = op == digested && digestedAt == log.end();
+      frame.digest = isKnown ? digestOfIt : digest(op) | 1;
+    }
   }
   if (isCounted)
     frame.began = now() - stopTime;
@@ -294,7 +311,7 @@ void Observer::findUnreported(Frame &frame) {
       if (!known.contains(ids.of(op)))
         add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
   } else if (frame.digest && frame.tally.net <= 0) {
-    Operation *op = frame.op();
+    Operation *op = digestedBy(frame);
     if (!op)
       return;
     digested = op;
@@ -318,7 +335,7 @@ void Observer::returnOf(Frame &frame) {
     frame.returned = isFailed ? Returned::Failure : Returned::Success;
     if (isFailed)
       Stages::failed();
-  } else if (frame.kind >= Kind::Iteration) {
+  } else if (frame.kind >= Kind::Iteration && frame.kind != Kind::Step) {
     // Upstream does not expose the result; each failure emits an error.
     frame.returned = frame.isConversion() && frame.errors ? Returned::Failure
                                                           : Returned::Success;
@@ -351,7 +368,7 @@ void Observer::end(Frame &frame, bool isCounted) {
     ++uncounted;
   if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
       frame.found != Found::InPlace)
-    fold = LastFold{frame.ordinal, frame.foldedId, nameFrom(frame.foldedName),
+    fold = LastFold{frame.ordinal, frame.foldedId, nameFrom(frame.nameKey),
                     frame.parent, true};
   if (frame.kind == Kind::Pattern && frame.conversion) {
     frame.conversion->legalized += frame.returned == Returned::Success;

@@ -27,7 +27,7 @@ Statistic &Statistics::of(const Frame &frame) {
   case Kind::Pattern:
     return *patterns.get(nameOf(*frame.pattern()), compute);
   case Kind::Fold:
-    return *folds.get(frame.foldedName, compute);
+    return *folds.get(frame.nameKey, compute);
   case Kind::Pass:
     if (StringRef name = frame.pass()->getArgument(); !name.empty())
       return *passes.get(name, compute);

@@ -130,7 +130,7 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
   llvm::SmallString<128> text(frame.tag());
   text += '\0';
   llvm::raw_svector_ostream os(text);
-  frame.action->print(os);
+  os << frame.text();
   if (textNames.size() == mostTexts)
     textNames.clear();
   uint32_t &name = textNames[text];

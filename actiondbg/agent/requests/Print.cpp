@@ -55,6 +55,18 @@ static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
   return flags;
 }
 
+/// Returns the module that contains an operation. For one of a schedule that
+/// runs, it is the module that the schedule changes: a schedule may be in a
+/// library.
+static Operation *moduleOf(const Engine &engine, Operation *op) {
+  Operation *root = rootOf(op);
+  for (Frame *frame = engine.innermost; frame; frame = frame->parent)
+    if (frame->kind == Kind::Step && rootOf(frame->op()) == root)
+      if (Operation *payload = frame->payload())
+        return rootOf(payload);
+  return root;
+}
+
 static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
   StringRef what = arguments.what;
   if (what == "operation")
@@ -65,7 +77,7 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
     return function ? function : rootOf(op);
   }
   if (what == "module")
-    return rootOf(op);
+    return moduleOf(engine, op);
   if (what == "action")
     return engine.stops.selected ? engine.stops.selected->op() : op;
   return op;

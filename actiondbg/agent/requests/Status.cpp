@@ -93,7 +93,7 @@ Answer<Object> GetNames::run(GetNamesArguments &arguments) {
   switch (arguments.kind) {
   case Kind::Tag:
     addKeys(engine.knownNames.tags, names);
-    names.insert({"apply-pattern", "fold", "pass-execution"});
+    names.insert({"apply-pattern", "fold", "pass-execution", "transform-op"});
     break;
   case Kind::Pattern:
     addKeys(engine.knownNames.patternNames(), names);

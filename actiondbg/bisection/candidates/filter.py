@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from actiondbg.bisection.candidates.record import RecordedAction
+from actiondbg.bisection.candidates.record import STEP, RecordedAction
 from actiondbg.protocol import Term
 from actiondbg.support.globs import check_glob, glob_matches
 
-_IN_PASSES = ("apply-pattern", "fold")  # tags
+_IN_PASSES = ("apply-pattern", "fold", STEP)  # tags
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ def make_filter(
 
     Args:
         tag: a glob of the tag; None for any.
-        name: a glob of the name of the pattern, of the pass, or of the operation of a fold.
+        name: a glob of the name of the pattern, of the pass, or of the operation of a fold or of a
+            schedule.
         func: a glob of the symbol that contains the operation.
         always: globs of names, as ``name``: these actions and passes, and the actions in such a
             pass, are no candidates.
@@ -86,4 +87,5 @@ def _specs(tag: str | None, name: str | None, func: str | None) -> list[list[Ter
     if name is None:
         return [common] if common else []
     kinds = ("pattern", "pass", "fold")
-    return [[*common, Term(kind=kind, glob=name)] for kind in kinds]
+    step = [*common, Term(kind="tag", glob=STEP), Term(kind="op", glob=name)]
+    return [*([*common, Term(kind=kind, glob=name)] for kind in kinds), step]

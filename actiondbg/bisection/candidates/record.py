@@ -13,6 +13,8 @@ from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Milestone
 from actiondbg.errors import NoAnswer
 
+STEP = "transform-op"  # the tag of the operations of schedules
+
 
 class RecordedAction(protocol.ActionRef, protocol.Message, kw_only=True, gc=False):
     """A line of a record: an action that changed the IR, or a pass (docs/protocol.md, Plans).
@@ -35,6 +37,11 @@ class RecordedAction(protocol.ActionRef, protocol.Message, kw_only=True, gc=Fals
     @property
     def is_pass(self) -> bool:
         return self.argument is not None
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is an operation of a schedule; needs a record with keys."""
+        return self.tag == STEP
 
     @property
     def entry(self) -> Entry:
@@ -66,7 +73,7 @@ class Record:
     """The actions of a run.
 
     Attributes:
-        actions: patterns and folds that changed the IR, by ordinal.
+        actions: patterns, folds and operations of schedules that changed the IR, by ordinal.
         passes: all passes except adaptors, by ordinal.
     """
 
@@ -88,7 +95,7 @@ class Record:
         return {one.argument or "" for one in self.passes if one.conversion}
 
     def actions_in(self, each: RecordedAction) -> list[RecordedAction]:
-        """Return the patterns and folds in a pass."""
+        """Return the patterns, the folds and the operations of a schedule in a pass."""
         first = bisect.bisect_left(self.actions, each.ordinal, key=lambda one: one.ordinal)
         last = bisect.bisect_right(self.actions, each.last, key=lambda one: one.ordinal)
         return self.actions[first:last]

@@ -28,6 +28,7 @@ _KINDS = {
     "fold": "fold of",
     "pass-execution": "pass",
     "apply-conversion": "conversion",
+    "transform-op": "schedule's operation",
 }
 _MODES = {
     "first": "the first action whose application turns the output from good to bad",

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import structs
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
+from actiondbg.bisection.candidates.record import STEP
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
@@ -312,10 +313,11 @@ class ReproducerWriter:
         return None
 
     def _with_schedule(self, facts: StrategyFacts, judge: ShellJudge, chosen: _Chosen) -> _Chosen:
-        """Add the runs that show the culprit in the schedule that a culprit pass interprets."""
+        """Add the runs that show the culprit in the schedule that its pass interprets."""
         shown = (each.step for each in chosen.results if facts.pass_input in each.step.args)
         bad = next((step for step in shown if step.expected == "bad"), None)
-        is_single = facts.is_pass and self.result.mode == "first" and chosen.is_confirmed
+        is_of_schedule = facts.is_pass or facts.tag == STEP
+        is_single = is_of_schedule and self.result.mode == "first" and chosen.is_confirmed
         if not is_single or bad is None or facts.pipeline is None:
             return chosen
 

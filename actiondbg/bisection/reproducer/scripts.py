@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from actiondbg.bisection.candidates.record import STEP
 from actiondbg.bisection.reproducer.portable_command import OUT
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
@@ -368,7 +369,7 @@ def skip_rules(result: Result) -> list[RuleEntry]:
 
 
 def _rule(entry: Entry) -> RuleEntry:
-    if entry.is_pass:
+    if entry.is_pass or entry.tag == STEP:  # no driver tries these again
         return RuleEntry(rule=f"#{entry.ordinal}")
     kind = "fold" if entry.tag == "fold" else "pattern"
     terms = [f'{kind}:"{escape_glob(entry.name)}"']

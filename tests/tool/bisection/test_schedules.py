@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from random import Random
+from typing import Literal
 
 import pytest
 
@@ -114,7 +116,9 @@ def test_the_operation_of_a_schedule_is_named(
         f"! sed -n '/@f(/,/named_sequence/p' {{}} | grep -q {wrong}",
         output="out",
     )
-    assert result.culprit is not None and result.culprit.name == "transform-interpreter"
+    assert result.culprit is not None
+    assert (result.culprit.tag, result.culprit.name) == ("transform-op", f"transform.{name}")
+    assert result.culprit.pass_name == "transform-interpreter"
     sentence = f"operation {number} of 5 turns good to bad: transform.{name}."
     assert any(note.endswith(sentence) for note in result.notes), result.notes
     assert sorted(file.name for file in Path("out").glob("schedule-*")) == [
@@ -127,3 +131,63 @@ def test_the_operation_of_a_schedule_is_named(
     assert done.returncode == 0, done.stdout
     assert f"good, expected good: schedule-{number - 1}.mlir" in done.stdout
     assert f"bad, expected bad: schedule-{number}.mlir" in done.stdout
+
+
+HEAD = """\
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %0 = transform.structured.match ops{["linalg.matmul"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    %f = transform.structured.match ops{["func.func"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    %1, %l:2 = transform.structured.tile_using_for %0 tile_sizes [4, 2, 0]
+      : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    %2 = transform.structured.generalize %1 : (!transform.any_op) -> !transform.any_op
+"""
+HARMLESS: tuple[str, ...] = (
+    "transform.apply_cse to %f : !transform.any_op",
+    "transform.apply_licm to %l#0 : !transform.any_op",
+    'transform.annotate %2 "kept" : !transform.any_op',
+    """transform.apply_patterns to %f {
+      transform.apply_patterns.canonicalization
+    } : !transform.any_op""",
+    """transform.foreach %2 : !transform.any_op {
+    ^bb0(%x: !transform.any_op):
+      transform.annotate %x "each" : !transform.any_op
+    }""",
+)
+WRONG = 'transform.annotate %2 "wrong" : !transform.any_op'
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("mode", ["first", "minimize", "skip"])
+def test_a_planted_operation_is_found(
+    mlir_opt: str, seed: int, mode: Literal["first", "minimize", "skip"]
+) -> None:
+    random = Random(seed)
+    operations = random.choices(HARMLESS, k=random.randint(3, 8))
+    operations.insert(random.randint(0, len(operations)), WRONG)
+    body = "".join(f"    {one}\n" for one in operations)
+    # One half in a library: the schedule is in no input of the tool.
+    schedule = f"{HEAD}{body}    transform.yield\n  }}\n}}\n"
+    program, start = TILED[: TILED.index("  transform.")], "module"
+    start += " attributes {transform.with_named_sequence} {\n"
+    argv = [mlir_opt, "in.mlir"]
+    if seed % 2:
+        Path("in.mlir").write_text(f"{program}}}\n")
+        Path("library.mlir").write_text(text := start + schedule)
+        argv.append("--transform-preload-library=transform-library-paths=library.mlir")
+    else:
+        Path("in.mlir").write_text(text := program + schedule)
+    argv.append("--transform-interpreter")
+    result = actiondbg.bisect(argv, "! grep -q 'linalg.generic.*wrong' {}", mode=mode)
+    place = (
+        f"{'library' if seed % 2 else 'in'}.mlir:{text[: text.index(WRONG)].count(chr(10)) + 1}:5"
+    )
+    found = {"first": [result.culprit], "minimize": result.applied, "skip": result.skips}[mode]
+    assert result.verdict == "found", result.message
+    places = {(one.tag, one.name, one.location) for one in found if one is not None}
+    planted = ("transform-op", "transform.annotate", place)
+    if mode == "minimize":  # the operation that is annotated comes from another one
+        assert planted in places and len(places) <= 4
+    else:
+        assert places == {planted}

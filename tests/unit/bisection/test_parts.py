@@ -128,10 +128,11 @@ def test_passes_are_chosen_by_tag_name_and_function() -> None:
     assert make_filter(name="a b", always=["c"]).options == "--name 'a b' --always c"
 
 
-def test_names_of_patterns_passes_and_folds() -> None:
+def test_names_of_patterns_passes_folds_and_schedules() -> None:
     specs = make_filter(tag="t", name="n", func="f").specs
     kinds = [[term.kind for term in terms] for terms in specs]
-    assert kinds == [["tag", "func", "pattern"], ["tag", "func", "pass"], ["tag", "func", "fold"]]
+    common = ["tag", "func"]
+    assert kinds == [[*common, *own] for own in (["pattern"], ["pass"], ["fold"], ["tag", "op"])]
     with pytest.raises(UsageError, match="not closed"):
         make_filter(func="[f")
 

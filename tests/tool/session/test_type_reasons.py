@@ -134,7 +134,10 @@ def test_why_a_type_does_not_convert(case: Case, launch: Launch) -> None:
     assert session.past.explain(target).conversions
 
 
-def test_the_answer_in_a_terminal(mlir_opt: str, tmp_path: Path) -> None:
+def test_the_answer_in_a_terminal(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     source = stock.write("type.mlir", spirv("i64"))
     done = subprocess.run(
         [COMMAND, "explain", "--html", "why.html", "--", mlir_opt, source, *ARITH],

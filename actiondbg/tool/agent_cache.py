@@ -182,8 +182,10 @@ def source_files(source: Path, way: Way = Way.NATIVE) -> list[str]:
     """List the source files of a way's agent, as paths relative to its directory."""
     names: list[str] = []
     left_out = _LEFT_OUT[way]
-    for folder, _, files in os.walk(source):
+    for folder, rooms, files in os.walk(source):
         room = os.path.relpath(folder, source)
+        if room == ".":
+            rooms[:] = [one for one in rooms if one != SHIPPED]  # another process may compile there
         for name in files:
             path = name if room == "." else f"{room}/{name}"
             is_source = name.endswith((".cpp", ".h", ".map")) or room == "glibc"

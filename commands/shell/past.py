@@ -22,6 +22,7 @@ from actiondbg.commands.render.legalization.text import ExplanationShown
 from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import NotRecorded, UsageError
+from actiondbg.support.globs import is_literal
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import PatternAttempts
@@ -171,9 +172,9 @@ def _without_attempts(
         after = " --after" if stop.when == "after" else ""
         way_back = f" 'goto #{stop.ordinal}{after}' goes back." if stop.ordinal else ""
         unknown = _unknown(console, options.name, location, was_tried=False)
-        if unknown is not None:
+        if unknown is not None and is_literal(options.name):
             raise UsageError(f"There was none.{way_back} {unknown[:1].upper()}{unknown[1:]}")
-        if way_back:
+        if way_back or unknown is not None:
             console.note(f"There was none.{way_back}")
     return found_stop
 

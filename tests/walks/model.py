@@ -106,7 +106,8 @@ class Model:
             return self._pick.choice(["!killtool", "!killcheckpoint"])
         if self._case.output != "shared" and self._pick.random() < 0.02:
             ways = [f"!mv {OUT} kept.mlir", f"!rm -f {OUT}"]
-            if not self._case.writes_in_parts:  # what somebody writes over the first part stays
+            # What somebody writes over an output before its end stays, as in a run without us.
+            if self.state == "exited" and not self._case.writes_in_parts:
                 ways.append(f"!cp in.mlir {OUT}")
             return self._pick.choice(ways)
         choices = self._stopped() if self.state == "stopped" else self._exited()

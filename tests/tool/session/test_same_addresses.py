@@ -36,7 +36,7 @@ def program(seed: int, functions: int = 20) -> str:
 
 
 def _function(dice: random.Random, number: int) -> str:
-    lines, values = [], ["%a", "%b"]
+    lines, values = list[str](), ["%a", "%b"]
     for made in range(dice.randint(3, 9)):
         inputs = [dice.choice(values) for _ in range(dice.randint(1, 2))]
         name = "exp" if len(inputs) == 1 else dice.choice(["add", "mul", "sub", "max"])

@@ -11,6 +11,9 @@
 #include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
 #include "support/OfInstance.h"
+#ifdef ADBG_PORTABLE
+#include "portable/Proof.h"
+#endif
 
 #include <new>
 #include <optional>
@@ -92,10 +95,15 @@ static size_t findSuccess() {
 static size_t successOffset() {
   static ADBG_OF_INSTANCE bool isKnown = false;
   static ADBG_OF_INSTANCE size_t offset = 0;
-  if (!std::exchange(isKnown, true) && makeResults && setToEmpty &&
-      mapResults && matchNothing)
-    offset = findSuccess();
-  return offset;
+  if (std::exchange(isKnown, true) || !makeResults || !setToEmpty ||
+      !mapResults || !matchNothing)
+    return offset;
+#ifdef ADBG_PORTABLE
+  auto call = []() -> std::string { return findSuccess() ? "" : "unknown"; };
+  if (!proveInForks({call}).front().empty())
+    return offset;
+#endif
+  return offset = findSuccess();
 }
 
 /// Succeeds in the place of a step: its results are as if it had found nothing.

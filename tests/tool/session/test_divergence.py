@@ -31,7 +31,7 @@ FLAGS = (
     "--canonicalize",
 )
 FIRST = (
-    "#7: run apply-pattern AddIAddConstant on arith.addi @7, replay fold on arith.addi @6. "
+    "#9: run apply-pattern AddIAddConstant on arith.addi @7, replay fold on arith.addi @6. "
     "The tool may be nondeterministic."
 )
 
@@ -113,5 +113,5 @@ def test_a_run_that_ended_is_compared_too(session: actiondbg.Session) -> None:
     end = session.continue_()
     assert end.when == "exit" and session.past.actions().is_complete
     change_library()
-    with pytest.raises(errors.NoAnswer, match="The replay differs from the run at #7: run apply"):
+    with pytest.raises(errors.NoAnswer, match="The replay differs from the run at #9: run apply"):
         session.past.why_not("*")

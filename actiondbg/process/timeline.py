@@ -155,6 +155,8 @@ class Branches:
 
     def holds(self, number: int, event: int, at_event: bool) -> bool:
         """Return whether a position on a branch is on the current timeline; see ``owner``."""
+        if not at_event and any(one.event == event for one in self.skips()):
+            return False  # inside of an action that is skipped now
         path = self._path()
         for branch, leaving in zip(path, [*path[1:], None], strict=True):
             if branch.number == number:

@@ -103,6 +103,19 @@ def test_the_assertion_is_written_once_to_a_pipe(argv: list[str]) -> None:
     assert text.count("PLEASE submit a bug report") == 1
 
 
+def test_a_checkpoint_in_the_crash_is_left_when_its_action_is_skipped(argv: list[str]) -> None:
+    with actiondbg.launch([*argv, "-o", "out.mlir"]) as session:
+        crash = session.run()
+        assert crash.is_crash
+        session.timeline.checkpoints.add()
+        session.timeline.goto(crash.ordinal)
+        assert session.skip().status == 0
+        written = Path("out.mlir").read_text()
+        session.timeline.reverse_step()
+        assert session.continue_().status == 0
+        assert Path("out.mlir").read_text() == written
+
+
 def test_a_crash_outside_of_actions_and_in_release_builds(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), folds, "--canonicalize", "--test-pass-crash"]
     with actiondbg.launch(argv) as session:

@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import parse_outcome
 from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocabulary, resolve_spec
-from actiondbg.breakpoints.spec import attempted_spec, parse_spec
+from actiondbg.breakpoints.spec import ATTEMPT_KINDS, attempted_spec, parse_spec
 from actiondbg.breakpoints.watch import catch_spec
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import no_such
@@ -88,7 +88,7 @@ class Breakpoint:
             and self.enabled
             and not self.after
             and any(
-                term.kind == _ATTEMPTS.get(action.tag)
+                term.kind == ATTEMPT_KINDS.get(action.tag)
                 and compiled_glob(term.glob or "*").fullmatch(action.name)
                 for term in self._terms
             )
@@ -180,10 +180,6 @@ def catches_on_wire(catches: Iterable[protocol.Catch]) -> list[protocol.WireBrea
     ]
 
 
-# The kind of the term that names an attempt, by its tag.
-_ATTEMPTS = {"apply-pattern": "pattern", "fold": "fold"}
-
-
 class BreakpointTable:
     """The table of a session's breakpoints by id; they outlive the tool's runs."""
 
@@ -217,8 +213,9 @@ class BreakpointTable:
     def attempts_at(self, action: protocol.ActionRef | None) -> tuple[str, str | None]:
         """Return the SPEC and the condition of the attempts that the user follows at an action.
 
-        They are those of the newest breakpoint that names it; otherwise the attempts of its
-        pattern, or the folds of its operation; anywhere else, the attempts of all patterns.
+        The newest breakpoint that names the action's attempt decides. Without such a breakpoint,
+        the user follows the attempts of the action's pattern, or the folds of its operation; at
+        any other action, the attempts of all patterns.
         """
         if action is not None:
             for one in reversed(self._all.values()):

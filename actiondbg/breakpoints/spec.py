@@ -354,13 +354,16 @@ def _unknown_prefix(piece: Piece, prefix: str) -> UsageError:
     return piece.error(f"There is no kind of term {prefix!r}: {remedy}")
 
 
+# The kind of the term that names an attempt, by the tag of the attempt.
+ATTEMPT_KINDS = {"apply-pattern": "pattern", "fold": "fold"}
+
+
 def attempted_spec(action: ActionRef | None) -> str:
     """Return the SPEC of the attempts of an action's pattern, or of the folds of its operation.
 
     For any other action, and for None, it is the SPEC of all attempts of patterns.
     """
-    kinds = {"apply-pattern": "pattern", "fold": "fold"}
-    kind = None if action is None else kinds.get(action.tag)
+    kind = None if action is None else ATTEMPT_KINDS.get(action.tag)
     if action is None or kind is None or not action.name:
         return "tag:apply-pattern"
     return f'{kind}:"{escape_glob(action.name)}"'

@@ -111,7 +111,7 @@ class ReasonGiven(_Event, tag="reason"):
 
 
 class SimilarType(msgspec.Struct, frozen=True, kw_only=True):
-    """A type that converts, and how it differs from one that does not: "without a layout"."""
+    """A type that converts; ``how``, such as "without a layout", is how it was made."""
 
     how: str
     type: str

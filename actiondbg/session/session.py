@@ -505,9 +505,9 @@ class Session(Closeable):
         Breakpoints at attempts and at folds only count their hits on the way.
 
         Args:
-            spec: as of a breakpoint; None for that of the breakpoint that names the attempt at
-                the stop, otherwise for its pattern, or the folds of its operation name, and
-                anywhere else for all patterns.
+            spec: as of a breakpoint; None for the SPEC of the breakpoint that names the attempt at
+                the stop; without such a breakpoint, for the pattern of the attempt, or the folds of
+                its operation name; at any other stop, for all patterns.
             condition: as of a breakpoint; None for none.
         """
         if spec is None:

@@ -44,8 +44,8 @@ def build_agent(
     The portable agent is shipped with actiondbg. Other agents, and one whose source was edited, are
     compiled into the user's cache.
 
-    Safe for concurrent processes: one of them compiles, in a directory of its own, and the others
-    wait for it.
+    Safe for concurrent processes: one process compiles, in a directory of its own, and the other
+    processes wait for the agent.
 
     Args:
         tool: the result of find_tool.

@@ -125,12 +125,36 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   return silent + done;
 }
 
+/// Whether the next bytes of stdout or stderr were shown before.
+static bool isSilenced(int fd) {
+  return !SilentStreams::areSilent() &&
+         writtenSoFar.bytes[fd - 1] < mutedUpTo.bytes[fd - 1];
+}
+
+/// Counts the first `size` bytes of `parts` if they are of stdout or stderr.
+static void noteWritten(int fd, const struct iovec *parts, ssize_t size) {
+  if (fd != 1 && fd != 2)
+    return;
+  for (; size > 0; ++parts) {
+    size_t part = std::min<size_t>(size, parts->iov_len);
+    if (fd == 2)
+      keepErrors(static_cast<const char *>(parts->iov_base), part);
+    writtenSoFar.bytes[fd - 1] += part;
+    size -= part;
+  }
+}
+
 ADBG_EXPORT ssize_t writeManyCounted(int fd, const struct iovec *parts,
                                      int count) __asm__("writev");
 ssize_t writeManyCounted(int fd, const struct iovec *parts, int count) {
   static auto *next = real<ssize_t(int, const struct iovec *, int)>("writev");
-  if (fd != 1 && fd != 2)
-    return next(fd, parts, count);
+  // In one piece: what other writers of a pipe write must not come between.
+  bool isWhole = (fd != 1 && fd != 2) || (!isSilenced(fd) && !capturedErrors);
+  if (isWhole) {
+    ssize_t done = next(fd, parts, count);
+    noteWritten(fd, parts, done);
+    return done;
+  }
   ssize_t total = 0;
   for (int i = 0; i < count; ++i) {
     ssize_t done = writeCounted(fd, parts[i].iov_base, parts[i].iov_len);

@@ -19,8 +19,8 @@ struct Written {
 /// What a process before this one has written to stdout and stderr.
 struct ShownOutput {
   Written written;
-  /// The event up to which all output is part of it, whatever function wrote
-  /// it. Of the output behind it, `written` counts that of write(2).
+  /// The event up to which the process has written all output, whatever
+  /// function wrote it. After this event, only write(2) and writev(2) count.
   uint64_t event = 0;
 };
 

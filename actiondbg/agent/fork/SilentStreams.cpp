@@ -43,8 +43,8 @@ static bool isSilent(int fd, int stream) {
          file.st_rdev == makedev(1, 3);
 }
 
-/// Decides how the C library buffers stdout: by its file, which this process
-/// has to do as the one that it replaces did.
+/// Makes the buffer of stdout. The C library chooses the kind of buffer by the
+/// file, before that is /dev/null: the replaced process had the same buffer.
 static void makeBuffer() {
   static auto *make =
       reinterpret_cast<void (*)(FILE *)>(dlsym(RTLD_DEFAULT, "_IO_doallocbuf"));

@@ -27,8 +27,8 @@ public:
   }
   static void end();
   static bool areSilent();
-  /// Returns the descriptor of the stream as it was: one that is kept aside
-  /// while the stream leads nowhere.
+  /// Returns a descriptor of the stream's own file: while stdout or stderr
+  /// leads nowhere, the descriptor that is kept aside.
   static int shown(int fd);
   /// Returns the descriptor that a descriptor is kept for, or itself.
   static int keptFor(int fd);

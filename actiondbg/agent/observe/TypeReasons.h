@@ -26,8 +26,9 @@ public:
   /// Whether types are being converted to find reasons.
   bool isProbing() const { return probing; }
 
-  /// Adds to an event what is known of a type that does not convert: `said` by
-  /// the conversion, the `part` that does not convert, `similar` types that do.
+  /// Adds to an event the reasons why a type does not convert: `said`, the
+  /// debug output of the conversion; `part`, the part of the type that does not
+  /// convert; and `similar`, types that convert.
   void describe(const mlir::TypeConverter &converter, mlir::Type type,
                 llvm::json::Object &event);
 

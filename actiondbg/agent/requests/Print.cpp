@@ -55,9 +55,9 @@ static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
   return flags;
 }
 
-/// Returns the module that contains an operation. For one of a schedule that
-/// runs, it is the module that the schedule changes: a schedule may be in a
-/// library.
+/// Returns the module that contains an operation. For an operation of a running
+/// schedule, returns the module that the schedule changes: the schedule may be
+/// in a library.
 static Operation *moduleOf(const Engine &engine, Operation *op) {
   Operation *root = rootOf(op);
   for (Frame *frame = engine.innermost; frame; frame = frame->parent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -150,3 +151,17 @@ def test_copies_of_a_descriptor_are_silent_and_shown_again(program: list[str]) -
     )
     assert [line for line in done.stdout.splitlines() if line in alone] == alone
     assert Path("redirected.txt").read_text() == file
+
+
+def test_parts_are_written_in_one_piece(program: list[str], tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        command = [COMMAND, "record", "-q", "-o", str(tmp_path / "run.adbrec"), "--", *program]
+        subprocess.run(command, stdout=theirs.fileno(), stderr=subprocess.DEVNULL, check=True)
+        theirs.close()
+        packets = iter(lambda: ours.recv(1 << 16), b"")
+        assert [one for one in packets if one.startswith(b"writev")] == [
+            b"writev 0\n",
+            b"writev 1\n",
+            b"writev 2\n",
+        ]

@@ -6,6 +6,7 @@
 #include "fork/SilentStreams.h"
 #include "mlir/IR/Diagnostics.h"
 #include "observe/Convergence.h"
+#include "print/InputNames.h"
 #include "support/AgentHeap.h"
 
 #include "llvm/Support/Signals.h"
@@ -99,6 +100,9 @@ bool Engine::begin(Frame &frame) {
     return false;
   }
   Frame *parent = innermost;
+  if (!parent && !isObserving && frame.kind != Kind::Fold)
+    if (Operation *op = frame.op())
+      InputNames::all().reached(op);
   frame.parent = parent;
   frame.depth = parent ? parent->depth + 1 : 0;
   if (!parent && frame.kind == Kind::Pass)

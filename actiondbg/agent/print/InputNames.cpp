@@ -1,7 +1,12 @@
 //===- InputNames.cpp - The names of values in parsed text ----------------===//
 
 #include "print/InputNames.h"
+#include "print/SourceText.h"
 #include "print/ValueKeys.h"
+
+#ifdef ADBG_PORTABLE
+#include "portable/Proof.h"
+#endif
 
 #include <algorithm>
 
@@ -9,12 +14,6 @@ using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
-
-/// Whether a character belongs to the name of a value.
-static bool isOfName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '-';
-}
 
 void ParsedNames::add(Entry entry, const char *text) {
   if (!text || *text != '%')
@@ -61,6 +60,71 @@ void InputNames::add(const ParsedNames &parsed) {
     add({scope, id, one.index, block, 0},
         StringRef(parsed.names.data() + one.name));
   }
+  isParsed = true;
+  order();
+}
+
+void InputNames::reached(Operation *op) {
+  while (Operation *parent = op->getParentOp())
+    op = parent;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (isParsed || !roots.insert(Identities::all().of(op)).second)
+    return;
+#ifdef ADBG_PORTABLE
+  static bool isProved = false;
+  if (!isProved && !proveInForks({[&]() -> std::string {
+                      addFromSource(op);
+                      return "";
+                    }})
+                        .front()
+                        .empty()) {
+    isParsed = true; // nothing is read
+    return;
+  }
+  isProved = true;
+#endif
+  addFromSource(op);
+  order();
+}
+
+void InputNames::addFromSource(Operation *root) {
+  Identities &ids = Identities::all();
+  SourceText source;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    uint32_t id = ids.of(op);
+    std::optional<FilePlace> place;
+    if (op->getNumResults())
+      place = asFilePlace(op->getLoc());
+    if (place && id) {
+      uint32_t scope =
+          op->getParentOp() ? ids.of(scopeOf(op->getParentOp())) : 0;
+      for (const SourceText::Result &one : source.resultsAt(
+               *place, op->getName().getStringRef(), op->getNumResults()))
+        add({scope, id, one.first, 0, 0}, one.name);
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        addArguments(block, source);
+  });
+}
+
+void InputNames::addArguments(Block &block, SourceText &source) {
+  BlockKeys &keys = BlockKeys::all();
+  Identities &ids = Identities::all();
+  if (!block.getNumArguments())
+    return;
+  Operation *holder = block.getParentOp();
+  if (!keys.numberOf(&block))
+    keys.added(&block);
+  for (BlockArgument argument : block.getArguments())
+    if (std::optional<FilePlace> place = asFilePlace(argument.getLoc()))
+      if (StringRef name = source.valueAt(*place); !name.empty())
+        add({ids.of(scopeOf(holder)), ids.of(holder), argument.getArgNumber(),
+             keys.numberOf(&block), 0},
+            name);
+}
+
+void InputNames::order() {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry &left, const Entry &right) {
                      return left.scope < right.scope;

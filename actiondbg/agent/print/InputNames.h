@@ -4,6 +4,7 @@
 #define ACTIONDBG_INPUTNAMES_H
 
 #include "observe/Identity.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace adbg {
+
+class SourceText;
 
 /// The names in a text that is being parsed: an operation has no parent yet.
 class ParsedNames {
@@ -55,6 +58,9 @@ public:
 
   /// Called when a text has been parsed.
   void add(const ParsedNames &parsed);
+  /// Called when an outermost action begins at `op`: reads the names of IR
+  /// whose parser was not observed from the tool's input files.
+  void reached(mlir::Operation *op);
 
   /// A named value.
   struct Named {
@@ -92,12 +98,19 @@ private:
     return {entry.block, entry.block ? 0 : entry.id, entry.index};
   }
   void add(Entry entry, llvm::StringRef name);
+  void addFromSource(mlir::Operation *root);
+  void addArguments(mlir::Block &block, SourceText &source);
+  void order();
   Named describe(const Entry &entry) const;
   llvm::StringRef nameOf(const Entry &entry) const {
     return llvm::StringRef(names.data() + entry.name);
   }
 
   std::mutex mutex;
+  /// Whether texts are parsed observed.
+  bool isParsed = false;
+  /// The operations without a parent whose names are known, by id.
+  llvm::DenseSet<uint32_t> roots;
   /// Ordered by scope.
   std::vector<Entry> entries;
   /// Their indices, ordered by value.

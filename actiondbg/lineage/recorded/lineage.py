@@ -17,8 +17,9 @@ from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import EdgeBuilder
 from actiondbg.lineage.recorded.events import OperationEvents, outlined
+from actiondbg.lineage.recorded.input_names import with_input_names
 from actiondbg.lineage.recorded.location_edges import LocationEdges
-from actiondbg.lineage.recorded.stages import listed_stage, stage_of
+from actiondbg.lineage.recorded.stages import listed_stage, read_stage, stage_of
 from actiondbg.lineage.stage import Stage, symbol_around
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
@@ -79,6 +80,8 @@ class RecordedLineage(GraphLineage):
             for kind in ("input", "between", "output")
         }
         first = stage_of("input", parts["input"])
+        if (text := with_input_names(first, self._recording.header)) is not None:
+            first = read_stage(first, text)
         between = [
             replace(stage_of(self._name_of(one.actions), [one]), actions=one.actions)
             for one in parts["between"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -53,6 +54,13 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     )
     _read_lines(stage)
     return stage
+
+
+def read_stage(stage: Stage, text: str) -> Stage:
+    """Return a stage under other names of values, those of a text."""
+    named = replace(stage, text=text)
+    _read_lines(named)
+    return named
 
 
 def listed_stage(

@@ -235,9 +235,9 @@ def test_locations_within_the_file_itself_exchange_no_names(launch: Launch) -> N
 
 
 LAYOUT = (
-    'func.func @f(%a: i32,\r\n  %b : i32) -> i32 { %c\t=\n arith.addi %a, %b : i32 %d, %e :2 = '
+    "func.func @f(%a: i32,\r\n  %b : i32) -> i32 { %c\t=\n arith.addi %a, %b : i32 %d, %e :2 = "
     '"test.three"(%c) : (i32) -> (i32, i32, i32)\n  %m.x-1 = arith.muli %e#1, %d : i32\n'
-    '  cf.br ^next(%m.x-1 : i32)\n^next(%n: i32):\n  return %n : i32 }\n'
+    "  cf.br ^next(%m.x-1 : i32)\n^next(%n: i32):\n  return %n : i32 }\n"
 )
 
 

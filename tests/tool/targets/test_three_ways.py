@@ -5,7 +5,6 @@ ACTIONDBG_WAY forces the way. What the native agent says is what the two others 
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 

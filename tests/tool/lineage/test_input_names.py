@@ -1,0 +1,100 @@
+"""The input of a recorded lineage has the names of its file, not those of MLIR's printer."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.stage import Stage
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
+from tests.elements import some
+from tests.fakes import command_line
+from tests.paths import INPUTS
+
+NETWORKS = sorted(INPUTS.glob("*.linalg.mlir.xz"))
+SMALL = [
+    INPUTS / "tools" / "mlir" / f"{name}.mlir"
+    for name in ("affine", "branches", "calls", "gpu", "integers", "linalg", "loops", "memory")
+]
+_VALUE = re.compile(r"%([\w$.-]*[\w$])")
+_ELIDED = ("--mlir-elide-elementsattrs-if-larger=16", "--mlir-elide-resource-strings-if-larger=64")
+
+
+def printed(tool: str, file: Path, *options: str) -> str:
+    return subprocess.run(
+        [tool, str(file), *options], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def renamed(text: str) -> str:
+    """Give every value a name that no printer chooses."""
+    return _VALUE.sub(r"%own.\1", text)
+
+
+def tracked(value: str, *command: object) -> str:
+    done = command_line.run("track", "--from", value, "--", *command)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def input_of(tool: str, file: Path) -> Stage:
+    target = file.with_suffix(".adbrec")
+    done = record([tool, str(file), "--cse"], target, stdout=os.devnull, lineage=True)
+    assert done.path is not None and done.status == 0
+    return RecordedLineage(open_recording(done.path)).stages[0]
+
+
+@pytest.mark.parametrize("source", [*SMALL, *NETWORKS], ids=lambda path: path.name)
+@pytest.mark.parametrize("form", ["custom", "generic"])
+def test_the_input_is_printed_with_the_names_of_its_file(
+    mlir_opt: str, tmp_path: Path, source: Path, form: str
+) -> None:
+    is_packed = source.suffix == ".xz"
+    plain, named = tmp_path / "plain.mlir", tmp_path / "named.mlir"
+    plain.write_bytes(lzma.decompress(source.read_bytes()) if is_packed else source.read_bytes())
+    options = ("--mlir-print-op-generic",) if form == "generic" else ()
+    named.write_text(renamed(printed(mlir_opt, plain, *options)))
+    stage = input_of(mlir_opt, named)
+    if form == "custom":
+        assert stage.text.strip() == renamed(printed(mlir_opt, plain, *_ELIDED)).strip()
+    lines = named.read_text().splitlines()
+    for one in some(one for one in stage if one.result):
+        place = re.fullmatch(r'".*":(\d+):\d+', one.location.text)
+        assert place is not None
+        assert lines[int(place[1]) - 1].split()[0].startswith(one.result)
+
+
+TEXT = """\
+func.func @f(%1: i32, %0: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %2 = arith.xori %1, %0 : i32
+  %sum = arith.addi %2, %zero : i32
+  return %sum : i32
+}
+"""
+
+
+def test_track_takes_and_shows_the_names_of_the_file(mlir_opt: str, tmp_path: Path) -> None:
+    file = tmp_path / "in.mlir"
+    file.write_text(TEXT)
+    found = tracked("%sum", mlir_opt, file, "--canonicalize")
+    assert "%sum = arith.addi %2, %zero : i32" in found
+    # The printer's %0 is the file's %2, and the file's %0 is an argument.
+    assert "arith.xori" in tracked("%2", mlir_opt, file, "--cse")
+    assert "func.func @f" in tracked("%0", mlir_opt, file, "--cse")
+
+
+def test_a_file_that_has_changed_names_nothing(mlir_opt: str, tmp_path: Path) -> None:
+    file = tmp_path / "in.mlir"
+    file.write_text(TEXT)
+    assert "%sum" in input_of(mlir_opt, file).text
+    file.write_text(TEXT.replace("%zero", "%none"))
+    kept = RecordedLineage(open_recording(str(file.with_suffix(".adbrec")))).stages[0]
+    assert "%sum" not in kept.text and "%0 = arith.xori %arg0, %arg1" in kept.text

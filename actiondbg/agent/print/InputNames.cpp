@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -61,7 +62,7 @@ void InputNames::add(const ParsedNames &parsed) {
         StringRef(parsed.names.data() + one.name));
   }
   isParsed = true;
-  order();
+  isOrdered = false;
 }
 
 void InputNames::reached(Operation *op) {
@@ -73,7 +74,7 @@ void InputNames::reached(Operation *op) {
 #ifdef ADBG_PORTABLE
   static bool isProved = false;
   if (!isProved && !proveInForks({[&]() -> std::string {
-                      addFromSource(op);
+                      addFromSource(op, 1000);
                       return "";
                     }})
                         .front()
@@ -83,14 +84,16 @@ void InputNames::reached(Operation *op) {
   }
   isProved = true;
 #endif
-  addFromSource(op);
-  order();
+  addFromSource(op, std::numeric_limits<size_t>::max());
+  isOrdered = false;
 }
 
-void InputNames::addFromSource(Operation *root) {
+void InputNames::addFromSource(Operation *root, size_t most) {
   Identities &ids = Identities::all();
   SourceText source;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!most--)
+      return WalkResult::interrupt();
     uint32_t id = ids.of(op);
     std::optional<FilePlace> place;
     if (op->getNumResults())
@@ -98,13 +101,16 @@ void InputNames::addFromSource(Operation *root) {
     if (place && id) {
       uint32_t scope =
           op->getParentOp() ? ids.of(scopeOf(op->getParentOp())) : 0;
-      for (const SourceText::Result &one : source.resultsAt(
-               *place, op->getName().getStringRef(), op->getNumResults()))
-        add({scope, id, one.first, 0, 0}, one.name);
+      source.resultsAt(*place, op->getName().getStringRef(),
+                       op->getNumResults(),
+                       [&](unsigned first, StringRef name) {
+                         add({scope, id, first, 0, 0}, name);
+                       });
     }
     for (Region &region : op->getRegions())
       for (Block &block : region)
         addArguments(block, source);
+    return WalkResult::advance();
   });
 }
 
@@ -125,6 +131,8 @@ void InputNames::addArguments(Block &block, SourceText &source) {
 }
 
 void InputNames::order() {
+  if (std::exchange(isOrdered, true))
+    return;
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry &left, const Entry &right) {
                      return left.scope < right.scope;
@@ -147,6 +155,7 @@ InputNames::Named InputNames::describe(const Entry &entry) const {
 void InputNames::inScope(uint32_t scope,
                          llvm::function_ref<void(const Named &)> see) {
   std::lock_guard<std::mutex> lock(mutex);
+  order();
   auto at = std::lower_bound(
       entries.begin(), entries.end(), scope,
       [](const Entry &entry, uint32_t scope) { return entry.scope < scope; });
@@ -157,6 +166,7 @@ void InputNames::inScope(uint32_t scope,
 std::optional<InputNames::Named> InputNames::of(uint32_t id, uint32_t block,
                                                 uint32_t index) {
   std::lock_guard<std::mutex> lock(mutex);
+  order();
   std::array<uint32_t, 3> key{block, block ? 0 : id, index};
   auto at = std::lower_bound(
       byValue.begin(), byValue.end(), key,
@@ -169,6 +179,7 @@ std::optional<InputNames::Named> InputNames::of(uint32_t id, uint32_t block,
 void InputNames::withName(StringRef name,
                           llvm::function_ref<void(const Named &)> see) {
   std::lock_guard<std::mutex> lock(mutex);
+  order();
   for (const Entry &entry : entries)
     if (nameOf(entry) == name)
       see(describe(entry));

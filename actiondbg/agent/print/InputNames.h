@@ -98,8 +98,10 @@ private:
     return {entry.block, entry.block ? 0 : entry.id, entry.index};
   }
   void add(Entry entry, llvm::StringRef name);
-  void addFromSource(mlir::Operation *root);
+  /// Adds the names of `most` operations at most.
+  void addFromSource(mlir::Operation *root, size_t most);
   void addArguments(mlir::Block &block, SourceText &source);
+  /// Makes names be found: at the first question, as most runs ask none.
   void order();
   Named describe(const Entry &entry) const;
   llvm::StringRef nameOf(const Entry &entry) const {
@@ -109,6 +111,7 @@ private:
   std::mutex mutex;
   /// Whether texts are parsed observed.
   bool isParsed = false;
+  bool isOrdered = true;
   /// The operations without a parent whose names are known, by id.
   llvm::DenseSet<uint32_t> roots;
   /// Ordered by scope.

@@ -2,7 +2,7 @@
 
 #include "print/SourceText.h"
 
-#include <algorithm>
+#include "llvm/ADT/SmallVector.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -111,13 +111,15 @@ static bool beginsWith(StringRef text, StringRef name) {
   return false;
 }
 
-std::vector<SourceText::Result> SourceText::resultsAt(const FilePlace &place,
-                                                      StringRef name,
-                                                      unsigned results) {
+void SourceText::resultsAt(const FilePlace &place, StringRef name,
+                           unsigned results,
+                           llvm::function_ref<void(unsigned, StringRef)> see) {
   const File &file = fileOf(place.file);
   std::optional<size_t> offset = offsetOf(file, place);
-  if (!offset || !beginsWith({file.text.data() + *offset, file.text.size() - *offset}, name))
-    return {};
+  if (!offset ||
+      !beginsWith({file.text.data() + *offset, file.text.size() - *offset},
+                  name))
+    return;
   // Backwards from there: `%a, %b:2 = `.
   size_t end = *offset;
   auto dropSpace = [&] {
@@ -136,32 +138,28 @@ std::vector<SourceText::Result> SourceText::resultsAt(const FilePlace &place,
       --end;
     return StringRef(file.text.data() + end, last - end);
   };
-  std::vector<Result> found;
-  std::vector<unsigned> sizes;
+  llvm::SmallVector<std::pair<unsigned, StringRef>, 4> groups; // from the last
+  unsigned first = results;
   if (!drop('='))
-    return {};
+    return;
   do {
     dropSpace();
     StringRef word = dropName();
     unsigned size = 1;
     if (drop(':')) {
       if (word.getAsInteger(10, size))
-        return {};
+        return;
       dropSpace();
       word = dropName();
     }
-    if (word.empty() || !drop('%'))
-      return {};
-    found.push_back({0, StringRef(word.data() - 1, word.size() + 1)});
-    sizes.push_back(size);
+    if (word.empty() || !drop('%') || size > first)
+      return;
+    first -= size;
+    groups.push_back({first, StringRef(word.data() - 1, word.size() + 1)});
   } while (drop(','));
-  std::reverse(found.begin(), found.end());
-  unsigned first = 0;
-  for (size_t i = 0; i < found.size(); ++i) {
-    found[i].first = first;
-    first += sizes[found.size() - 1 - i];
-  }
-  return first == results ? found : std::vector<Result>();
+  if (first == 0)
+    for (auto &[number, value] : groups)
+      see(number, value);
 }
 
 StringRef SourceText::valueAt(const FilePlace &place) {

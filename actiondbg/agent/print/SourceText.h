@@ -4,6 +4,7 @@
 #define ACTIONDBG_SOURCETEXT_H
 
 #include "interpose/Versions.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <memory>
@@ -25,16 +26,11 @@ inline bool isOfName(char c) {
 /// argument of a block has it at its name.
 class SourceText {
 public:
-  struct Result {
-    /// The number of the first result of a group.
-    unsigned first;
-    llvm::StringRef name;
-  };
-  /// Returns the names of an operation's results; nothing unless an operation
-  /// of this name, with so many results, is at the place. The names live as
-  /// long as this.
-  std::vector<Result> resultsAt(const FilePlace &place, llvm::StringRef name,
-                                unsigned results);
+  /// Calls `see` with the number of the first result and the name of each group
+  /// of an operation's results; not unless an operation of this name, with so
+  /// many results, is at the place. Names live as long as this.
+  void resultsAt(const FilePlace &place, llvm::StringRef name, unsigned results,
+                 llvm::function_ref<void(unsigned, llvm::StringRef)> see);
   /// Returns the name at a place; empty if it is not that of a value.
   llvm::StringRef valueAt(const FilePlace &place);
 

@@ -94,6 +94,51 @@ std::string LinePrinter::hintOf(BlockArgument argument) {
   return hint;
 }
 
+/// Returns the end of a quoted string that begins at `start`.
+static size_t endOfString(StringRef text, size_t start) {
+  for (size_t i = start + 1; i < text.size(); ++i) {
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return i + 1;
+  }
+  return text.size();
+}
+
+static size_t endOfName(StringRef text, size_t start) {
+  size_t end = start + 1;
+  while (end < text.size() &&
+         (llvm::isAlnum(text[end]) || StringRef("_$.-").contains(text[end])))
+    ++end;
+  return end;
+}
+
+static constexpr StringRef skipped = "{...}";
+
+/// Returns the places of regions in a text.
+static llvm::SmallVector<size_t, 4> placesOfRegions(StringRef text) {
+  llvm::SmallVector<size_t, 4> places;
+  for (size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with(skipped))
+      places.push_back(i);
+    i = text[i] == '"' ? endOfString(text, i) : i + 1;
+  }
+  return places;
+}
+
+/// Whether a text names a value, with `behind` directly behind the name.
+static bool mentions(StringRef text, StringRef name, StringRef behind = "") {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = text[i] == '"'   ? endOfString(text, i)
+                 : text[i] == '%' ? endOfName(text, i)
+                                  : i + 1;
+    if (text.slice(i, end) == name && text.substr(end).starts_with(behind))
+      return true;
+    i = end;
+  }
+  return false;
+}
+
 /// Returns the operand by whose name an argument is printed, as those of
 /// emitc.expression are; null if it has a name of its own.
 Value LinePrinter::shadowOf(BlockArgument argument) {
@@ -107,11 +152,28 @@ Value LinePrinter::shadowOf(BlockArgument argument) {
   RegionStyle style = styleOf(parent);
   if (style.labels != RegionStyle::None)
     return nullptr;
-  std::string header = print(parent).parts.front();
-  std::string key = keyOf(ids, argument);
-  return StringRef(header).contains(PrintedOperation::mark + key + " ")
+  return namesItself(parent, argument)
              ? nullptr
              : parent->getOperand(argument.getArgNumber());
+}
+
+/// Whether an operation's own line has the name of an argument of its region.
+bool LinePrinter::namesItself(Operation *op, BlockArgument argument) {
+  AsmState &state = stateFor(op, /*isGeneric=*/false);
+  std::string text, name;
+  llvm::raw_string_ostream os(text), named(name);
+  op->print(os, state);
+  os.flush();
+  Value(argument).printAsOperand(named, state);
+  named.flush();
+  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  StringRef header =
+      places.empty() ? StringRef(text) : StringRef(text).take_front(places[0]);
+  // An operand may have the same name, but no type behind it.
+  Names names = namesIn(text, op, state);
+  auto found = names.find(name);
+  bool isOwn = found != names.end() && found->second == Value(argument);
+  return mentions(header, name, isOwn ? "" : ":");
 }
 
 /// Returns the mark in the place of a value's name.
@@ -143,25 +205,6 @@ std::string LinePrinter::markOf(Value value) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// Returns the end of a quoted string that begins at `start`.
-static size_t endOfString(StringRef text, size_t start) {
-  for (size_t i = start + 1; i < text.size(); ++i) {
-    if (text[i] == '\\')
-      ++i;
-    else if (text[i] == '"')
-      return i + 1;
-  }
-  return text.size();
-}
-
-static size_t endOfName(StringRef text, size_t start) {
-  size_t end = start + 1;
-  while (end < text.size() &&
-         (llvm::isAlnum(text[end]) || StringRef("_$.-").contains(text[end])))
-    ++end;
-  return end;
-}
-
 /// Replaces the names of values by marks.
 std::string LinePrinter::marked(StringRef text, const Names &names) {
   std::string result;
@@ -182,19 +225,6 @@ std::string LinePrinter::marked(StringRef text, const Names &names) {
     i = end;
   }
   return result;
-}
-
-static constexpr StringRef skipped = "{...}";
-
-/// Returns the places of regions in a text.
-static llvm::SmallVector<size_t, 4> placesOfRegions(StringRef text) {
-  llvm::SmallVector<size_t, 4> places;
-  for (size_t i = 0; i < text.size();) {
-    if (text.substr(i).starts_with(skipped))
-      places.push_back(i);
-    i = text[i] == '"' ? endOfString(text, i) : i + 1;
-  }
-  return places;
 }
 
 /// Returns the values that the text of an operation may name.
@@ -318,19 +348,6 @@ PrintedOperation LinePrinter::cut(StringRef text, Operation *op,
   }
   printed.parts.push_back(marked(text.substr(start), names));
   return printed;
-}
-
-/// Whether a text names a value.
-static bool mentions(StringRef text, StringRef name) {
-  for (size_t i = 0; i < text.size();) {
-    size_t end = text[i] == '"'   ? endOfString(text, i)
-                 : text[i] == '%' ? endOfName(text, i)
-                                  : i + 1;
-    if (text.slice(i, end) == name)
-      return true;
-    i = end;
-  }
-  return false;
 }
 
 /// `before`: the operation's text before the region.

@@ -54,6 +54,7 @@ private:
   PrintedRegion describe(mlir::Region &region, llvm::StringRef before,
                          const Names &names, bool isGeneric);
   mlir::Value shadowOf(mlir::BlockArgument argument);
+  bool namesItself(mlir::Operation *op, mlir::BlockArgument argument);
   /// What an operation prints in its regions.
   struct RegionStyle {
     /// The labels of entries with arguments.

@@ -142,7 +142,8 @@ class Case:
 
     def argv(self, passes: str | None = None) -> list[str]:
         """Return the command line of the tool, with other passes than those of the program."""
-        pipeline = f"--pass-pipeline=builtin.module({passes or self.program.passes})"
+        passes = self.program.passes if passes is None else passes  # none may be left
+        pipeline = f"--pass-pipeline=builtin.module({passes})"
         argv = [self.tool, "in.mlir", pipeline, *self.program.options, "--mlir-disable-threading"]
         return [*argv, "-o", OUT] if self.output == "file" else argv
 

@@ -20,12 +20,7 @@ from actiondbg.tool.way import Way
 _LEFT_OUT = {
     Way.NATIVE: ("calls/", "glibc/", "portable/", "detour/", "interpose/HookedCapabilities.cpp"),
     Way.DETOUR: ("calls/", "glibc/", "portable/", "interpose/exports.map"),
-    Way.PORTABLE: (
-        "calls/",
-        "interpose/exports.map",
-        # A class that it needs differs in size between versions.
-        "interpose/InterposeConvergence.cpp",
-    ),
+    Way.PORTABLE: ("calls/", "interpose/exports.map"),
 }
 # In the place of an agent, the reason why the tool has none.
 _UNFIT = ".unfit"

@@ -103,6 +103,8 @@ bool Engine::begin(Frame &frame) {
   if (!parent && !isObserving && frame.kind != Kind::Fold)
     if (Operation *op = frame.op())
       InputNames::all().reached(op);
+  if (frame.kind == Kind::Iteration)
+    ++local.iterations;
   frame.parent = parent;
   frame.depth = parent ? parent->depth + 1 : 0;
   if (!parent && frame.kind == Kind::Pass)

@@ -201,6 +201,9 @@ public:
   Diagnosed diagnosed{observer.ids};
   bool wantsThreads = false;
 
+  /// How many iterations this thread's innermost greedy driver has begun.
+  static unsigned &iterations() { return local.iterations; }
+
 private:
   friend class Attention;
   friend class Turn;
@@ -269,6 +272,8 @@ private:
     Turn *turn = nullptr;
     /// The number of the part that the thread joined last.
     unsigned part = 0;
+    /// Those that the innermost greedy driver has begun.
+    unsigned iterations = 0;
   };
   // Not thread_local: a translation unit without the definition would call an
   // initializer at each use.

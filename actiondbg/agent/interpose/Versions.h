@@ -124,14 +124,15 @@
 #define ADBG_CONVERSION_REPLACE_MANY                                           \
   "_ZN4mlir25ConversionPatternRewriter21replaceOpWithMultipleEPNS_9Operation"  \
   "EON4llvm11SmallVectorINS4_INS_5ValueELj6EEELj1EEE"
-#if LLVM_VERSION_MAJOR >= 20
-#define ADBG_GREEDY_NAME "21applyPatternsGreedily"
-#else
-#define ADBG_GREEDY_NAME "28applyPatternsAndFoldGreedily"
-#endif
-#define ADBG_GREEDY_REGION                                                     \
-  "_ZN4mlir" ADBG_GREEDY_NAME                                                  \
+#define ADBG_GREEDY(NAME)                                                      \
+  "_ZN4mlir" NAME                                                              \
   "ERNS_6RegionERKNS_23FrozenRewritePatternSetENS_19GreedyRewriteConfigEPb"
+#define ADBG_GREEDY_REGION_TO_19 ADBG_GREEDY("28applyPatternsAndFoldGreedily")
+#if LLVM_VERSION_MAJOR >= 20
+#define ADBG_GREEDY_REGION ADBG_GREEDY("21applyPatternsGreedily")
+#else
+#define ADBG_GREEDY_REGION ADBG_GREEDY_REGION_TO_19
+#endif
 // The printer of one attribute became virtual.
 #if LLVM_VERSION_MAJOR >= 21
 #define ADBG_OVERRIDE_SINCE_21 override
@@ -239,16 +240,6 @@ template <typename Op> void copyProperties(Op *to, Op *from) {
   to->copyPropertiesOf(from);
 #else
   to->copyProperties(from->getPropertiesStorage());
-#endif
-}
-
-/// The most iterations of a greedy driver.
-template <typename GreedyConfig>
-int64_t maxIterationsOf(const GreedyConfig &config) {
-#if LLVM_VERSION_MAJOR >= 21
-  return config.getMaxIterations();
-#else
-  return config.maxIterations;
 #endif
 }
 

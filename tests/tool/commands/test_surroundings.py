@@ -24,7 +24,11 @@ def in_ascii(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess
     )
 
 
-def test_characters_that_the_encoding_lacks_are_escaped(mlir_opt: str, folds: str) -> None:
+@pytest.mark.parametrize("way", ["native", "portable"])
+def test_characters_that_the_encoding_lacks_are_escaped(
+    mlir_opt: str, folds: str, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setenv("ACTIONDBG_WAY", way)
     Path("größe.mlir").write_text(Path(folds).read_text())
     commands = [word for line in ("echo ä→🎉", "start", "bt", "step 3") for word in ("-ex", line)]
     ended = in_ascii("-nx", "--batch", *commands, "--", mlir_opt, "größe.mlir", "--canonicalize")

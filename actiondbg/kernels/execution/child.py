@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import pickle
@@ -30,6 +31,8 @@ from actiondbg.kernels.execution.messages import (
 )
 from actiondbg.kernels.execution.shared_arrays import receive, share
 
+_M_PERTURB = -6  # of mallopt
+_ALLOCATED = 0x5A  # its complement, 0xA5, is what memory holds then
 _OUTPUT = 64 << 20  # bytes of standard output and error
 
 
@@ -82,9 +85,11 @@ class _Kernel:
         for buffer, array in zip(inputs, given, strict=True):
             buffer.array[...] = array
             watch(buffer)
+        _fill_allocations(_ALLOCATED)
         try:
             result = self._loaded.run([buffer.array for buffer in inputs])
         finally:
+            _fill_allocations(0)
             damage = release()
         for buffer, array in zip(inputs, given, strict=True):
             if not damage and buffer.array.tobytes() != array.tobytes():
@@ -110,6 +115,16 @@ def _open(request: Open) -> _Kernel:
     module, _, function = binary.loader.partition(":")
     load = cast(Callable[[KernelBinary], LoadedKernel], getattr(import_module(module), function))
     return _Kernel(binary, load(binary))
+
+
+def _fill_allocations(byte: int) -> None:
+    """Fill what the C library allocates from now on, or leave it as it is for 0.
+
+    Fresh memory is zero by chance: a kernel that reads what it did not write would be right.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc
+    if mallopt is not None:
+        mallopt(_M_PERTURB, byte)
 
 
 def _limit(memory: int | None, result: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from actiondbg.kernels.model.element_type import ElementType
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 IteratorType = Literal["parallel", "reduction"]
 Argument = str | int
+
+# The partial sums of products of random signs walk randomly: after i of k terms they are about
+# sqrt(i) terms large, and each addition rounds by up to u of that. The errors add up randomly too,
+# to some 0.4 u |A||B|, whatever k and the order of adding up are. The largest of a million elements
+# is five times that; 3.9 was the most that was observed.
+ROUNDING_FACTOR = 8
 
 
 @dataclass(frozen=True)
@@ -33,13 +40,24 @@ class Reference:
         values: the expected result, in float64 or int64, of the shape of the result.
         magnitude: the same sums over absolute values, ``|A| |B|``: as long as they are below 2 to
             the precision of the accumulator, a result of integers is exact; else it bounds the
-            rounding error. 0 dimensions where one bound holds for all.
+            rounding error, which is at most ROUNDING_FACTOR roundoffs of it. A sum of terms of one
+            sign has ``one_sign_growth`` times as much. 0 dimensions where one bound holds for all.
+        signed_zeros: whether zeros of the expected result have the sign that is expected.
         exact: False if the operation rounds whatever its operands are, such as an exponential.
     """
 
     values: np.ndarray
     magnitude: np.ndarray
     exact: bool = True
+    signed_zeros: bool = False
+
+
+def one_sign_growth(terms: int) -> float:
+    """Return how much more a sum errs if its terms have one sign.
+
+    Partial sums then grow with i, not with its root, and the errors by the root of k more.
+    """
+    return 1 + sqrt(terms) / ROUNDING_FACTOR
 
 
 @dataclass(frozen=True)
@@ -101,6 +119,25 @@ class Operation(ABC):
     def reduced_axes(self) -> tuple[int, ...]:
         """The dimensions of the first operand that are reduced; () if windows may overlap."""
         return ()
+
+    @property
+    def selects(self) -> bool:
+        """Whether a maximum or a comparison hides operands from some elements of the result."""
+        return False
+
+    @property
+    def own_runs(self) -> int:
+        """The number of runs with ``own_operands`` that verification needs."""
+        return 0
+
+    def own_operands(self, index: int, numbers: np.random.Generator) -> list[np.ndarray]:
+        """Return operands that show what random ones hide; of ``own_runs`` runs.
+
+        Args:
+            index: of the run.
+            numbers: random numbers, the same for a run each time.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def arguments(self) -> Mapping[str, Argument]:

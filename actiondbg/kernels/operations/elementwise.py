@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BINARY = ("add", "sub", "mul", "max", "min")
 _ROUNDING = ("exp", "tanh")  # their results are not exact, whatever the operand is
+_SELECTING = ("max", "min", "relu", "tanh")  # an operand may leave no trace in the result
 _UNARY = ("relu", "neg", *_ROUNDING)
 
 
@@ -70,6 +71,10 @@ class Elementwise(Operation):
     @property
     def flops(self) -> int:
         return len(self.steps) * self.result.elements
+
+    @property
+    def selects(self) -> bool:
+        return bool(set(self.steps) & set(_SELECTING))
 
     def arguments(self) -> Mapping[str, Argument]:
         return {

@@ -73,6 +73,10 @@ class MatmulBiasRelu(Operation):
     def flops(self) -> int:
         return self.matmul.flops + 2 * self.m * self.n
 
+    @property
+    def selects(self) -> bool:
+        return True
+
     def arguments(self) -> Mapping[str, Argument]:
         return self.matmul.arguments()
 

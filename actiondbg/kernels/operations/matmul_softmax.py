@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
+from actiondbg.kernels.model.operation import (
+    Argument,
+    Loop,
+    Operation,
+    Reference,
+    one_sign_growth,
+)
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.element_types import check_types, lowest
 from actiondbg.kernels.operations.matmul import Matmul
@@ -20,6 +26,10 @@ if TYPE_CHECKING:
 
 _ROWS = "affine_map<(m, n) -> (m)>"
 _ALL = "affine_map<(m, n) -> (m, n)>"
+
+_MANY_DIRECTIONS = 8  # dimensions in which random directions are far from each other
+# Differences of scores, some of which are shortened, whose exponentials overflow.
+_OVERFLOWS = {ElementType.F32: 500.0, ElementType.F64: 4000.0}
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,41 @@ class MatmulSoftmax(Operation):
         check_types(self.kind, (self.lhs_type, self.rhs_type), self.result_type)
         self.matmul.check()
 
+    @property
+    def own_runs(self) -> int:
+        return self.n
+
+    def own_operands(self, index: int, numbers: np.random.Generator) -> list[np.ndarray]:
+        """Return operands with one score in each row that is far above the others.
+
+        Without that score in the maximum the exponential overflows. The columns of the right
+        operand are directions, and a row of the left one is one of them: that of another column in
+        each row, if the directions are far enough from each other, or that of one long column.
+        """
+        import numpy
+
+        lhs, rhs = self.inputs
+        directions = numbers.standard_normal((self.k, self.n))
+        directions /= numpy.linalg.norm(directions, axis=0)
+        columns = (numpy.arange(self.m) + index // 2 * self.m) % self.n
+        if self.k < _MANY_DIRECTIONS or index % 2:
+            turn = index if self.k < _MANY_DIRECTIONS else index // 2
+            column = turn // 2 if turn % 2 else -1 - turn // 2  # from both ends
+            columns = numpy.full(self.m, column % self.n)
+            directions[:, column] *= 2
+        margin = _OVERFLOWS[self.accumulator]
+        lengths = margin * sqrt(self.k) * (1 + numbers.random(self.m))
+        rows = directions[:, columns].T * lengths[:, None]
+        rows /= numpy.linalg.norm(directions[:, columns], axis=0)[:, None]
+        return [
+            numpy.ascontiguousarray(rows if self.lhs_layout == "t" else rows.T).astype(
+                lhs.type.dtype
+            ),
+            numpy.ascontiguousarray(directions if self.rhs_layout == "t" else directions.T).astype(
+                rhs.type.dtype
+            ),
+        ]
+
     def body(self, destination: str, root_attributes: str) -> str:
         wide = self.accumulator
         scores = self.matmul.result.mlir
@@ -151,7 +196,7 @@ class MatmulSoftmax(Operation):
 
         The magnitude bounds the error to first order. An error d of the scores changes a quotient
         q by ``q (d - sum(q d))``; d is bounded by the absolute sums, and by the difference from
-        the row's maximum, which is rounded. The sum of n exponentials adds up to n roundings.
+        the row's maximum, which is rounded. The n exponentials have one sign.
         """
         import numpy
 
@@ -162,4 +207,5 @@ class MatmulSoftmax(Operation):
         values = exponentials / exponentials.sum(axis=1, keepdims=True)
         error = product.magnitude * scale + numpy.abs(difference) + 1
         mean = (values * error).sum(axis=1, keepdims=True)
-        return Reference(values, values * (error + mean + self.n), exact=False)
+        bound = values * (error + mean + one_sign_growth(self.n))
+        return Reference(values, bound, exact=False)

@@ -138,7 +138,17 @@ class Reduction(Operation):
         combine = {"sum": numpy.sum, "max": numpy.max, "min": numpy.min}[self.combiner]
         bound = numpy.sum if self.combiner == "sum" else numpy.max
         values = numpy.asarray(combine(operand, axis=self.axes))
-        return Reference(values, numpy.asarray(bound(numpy.abs(operand), axis=self.axes)))
+        if self.extreme is not None and self.operand_type.is_float:
+            # -0.0 is below 0.0, which NumPy does not distinguish.
+            signs = combine(
+                numpy.copysign(1.0, operand),
+                axis=self.axes,
+                where=operand == 0,
+                initial=-1.0 if self.extreme == "max" else 1.0,
+            )
+            values = numpy.where(values == 0, numpy.copysign(0.0, signs), values)
+        magnitude = numpy.asarray(bound(numpy.abs(operand), axis=self.axes))
+        return Reference(values, magnitude, signed_zeros=self.extreme is not None)
 
     @property
     def _kept(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erf
 
 import numpy as np
@@ -119,6 +119,14 @@ def _minimum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
     return BoundedArray(np.minimum(x.values, y.values), errors, x.exact and y.exact)
 
 
+def _maximum_number(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    return replace(_maximum(x, y), values=np.fmax(x.values, y.values))
+
+
+def _minimum_number(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    return replace(_minimum(x, y), values=np.fmin(x.values, y.values))
+
+
 def _selection(condition: BoundedArray, x: BoundedArray, y: BoundedArray) -> BoundedArray:
     values = np.where(condition.values, x.values, y.values)
     errors = np.where(condition.values, x.errors, y.errors)
@@ -189,10 +197,10 @@ _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
     "arith.muli": _product,
     "arith.divf": _quotient,
     "arith.maximumf": _maximum,
-    "arith.maxnumf": _maximum,
+    "arith.maxnumf": _maximum_number,
     "arith.maxsi": _maximum,
     "arith.minimumf": _minimum,
-    "arith.minnumf": _minimum,
+    "arith.minnumf": _minimum_number,
     "arith.minsi": _minimum,
     "arith.negf": _negation,
     "arith.select": _selection,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,12 @@ from actiondbg.kernels.programs.bindings import (
 )
 from actiondbg.kernels.programs.groups import OperationGroup, groups_of
 from actiondbg.kernels.programs.model_operation import DESTINATION, ROOT_MARK, ModelOperation
-from actiondbg.kernels.programs.structured_operation import StructuredOperation, is_candidate
+from actiondbg.kernels.programs.structured_operation import (
+    StructuredOperation,
+    dimensions,
+    is_candidate,
+    selected,
+)
 
 if TYPE_CHECKING:
     from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
@@ -134,6 +140,22 @@ class _Extraction:
             root.name,
             sum(_work(each) for each in self._group.members),
             accumulation if accumulation.is_float else output.type,
+            selected=selected(root),
+            selected_axes=self._selected_axes(outside),
+        )
+
+    def _selected_axes(self, outside: Sequence[Value]) -> tuple[int, ...]:
+        """Return the dimensions of the first operand that the root reduces, if it reads that."""
+        root = self._group.root
+        if not outside or root.inputs[:1] != [outside[0]]:
+            return ()
+        loops = dimensions(root.maps[0])
+        if None in loops:
+            return ()
+        return tuple(
+            axis
+            for axis, loop in enumerate(loops)
+            if loop is not None and root.loops[loop].type == "reduction"
         )
 
     def _outside(self) -> list[Value]:

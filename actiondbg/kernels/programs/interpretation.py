@@ -11,7 +11,7 @@ import numpy as np
 
 from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Reference
+from actiondbg.kernels.model.operation import Reference, one_sign_growth
 from actiondbg.kernels.programs.bindings import (
     defining_operation,
     element_name,
@@ -44,8 +44,10 @@ _PRODUCTS = frozenset({"arith.mulf", "arith.muli"})
 _SUMS = frozenset({"arith.addf", "arith.addi"})
 _REDUCTIONS: dict[str, np.ufunc] = {
     **dict.fromkeys(_SUMS, np.add),
-    **dict.fromkeys(("arith.maximumf", "arith.maxnumf", "arith.maxsi"), np.maximum),
-    **dict.fromkeys(("arith.minimumf", "arith.minnumf", "arith.minsi"), np.minimum),
+    **dict.fromkeys(("arith.maximumf", "arith.maxsi"), np.maximum),
+    **dict.fromkeys(("arith.minimumf", "arith.minsi"), np.minimum),
+    "arith.maxnumf": np.fmax,  # of a NaN and a number, the number
+    "arith.minnumf": np.fmin,
 }
 _COMPARISONS: tuple[tuple[str, np.ufunc], ...] = (
     ("eq", np.equal),
@@ -57,6 +59,7 @@ _COMPARISONS: tuple[tuple[str, np.ufunc], ...] = (
 )
 _INTEGER_PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")  # signed, in the order of arith
 _ORDERED_PREDICATES = ("", "eq", "gt", "ge", "lt", "le", "ne")
+_FIRST_UNORDERED = 8  # then in the same order, true if one of them is NaN
 
 
 def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType) -> Reference:
@@ -157,6 +160,8 @@ class _Interpreter:
         values = function.reduce(terms.values, axis=axes)
         if function is np.add:
             errors = (abs(terms.values) + terms.errors).sum(axis=axes)
+            if (terms.values >= 0).all() or (terms.values <= 0).all():
+                errors = errors * one_sign_growth(prod(operation.sizes[at] for at in axes))
         else:
             errors = terms.errors.max(axis=axes)
         turn = [kept.index(at) for at in order]
@@ -316,17 +321,23 @@ def _comparison(operation: Operation, operands: list[BoundedArray]) -> BoundedAr
     """Return the result of arith.cmpi or arith.cmpf.
 
     Raises:
-        NoReference: the predicate is unsigned, or unordered.
+        NoReference: the predicate is unsigned, or constant.
     """
     predicate = integer_attribute(operation, "predicate")
-    names = _INTEGER_PREDICATES if operation.name == "arith.cmpi" else _ORDERED_PREDICATES
-    if predicate >= len(names) or not names[predicate]:
+    of_integers = operation.name == "arith.cmpi"
+    names = _INTEGER_PREDICATES if of_integers else _ORDERED_PREDICATES
+    is_unordered = not of_integers and _FIRST_UNORDERED <= predicate < 2 * _FIRST_UNORDERED - 1
+    name = predicate - _FIRST_UNORDERED + 1 if is_unordered else predicate
+    if name >= len(names) or not names[name]:
         raise NoReference(
             f"The reference does not interpret predicate {predicate} of a comparison."
         )
-    function = dict(_COMPARISONS)[names[predicate]]
     x, y = operands
-    return BoundedArray(function(x.values, y.values), x.errors * 0.0, x.exact and y.exact)
+    values = dict(_COMPARISONS)[names[name]](x.values, y.values)
+    if not of_integers:
+        has_nan = np.isnan(x.values) | np.isnan(y.values)
+        values = values | has_nan if is_unordered else values & ~has_nan
+    return BoundedArray(values, x.errors * 0.0, x.exact and y.exact)
 
 
 def _broadcast(array: BoundedArray, shape: Sequence[int]) -> BoundedArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
@@ -18,6 +18,9 @@ DESTINATION = "destination"
 ROOT_MARK = "actiondbg_root"
 # The mark as the only attribute of an operation, or before others.
 _MARK = re.compile(rf"( attrs =)?  ?\{{{ROOT_MARK}\}}|{ROOT_MARK}, |, {ROOT_MARK}\b")
+
+# What may hide an operand from an element of the result.
+_SELECTING = re.compile(r"(arith\.(max|min|cmp|select)|math\.(tanh|erf))")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,9 @@ class ModelOperation(Operation):
         work: arithmetic operations of a call.
         accumulation: the type in which the root adds up.
         count: how often the program has it.
+        selected: what the root selects, "max" or "min"; "" if it computes something else.
+        selected_axes: the dimensions of the first operand that are reduced then, if it is the
+            operand of the root and its windows do not overlap.
     """
 
     kind: ClassVar[str] = "model"
@@ -46,6 +52,8 @@ class ModelOperation(Operation):
     work: int
     accumulation: ElementType
     count: int = 1
+    selected: Literal["max", "min", ""] = ""
+    selected_axes: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -74,6 +82,18 @@ class ModelOperation(Operation):
     @property
     def flops(self) -> int:
         return self.work
+
+    @property
+    def extreme(self) -> Literal["max", "min"] | None:
+        return self.selected or None
+
+    @property
+    def reduced_axes(self) -> tuple[int, ...]:
+        return self.selected_axes
+
+    @property
+    def selects(self) -> bool:
+        return _SELECTING.search(self.text) is not None
 
     def arguments(self) -> Mapping[str, Argument]:
         return {

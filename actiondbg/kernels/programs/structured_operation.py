@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.model.operation import IteratorType, Loop
@@ -86,6 +87,17 @@ class StructuredOperation:
         """Whether a value is read only at the element that is computed."""
         reads = [at for at, each in enumerate(self.operation.operands) if each == value]
         return bool(reads) and all(is_identity(self.maps[at]) for at in reads)
+
+
+def selected(operation: StructuredOperation) -> Literal["max", "min", ""]:
+    """Return what a reduction selects of its terms, or "" if it combines them otherwise."""
+    if not operation.is_reduction:
+        return ""
+    block = operation.body
+    last = block.arguments[len(block.arguments) - 1]
+    names = [str(use.owner.operation.name) for use in last.uses]
+    found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", names[0]) if len(names) == 1 else None
+    return cast('Literal["max", "min"]', found[1]) if found else ""
 
 
 def is_identity(indexing: AffineMap) -> bool:

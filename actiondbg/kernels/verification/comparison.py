@@ -36,8 +36,8 @@ class ResultComparison:
 def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison:
     """Compare a result with the expected one.
 
-    -0.0 equals 0.0; a NaN is right where one is expected, and was written; an infinity is right
-    where the expected value is too large for the type.
+    -0.0 equals 0.0, unless the expectation has signed zeros; a NaN is right where one is expected,
+    and was written; an infinity is right where the expected value is too large for the type.
     """
     if not result.shape:  # NumPy computes scalars of it
         return compare(result.reshape(1), expectation.reshaped((1,)))
@@ -53,6 +53,9 @@ def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison
         error[(actual == target) | both_nan] = 0.0
         ratio = error if expectation.bound is None else error / expectation.bound
         ratio[error == 0.0] = 0.0  # where NaN is expected, the bound is NaN, too
+        if expectation.signed_zeros:
+            swapped = (actual == 0.0) & (numpy.signbit(actual) != numpy.signbit(target))
+            error[swapped & (target == 0.0)] = 1.0
         wrong = error != 0.0 if expectation.bound is None else ~(ratio <= 1.0)
     ratio = numpy.nan_to_num(ratio, nan=_INFINITE, posinf=_INFINITE)
     empty = unwritten(result) & wrong

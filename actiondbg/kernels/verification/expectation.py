@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.model.operation import Operation, Reference
+from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation, Reference
 from actiondbg.kernels.verification.operands import (
+    FIRST_RUN,
     OperandKind,
     OperandRun,
     exact_limit,
@@ -26,11 +26,6 @@ from actiondbg.kernels.verification.reference_providers import (
 if TYPE_CHECKING:
     import numpy as np
 
-# The partial sums of products of random signs walk randomly: after i of k terms they are about
-# sqrt(i) terms large, and each addition rounds by up to u of that. The errors add up randomly too,
-# to some 0.4 u |A||B|, whatever k and the order of adding up are. The largest of a million elements
-# is five times that; 3.9 was the most that was observed.
-FACTOR = 8
 # The smallest normal number may be flushed to zero, but for half precision, where none is.
 _TINY = {"f16": -24, "bf16": -126, "f32": -126, "f64": -1022}
 _EQUAL = "equal"
@@ -46,14 +41,16 @@ class Expectation:
         values: the expected result, in float64 or int64.
         bound: the largest error of each element; None where the result must be equal.
         method: how elements are compared, in words.
-        name: of the operands.
+        run: the kind of the operands.
+        signed_zeros: whether -0.0 does not equal 0.0: a maximum or minimum selects one of them.
     """
 
     operands: list[np.ndarray]
     values: np.ndarray
     bound: np.ndarray | None
     method: str
-    name: str = ""
+    run: OperandRun = FIRST_RUN
+    signed_zeros: bool = False
 
     def reshaped(self, shape: tuple[int, ...]) -> Expectation:
         """Return the same for a result of another shape."""
@@ -105,8 +102,7 @@ def expected_results(operation: Operation, provider: str = NUMPY) -> list[Expect
         first,
         *(
             expectation_of(operation, run.kind, compute, run.index)
-            for run in further_runs(operation, exact)
-            if run.name != first.name
+            for run in further_runs(operation, first.run.kind, exact)
         ),
     ]
 
@@ -124,51 +120,64 @@ def expectation_of(
     operands = make_operands(operation, kind, index)
     reference = _reference(operation, operands, compute)
     values, result = reference.values, operation.result.type
-    name = OperandRun(kind, index).name
-    limit = min(exact_limit(operation.accumulator), exact_limit(result))
+    run = OperandRun(kind, index)
+    if kind == "edges":  # of NaN and infinities the reference has no magnitude
+        finite = numpy.isfinite(reference.magnitude)
+        reference = replace(reference, magnitude=numpy.where(finite, reference.magnitude, 0.0))
+    limit = _exact_limit(operation)
     small = float(numpy.max(reference.magnitude, initial=0.0)) < limit
-    if kind == "extremes" or (kind in _INTEGERS and reference.exact and small):
-        return Expectation(operands, values, None, _EQUAL, name)
+    is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
+    if kind == "extremes" or operation.extreme is not None or (is_equal and kind != "edges"):
+        signed = kind == "edges" and reference.signed_zeros
+        return Expectation(operands, values, None, _EQUAL, run, signed)
     if kind == "precise" and not result.is_float:
         # A sum beyond the limit wraps around, unless a maximum follows: only the others are known.
         bound = numpy.where(reference.magnitude < limit, 0.0, numpy.inf)
         bound = numpy.broadcast_to(bound, values.shape)
-        return Expectation(operands, values, bound, _EQUAL, name)
+        return Expectation(operands, values, bound, _EQUAL, run)
     if not result.is_float:
-        return Expectation(operands, values, None, f"{_EQUAL} modulo 2**{result.bits}", name)
-    factor = _factor(operation, reference)
+        method = _EQUAL if small else f"{_EQUAL} modulo 2**{result.bits}"
+        return Expectation(operands, values, None, method, run)
+    tiny = 2.0 ** _TINY[result.value]
+    if is_equal:
+        return Expectation(operands, values, numpy.full(values.shape, tiny), _EQUAL, run)
     magnitude = numpy.asarray(reference.magnitude, numpy.float64)
-    bound = factor * operation.accumulator.unit_roundoff * magnitude
+    bound = ROUNDING_FACTOR * operation.accumulator.unit_roundoff * magnitude
     # The last rounding, and that of numbers below the smallest normal one.
     bound = bound + result.unit_roundoff * numpy.abs(values)
-    bound = numpy.broadcast_to(bound, values.shape) + 2.0 ** _TINY[result.value]
-    method = f"bound {factor:.3g} u |A||B|"
-    if kind == "precise" and reference.exact:
-        bound = numpy.where(_exact_sums(operation, operands, index, reference, compute), 0.0, bound)
+    bound = numpy.broadcast_to(bound, values.shape) + tiny
+    method = f"bound {ROUNDING_FACTOR} u |A||B|"
+    if kind in ("precise", "huge") and reference.exact:
+        bound = numpy.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
         method = _EQUAL
-    return Expectation(operands, values, bound, method, name)
+    return Expectation(operands, values, bound, method, run)
+
+
+def _exact_limit(operation: Operation) -> int:
+    """Return the largest sum of absolute values below which sums of integers are exact."""
+    return min(exact_limit(operation.accumulator), exact_limit(operation.result.type))
 
 
 def _exact_sums(
     operation: Operation,
     operands: list[np.ndarray],
-    index: int,
+    run: OperandRun,
     reference: Reference,
     compute: ComputeReference,
 ) -> np.ndarray:
-    """Return which results of precise operands are exact.
+    """Return which results of precise or huge operands are exact.
 
     They are if the results of the same operands as integers are, and are multiples of them.
     """
-    at = index % len(operands)
-    scale = precise_scale(operation.inputs[at].type)
+    at = run.index % len(operands)
+    scale = precise_scale(run.kind, operation.inputs[at].type)
     integers = [
         (each / each.dtype.type(scale)) if number == at else each
         for number, each in enumerate(operands)
     ]
     unscaled = _reference(operation, integers, compute)
-    limit = min(exact_limit(operation.accumulator), exact_limit(operation.result.type))
-    return (unscaled.magnitude < limit) & (unscaled.values * scale == reference.values)
+    exact = unscaled.values * scale == reference.values
+    return (unscaled.magnitude < _exact_limit(operation)) & exact
 
 
 def _reference(
@@ -177,7 +186,8 @@ def _reference(
     import numpy
 
     try:
-        reference = compute(operation, operands)
+        with numpy.errstate(all="ignore"):
+            reference = compute(operation, operands)
     except MemoryError as error:
         raise KernelError("The reference needs more memory than there is.") from error
     values = numpy.asarray(reference.values)
@@ -186,15 +196,3 @@ def _reference(
             f"The reference has the shape {values.shape}, the result {operation.result.shape}."
         )
     return replace(reference, values=values)
-
-
-def _factor(operation: Operation, reference: Reference) -> float:
-    """Return c of the bound.
-
-    Operations that round in any case, such as softmax, add up terms of one sign: partial sums grow
-    with i, not with its root, and the errors by the root of k more.
-    """
-    if reference.exact:
-        return FACTOR
-    terms = prod(loop.size for loop in operation.loops if loop.type == "reduction")
-    return FACTOR + sqrt(terms)

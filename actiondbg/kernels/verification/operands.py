@@ -4,23 +4,44 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from math import ceil, prod
+from math import ceil, gcd, prod
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
 
-OperandKind = Literal["whole range", "integers", "signs", "reals", "large", "precise", "extremes"]
+OperandKind = Literal[
+    "whole range",
+    "integers",
+    "signs",
+    "reals",
+    "large",
+    "precise",
+    "huge",
+    "extremes",
+    "own",
+    "edges",
+]
 _LARGEST = {"integers": 3, "signs": 1}
 _WIDE = 1000  # of i32: the product of two is not near its limit
 _SCALE = 16.0  # of large reals: exponentials of their differences overflow
-_MOST_RUNS = 64
-_MOST_BYTES = 1 << 26  # of the operands of all runs with extremes
+# The most runs of one kind, by their number, the bytes of their operands, and their arithmetic.
+_MOST_RUNS = 128
+_MOST_SMALL_RUNS = 1024  # with operands of _SMALL_BYTES together
+_SMALL_BYTES = 1 << 23
+_MOST_BYTES = 1 << 26
+_MOST_FLOPS = 2e10
+_REPEATED = 32  # runs of an operation that selects: an element hides an operand in half of them
 _PRECISE_OUTPUTS = 16  # of which some have a sum of one term
-_SEEN = 8  # times as many outputs as places: each place is an extreme of some output
+_SPARSE = 4  # times as many runs as signs are sparse: few terms are in none of them
+_DRAWS = 14  # times as many runs as places: each place is drawn in some run, but for one in 10^6
+_BOUNDARIES = 24  # of tiles, where all rows of a long maximum have it
+# Powers of 2 that make integers of all bits large, such that some may be added up.
+_HUGE = {"f16": 1, "bf16": 60, "f32": 60, "f64": 500}
 
 
 @dataclass(frozen=True)
@@ -29,8 +50,8 @@ class OperandRun:
 
     Attributes:
         kind: of the operands.
-        index: of the run with such operands: another operand is precise, or other places have
-            the extremes.
+        index: of the run with such operands: another operand is precise, other places have the
+            extremes, or other random numbers are drawn.
     """
 
     kind: OperandKind
@@ -42,6 +63,9 @@ class OperandRun:
         return f"{self.kind}_{self.index}".replace(" ", "_")
 
 
+FIRST_RUN = OperandRun("integers")
+
+
 def operand_kinds(operation: Operation) -> tuple[OperandKind, ...]:
     """Return the kinds of operands to try until the result is exact; the last one decides."""
     if operation.result.type.is_float:
@@ -49,24 +73,41 @@ def operand_kinds(operation: Operation) -> tuple[OperandKind, ...]:
     return ("whole range", "integers")
 
 
-def further_runs(operation: Operation, exact: bool) -> list[OperandRun]:
+def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[OperandRun]:
     """Return the runs after the first: they show what sums of small integers do not.
 
     Args:
         operation: of the kernel.
+        first: the kind of the operands of the first run.
         exact: whether the operation rounds for large sums only, unlike an exponential.
     """
-    runs: list[OperandRun] = []
+    repeated = _affordable(operation, _REPEATED, least=3) if operation.selects else 1
+    sparse = ceil(_SPARSE / _density(operation)) if first == "signs" else 1
+    counts: list[tuple[OperandKind, int]] = [
+        (first, max(repeated, _affordable(operation, sparse, least=2)))
+    ]
+    precise = len(operation.inputs) * ceil(_PRECISE_OUTPUTS / max(1, operation.result.elements))
     if exact:
-        turns = ceil(_PRECISE_OUTPUTS / max(1, operation.result.elements))
-        count = len(operation.inputs) * turns
-        runs += [OperandRun("precise", index) for index in range(count)]
-    if operation.result.type.is_float:
-        runs.append(OperandRun("reals"))
-        if not exact:
-            runs.append(OperandRun("large"))
-    runs += [OperandRun("extremes", index) for index in range(_extreme_runs(operation))]
-    return runs
+        counts.append(("precise", precise))
+    if not operation.result.type.is_float:
+        counts.append(("huge", 1))
+    else:
+        counts.append(("reals", 1 if exact else repeated))
+        counts.append(("huge", precise) if exact else ("large", 1))
+        counts.append(("edges", int(exact)))
+    counts.append(("extremes", _extreme_runs(operation)))
+    counts.append(("own", _own_runs(operation)))
+    runs = [OperandRun(kind, index) for kind, count in counts for index in range(count)]
+    return [each for each in dict.fromkeys(runs) if each != OperandRun(first)]
+
+
+def _affordable(operation: Operation, runs: int, least: int) -> int:
+    """Return so many runs, or fewer of a large operation."""
+    bytes = max(1, operation.bytes)
+    most = max(_MOST_RUNS, min(_MOST_SMALL_RUNS, _SMALL_BYTES // bytes))
+    by_bytes = _MOST_BYTES // bytes
+    by_flops = int(_MOST_FLOPS / max(1, operation.flops))
+    return min(runs, max(least, min(most, by_bytes, by_flops)))
 
 
 def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> list[np.ndarray]:
@@ -74,102 +115,165 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
 
     Args:
         operation: its name is the seed.
-        kind: "whole range": all values of i8, a thousand either way of i32; "integers" in [-3, 3],
-            or "signs", -1, 0 and 1: sums are exact as long as they are small; "reals": normally
-            distributed numbers, where the type is of floating point, or "large" ones; "precise":
-            fractions with all bits that the type holds in one operand, and a few ones in the
-            others, such that sums of one term, which are exact, show each bit of it;
-            "extremes": distinct places of the maximum or minimum.
+        kind: "whole range": all values of i8, a thousand either way of i32; "integers" up to 3, or
+            "signs": sums are exact as long as they are small, and signs have so many zeros that
+            they are; "reals": normally distributed numbers, where the type is of floating point,
+            or "large" ones; "precise": fractions with all bits that the type holds in one operand,
+            and a few ones in the others, such that sums of one term, which are exact, show each
+            bit of it; "huge": the same near the largest number, or integers
+            of one sign; "extremes": distinct places of the
+            maximum or minimum; "own": those of the operation; "edges": NaN, infinities and what
+            else differs from other numbers.
         index: see OperandRun.
     """
     import numpy
 
     seed = hashlib.sha256(operation.name.encode()).digest()
     numbers = numpy.random.default_rng([*seed, index] if index else list(seed))
+    if kind == "own":
+        return operation.own_operands(index, numbers)
+    arrays = [
+        _operand(operation, at, kind, index, numbers).astype(tensor.type.dtype)
+        for at, tensor in enumerate(operation.inputs)
+    ]
     if kind == "extremes":
-        return _with_extremes(operation, index, numbers)
-    arrays: list[np.ndarray] = []
-    for at, tensor in enumerate(operation.inputs):
-        if kind == "precise":
-            whole = at == index % len(operation.inputs)
-            values: np.ndarray = _precise(operation, whole, tensor.shape, numbers, tensor.type)
-        elif kind in ("reals", "large") and tensor.type.is_float:
-            scale = _SCALE if kind == "large" else 1.0
-            values = scale * numbers.standard_normal(tensor.shape)
-        else:
-            lowest, highest = _range(kind, tensor.type)
-            values = numbers.integers(lowest, highest + 1, tensor.shape)
-        arrays.append(values.astype(tensor.type.dtype))
+        arrays[0] = _with_extremes(operation, index, numbers)
+    if kind == "edges":
+        return [_with_edges(operation, each, numbers) for each in arrays]
     return arrays
+
+
+def _operand(
+    operation: Operation, at: int, kind: OperandKind, index: int, numbers: np.random.Generator
+) -> np.ndarray:
+    """Return the numbers of one operand."""
+    import numpy
+
+    tensor = operation.inputs[at]
+    turn = at == index % len(operation.inputs)
+    if kind == "precise" or (kind == "huge" and tensor.type.is_float):
+        scale = precise_scale(kind, tensor.type)
+        return _precise(operation, turn, tensor, numbers, scale)
+    if kind in ("reals", "large") and tensor.type.is_float:
+        return (_SCALE if kind == "large" else 1.0) * numbers.standard_normal(tensor.shape)
+    lowest, highest = _range(kind, tensor.type)
+    values = numbers.integers(lowest, highest + 1, tensor.shape)
+    # A product with zero would hide the other factor, and a sum the term.
+    values = numpy.where(values == 0, numbers.choice(numpy.array([-1, 1]), tensor.shape), values)
+    if kind == "huge":
+        return abs(values)
+    if kind == "signs" and turn:
+        values = numpy.where(numbers.random(tensor.shape) < _density(operation), values, 0)
+    return values
+
+
+def _density(operation: Operation) -> float:
+    """Return the share of signs that are not zero: sums of their absolute values are exact."""
+    limit = min(exact_limit(operation.accumulator), exact_limit(operation.result.type))
+    return min(1.0, limit / (2 * _terms(operation)))
+
+
+def _terms(operation: Operation) -> int:
+    """Return the length of a sum, or the number of elements that a maximum is of."""
+    return max(1, prod(loop.size for loop in operation.loops if loop.type == "reduction"))
 
 
 def _precise(
     operation: Operation,
     whole: bool,
-    shape: tuple[int, ...],
+    tensor: Tensor,
     numbers: np.random.Generator,
-    element: ElementType,
+    scale: float,
 ) -> np.ndarray:
     """Return an operand with all its bits, or one that selects a few elements of the other."""
     import numpy
 
-    terms = prod(loop.size for loop in operation.loops if loop.type == "reduction")
-    share = 1 / max(1, terms)
-    values = numbers.choice(numpy.array([-1, 1]), shape)
+    values = numbers.choice(numpy.array([-1, 1]), tensor.shape)
     if whole:
-        values = values * numbers.integers(1, 1 << element.precision, shape)
-        values = values * precise_scale(element) if element.is_float else values
+        values = values * numbers.integers(1, 1 << tensor.type.precision, tensor.shape)
+        values = values * scale if tensor.type.is_float else values
         if len(operation.inputs) > 1:
             return values
-    return numpy.where(numbers.random(shape) < share, values, 0)
+    return numpy.where(numbers.random(tensor.shape) < 1 / _terms(operation), values, 0)
 
 
-def precise_scale(element: ElementType) -> float:
-    """Return the factor that makes precise integers fractions: conversions to integers show."""
-    return 2.0 ** -(element.precision // 2) if element.is_float else 1.0
+def precise_scale(kind: OperandKind, element: ElementType) -> float:
+    """Return the factor of precise or huge integers; fractions show conversions to integers."""
+    if not element.is_float:
+        return 1.0
+    return 2.0 ** (_HUGE[element.value] if kind == "huge" else -(element.precision // 2))
+
+
+def _own_runs(operation: Operation) -> int:
+    """Return in how many runs an operation has operands of its own, within limits."""
+    return _affordable(operation, operation.own_runs, least=2)
 
 
 def _extreme_runs(operation: Operation) -> int:
-    """Return in how many runs each element is the extreme of some output, within limits."""
+    """Return in how many runs each element is the extreme of each output, within limits."""
     if operation.extreme is None:
         return 0
-    places = prod(loop.size for loop in operation.loops if loop.type == "reduction")
-    outputs = max(1, operation.result.elements)
-    if not operation.reduced_axes:  # a corner of an image is in one window of each channel only
-        shape = operation.result.shape
-        outputs = max(1, min(outputs, shape[0] * shape[-1]) // _SEEN)
-    size = max(1, operation.inputs[0].bytes)
-    return max(2, min(_MOST_RUNS, _MOST_BYTES // size, ceil(places / outputs)))
+    terms = _terms(operation)
+    enough = terms if operation.reduced_axes else _DRAWS * terms
+    return _affordable(operation, max(4, enough), least=8)
 
 
-def _with_extremes(
-    operation: Operation, index: int, numbers: np.random.Generator
-) -> list[np.ndarray]:
+def _with_extremes(operation: Operation, index: int, numbers: np.random.Generator) -> np.ndarray:
     """Return an operand whose rows have their maximum, or minimum, at places of their own.
 
-    In each second run all numbers are below zero, or above for a minimum: a sum or a maximum that
-    begins with zero is then wrong.
+    Where there are not enough runs for each place in each row, the first of them have the extreme
+    of all rows at the same place: at each boundary of tiles. In each second run all numbers are
+    below zero, or above for a minimum, and below what memory is filled with: what begins with one
+    of these is then wrong.
     """
     import numpy
 
     tensor = operation.inputs[0]
     below, above = _halves(tensor.type, tensor.shape, index % 2 == 1, numbers)
-    values = below
     if operation.reduced_axes:
-        count = len(operation.reduced_axes)
-        last = range(-count, 0)
-        below, above = (
-            numpy.moveaxis(each, operation.reduced_axes, last) for each in (below, above)
-        )
-        terms = prod(below.shape[-count:])
-        rows, spikes = below.reshape(-1, terms), above.reshape(-1, terms)
+        rows, spikes = _as_rows(operation, below), _as_rows(operation, above)
         every = numpy.arange(len(rows))
-        places = numpy.array(_places(terms))[(every + index * len(rows)) % terms]
+        places = _extreme_places(len(rows), rows.shape[1], index, _extreme_runs(operation))
         rows[every, places] = spikes[every, places]
-        values = numpy.moveaxis(rows.reshape(below.shape), last, operation.reduced_axes)
+        below = _from_rows(operation, rows)
     if operation.extreme == "min":
-        values = -values if tensor.type.is_float else ~values
-    return [numpy.ascontiguousarray(values).astype(tensor.type.dtype)]
+        below = -below if tensor.type.is_float else ~below
+    return numpy.ascontiguousarray(below).astype(tensor.type.dtype)
+
+
+def _as_rows(operation: Operation, array: np.ndarray) -> np.ndarray:
+    """Return the first operand with a row for each element of the result."""
+    import numpy
+
+    count = len(operation.reduced_axes)
+    moved = numpy.moveaxis(array, operation.reduced_axes, range(-count, 0))
+    return moved.reshape(-1, prod(moved.shape[-count:]))
+
+
+def _from_rows(operation: Operation, rows: np.ndarray) -> np.ndarray:
+    """Return the operand of ``_as_rows``."""
+    import numpy
+
+    shape, axes = operation.inputs[0].shape, operation.reduced_axes
+    kept = [size for axis, size in enumerate(shape) if axis not in axes]
+    moved = rows.reshape(*kept, *(shape[axis] for axis in axes))
+    return numpy.moveaxis(moved, range(-len(axes), 0), axes)
+
+
+def _extreme_places(rows: int, terms: int, index: int, runs: int) -> np.ndarray:
+    """Return the place of the extreme in each row.
+
+    Places move on by a step that has no factor in common with their number, so that a row has
+    each once in so many runs.
+    """
+    import numpy
+
+    ordered = numpy.array(_places(terms))
+    shared = 0 if terms <= runs else min(_BOUNDARIES, runs // 2)
+    if index < shared:
+        return numpy.full(rows, ordered[index])
+    step = next(each for each in range(rows, rows + terms + 1) if gcd(each, terms) == 1)
+    return ordered[(numpy.arange(rows) + (index - shared) * step) % terms]
 
 
 def _halves(
@@ -180,9 +284,37 @@ def _halves(
         if negative:
             return -600 - 300 * numbers.random(shape), -1 - 500 * numbers.random(shape)
         return 800 * numbers.random(shape) - 400, 500 + 400 * numbers.random(shape)
-    limit = 1 << element.precision
-    lowest, middle, highest = (-limit, -limit // 2, 0) if negative else (-limit, 0, limit)
+    from actiondbg.kernels.execution.buffers import poison  # needs NumPy
+
+    lowest = -(1 << element.precision)
+    highest = int(poison(element.dtype)[0]) if negative else -lowest
+    middle = (lowest + highest) // 2
     return numbers.integers(lowest, middle, shape), numbers.integers(middle, highest, shape)
+
+
+def _with_edges(
+    operation: Operation, array: np.ndarray, numbers: np.random.Generator
+) -> np.ndarray:
+    """Return an operand with some numbers that are not as others."""
+    import numpy
+
+    if array.dtype.kind in "iu" or not array.size:
+        return array
+    values: list[float] = [numpy.nan, numpy.inf, -numpy.inf]
+    if operation.extreme is not None or _terms(operation) == 1:
+        values.append(-0.0)
+    changed = array.copy()
+    for value in values:
+        changed.flat[int(numbers.integers(array.size))] = value
+    if operation.extreme is None or not operation.reduced_axes:
+        return changed
+    rows = _as_rows(operation, changed)
+    never = -numpy.inf if operation.extreme == "max" else numpy.inf
+    # A row of nothing but the identity, and one of zeros.
+    for row, (most, last) in enumerate(((never, never), (-0.0, 0.0))):
+        if row + 1 < len(rows):
+            rows[row], rows[row, -1] = most, last
+    return numpy.ascontiguousarray(_from_rows(operation, rows))
 
 
 def _places(terms: int) -> list[int]:
@@ -195,7 +327,7 @@ def _places(terms: int) -> list[int]:
 
 
 def _range(kind: OperandKind, element: ElementType) -> tuple[int, int]:
-    if kind != "whole range" or element.is_float:
+    if kind not in ("whole range", "huge") or element.is_float:
         largest = _LARGEST.get(kind, 3)
         return -largest, largest
     limit = 1 << element.precision

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.verification.expectation import FACTOR, Expectation, expected_results
+from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation
+from actiondbg.kernels.verification.expectation import Expectation, expected_results
+from actiondbg.kernels.verification.operands import OperandRun
 from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
@@ -22,7 +23,7 @@ from actiondbg.version import VERSION
 if TYPE_CHECKING:
     import numpy as np
 
-_VERSION = 3  # of how operands and bounds are made
+_VERSION = 4  # of how operands and bounds are made
 _KEY = "reference.json"
 
 
@@ -79,7 +80,7 @@ def _digest(operation: Operation, provider: str) -> str:
     import numpy
 
     # Of another version, references may be others, and so may NumPy's random numbers.
-    versions = f"{_VERSION} {VERSION} {numpy.__version__} {FACTOR}"
+    versions = f"{_VERSION} {VERSION} {numpy.__version__} {ROUNDING_FACTOR}"
     text = f"{versions} {_source(provider)} {operation.function()}"
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -101,7 +102,7 @@ def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
         stored = json.loads((folder / _KEY).read_bytes())
         if stored["digest"] != digest:
             return []
-        return [_read_one(operation, folder / run["name"], run) for run in stored["runs"]]
+        return [_read_one(operation, folder, run) for run in stored["runs"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
@@ -114,7 +115,8 @@ def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expect
     """
     import numpy
 
-    checksums = run["checksums"]
+    checksums, made = run["checksums"], OperandRun(run["kind"], run["index"])
+    folder = folder / made.name
     arrays = {name: _load(folder / name, checksums[name]) for name in checksums}
     # ml_dtypes' numbers are stored as raw bytes.
     typed = [arrays[f"{each.name}.npy"].view(each.type.dtype) for each in operation.inputs]
@@ -123,7 +125,7 @@ def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expect
     whole = [each.shape for each in typed] == shapes and values.shape == operation.result.shape
     if not whole or (bound is not None and numpy.shape(bound) != values.shape):
         raise ValueError(f"{folder} is of another operation.")
-    return Expectation(typed, values, bound, run["method"], run["name"])
+    return Expectation(typed, values, bound, run["method"], made, run["signed_zeros"])
 
 
 def _load(path: Path, checksum: str) -> np.ndarray:
@@ -140,9 +142,11 @@ def _write(operation: Operation, folder: Path, made: list[Expectation], digest: 
     (folder / _KEY).unlink(missing_ok=True)
     runs = [
         {
-            "name": each.name,
+            "kind": each.run.kind,
+            "index": each.run.index,
             "method": each.method,
-            "checksums": _write_arrays(operation, folder / each.name, each),
+            "signed_zeros": each.signed_zeros,
+            "checksums": _write_arrays(operation, folder / each.run.name, each),
         }
         for each in made
     ]

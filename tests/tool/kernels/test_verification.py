@@ -9,7 +9,9 @@ import pytest
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verification
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
@@ -20,10 +22,12 @@ _MATMUL = Matmul(24, 40, 16)
 _BODY = MATMUL.format(m=24, n=40, k=16)
 
 
-def _verify(folder: Path, body: str, memory: int | None = None) -> Verification:
-    binary = compile_kernel(folder, _MATMUL, body)
+def _verify(
+    folder: Path, body: str, memory: int | None = None, operation: Operation = _MATMUL
+) -> Verification:
+    binary = compile_kernel(folder, operation, body)
     verifier = Verifier(ReferenceCache(GeneratedFolder(folder)), seconds=3, memory=memory)
-    dispatch = Dispatch(_MATMUL, Configuration("c", "c_default"))
+    dispatch = Dispatch(operation, Configuration("c", "c_default"))
     return verifier.verify(dispatch, CompiledKernel(binary, binary, "default"))
 
 
@@ -45,6 +49,58 @@ def test_a_right_kernel_equals_the_reference(tmp_path: Path) -> None:
 def test_lost_precision_is_found(tmp_path: Path, right: str, wrong: str) -> None:
     assert right in _BODY
     assert _verify(tmp_path, _BODY.replace(right, wrong)).verdict == "FAILED"
+
+
+_MAXIMUM = Reduction((24, 40), (1,), "max")
+_MAXIMA = """\
+for (int i = 0; i < 24; i++) {
+  float largest = -__builtin_inff();
+  for (int j = 0; j < 40; j++) {
+    float element = operand[i * 40 + j];
+    largest = element > largest || element != element ? element : largest;
+    if (largest != largest) break;
+    if (element == 0 && largest == 0) largest = element + largest;
+  }
+  result[i] = largest;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("j < 40;", "j < 39;"),
+        ("j < 40;", "j < 10;"),
+        ("int j = 0", "int j = 1"),
+        ("j < 40;", "j < (i == 23 ? 39 : 40);"),
+        ("operand[i * 40 + j]", "operand[j]"),
+        ("operand[i * 40 + j]", "operand[(i * 40 + j) / 2 * 2]"),
+        ("-__builtin_inff()", "0"),
+        ("-__builtin_inff()", "-3.4e38f"),
+        ("-__builtin_inff()", "result[i]"),
+        ("|| element != element", ""),
+        ("= largest;", "= (_Float16)largest;"),
+        ("element > largest", "element < largest"),
+    ],
+)
+def test_wrong_maxima_are_found(tmp_path: Path, right: str, wrong: str) -> None:
+    assert right in _MAXIMA
+    assert _verify(tmp_path, _MAXIMA, operation=_MAXIMUM).verdict == "SUCCESS"
+    body = _MAXIMA.replace(right, wrong, 1)
+    (tmp_path / "wrong").mkdir()  # a library of another name: the first one is loaded
+    assert _verify(tmp_path / "wrong", body, operation=_MAXIMUM).verdict == "FAILED"
+
+
+def test_memory_that_a_kernel_allocates_is_not_zero(tmp_path: Path) -> None:
+    sums = "float *sums = malloc(960 * sizeof(float));\n"
+    body = _BODY.replace("float sum = 0;", "float *at = sums + i * 40 + j;").replace(
+        "sum +=", "*at +="
+    )
+    body = body.replace("= sum;", "= *at;")
+    zeroed = f"{sums}memset(sums, 0, 960 * sizeof(float));\n{body}"
+    assert _verify(tmp_path, zeroed).verdict == "SUCCESS"
+    (tmp_path / "wrong").mkdir()
+    assert _verify(tmp_path / "wrong", sums + body).verdict == "FAILED"
 
 
 def test_a_wrong_tile_is_shown(tmp_path: Path) -> None:

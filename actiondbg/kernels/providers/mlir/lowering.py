@@ -28,9 +28,11 @@ _TO_LLVM = (
     "--lower-affine",
     "--convert-vector-to-llvm",
     "--convert-math-to-llvm",
-    "--arith-expand",
     "--finalize-memref-to-llvm",
     "--convert-func-to-llvm",
+    # Before --arith-expand, whose minima and maxima do not distinguish -0.0 from 0.0.
+    "--convert-arith-to-llvm",
+    "--arith-expand",
     "--convert-arith-to-llvm",
     "--convert-index-to-llvm",
     "--convert-cf-to-llvm",

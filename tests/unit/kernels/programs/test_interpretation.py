@@ -112,9 +112,9 @@ def test_narrow_types_round_more() -> None:
     [
         ("%p = math.powf %a, %b : f32\nlinalg.yield %p : f32", "does not interpret math.powf."),
         (
-            "%c = arith.cmpf ugt, %a, %b : f32\n%s = arith.select %c, %a, %b : f32\n"
+            "%c = arith.cmpf true, %a, %b : f32\n%s = arith.select %c, %a, %b : f32\n"
             "linalg.yield %s : f32",
-            "predicate 9 of a comparison.",
+            "predicate 15 of a comparison.",
         ),
     ],
 )
@@ -138,3 +138,16 @@ def test_reductions_that_are_no_sums_are_named() -> None:
     }"""
     with pytest.raises(NoReference, match=r"the reduction of linalg.generic: it is not one sum"):
         interpret(text, [np.ones(4, np.float32)], ElementType.F32)
+
+
+def test_comparisons_with_nan_are_ordered_or_not() -> None:
+    found: dict[str, list[float]] = {}
+    for name in ("ogt", "ugt", "one", "une"):
+        body = f"""%c = arith.cmpf {name}, %a, %b : f32
+            %s = arith.select %c, %a, %b : f32
+            linalg.yield %s : f32"""
+        found[name] = _evaluate(body, [np.nan, 2, 3, 3], [7, 1, 4, 3]).values.tolist()
+    assert found["ogt"] == [*found["one"][:1], 2, 4, 3]
+    assert np.isnan(found["ugt"][0])
+    assert np.isnan(found["une"][0])
+    assert found["une"][1:] == found["one"][1:] == [2, 3, 3]

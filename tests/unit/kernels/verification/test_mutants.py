@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.execution.buffers import poison
+from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.batch_matmul import BatchMatmul
 from actiondbg.kernels.operations.conv_2d import Conv2d
@@ -22,7 +23,9 @@ from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.verification.comparison import compare
 from actiondbg.kernels.verification.expectation import Expectation, expected_results
-from tests.fakes.kernels.operations import F16, I8, I32
+from tests.elements import some
+from tests.fakes.kernels.loop_kernel import loop_kernel, mutants, rounded, softmax
+from tests.fakes.kernels.operations import BF16, F16, F32, F64, I8, I32, OPERATIONS
 
 Arrays = Sequence[np.ndarray]
 Kernel = Callable[[Arrays], np.ndarray]
@@ -42,13 +45,35 @@ _OPERATIONS: list[Operation] = [
     Elementwise((12, 20), ("add", "exp")),
     Reduction((128, 384), (1,), "max"),
     Reduction((128, 384), (0,), "min"),
-    Reduction((1000,), (0,), "max"),
+    Reduction((400,), (0,), "max"),
     Reduction((48, 100), (1,), "max", I8, I8),
     Reduction((48, 100), (1,), "sum"),
     Reduction((500,), (0,), "sum", F16, F16),
     Pooling(1, 12, 12, 8, 3, 3, combiner="max"),
     Pooling(2, 12, 12, 8, 2, 2, 2, 2, combiner="min"),
     Pooling(1, 9, 9, 4, 3, 3, combiner="sum"),
+]
+
+# Sizes at which short runs leave holes: long sums and maxima, one result, all types.
+_LOOPS: list[Operation] = [
+    *OPERATIONS,
+    Matmul(16, 24, 100, F16, F16, F16),
+    Matmul(6, 5, 700, BF16, BF16),
+    Matmul(8, 8, 1000, F64, F64, F64),
+    Matmul(8, 8, 300, BF16, BF16, BF16),
+    Matmul(9, 7, 33, I8, I8, I32),
+    MatmulBiasRelu(12, 16, 32),
+    MatmulSoftmax(8, 100, 16),
+    MatmulSoftmax(6, 20, 2),
+    Reduction((32, 48), (1,), "max"),
+    Reduction((32, 48), (0,), "min", I32, I32),
+    Reduction((300,), (0,), "max"),
+    Reduction((48, 100), (1,), "max", I8, I8),
+    Reduction((6, 1000), (1,), "sum"),
+    Reduction((500,), (0,), "sum", F16, F16),
+    Pooling(1, 12, 12, 8, 3, 3, combiner="max"),
+    Pooling(1, 7, 7, 16, 7, 7, combiner="sum"),
+    Pooling(1, 7, 7, 16, 7, 7, combiner="max"),
 ]
 
 
@@ -205,3 +230,94 @@ def test_any_order_of_adding_up_is_right() -> None:
         return total
 
     assert _kept(operation, expected_results(operation), kernel)
+
+
+@pytest.mark.parametrize("operation", _LOOPS, ids=lambda each: each.name)
+def test_every_wrong_loop_is_found(operation: Operation) -> None:
+    pytest.importorskip("ml_dtypes")
+    expectations = expected_results(operation)
+    right = loop_kernel(operation)
+    assert _kept(operation, expectations, right)
+    wrong = list(mutants(right))
+    assert len(wrong) >= 40
+    assert [words for words, kernel in wrong if _kept(operation, expectations, kernel)] == []
+
+
+@pytest.mark.parametrize("operation", [MatmulSoftmax(8, 50, 16), MatmulSoftmax(5, 20, 2)])
+def test_each_score_counts_in_the_maximum_and_in_the_sum(operation: MatmulSoftmax) -> None:
+    expectations = expected_results(operation)
+    right = loop_kernel(operation)
+    kept: list[int] = []
+    for column in some(range(operation.n)):
+        rest = np.delete(np.arange(operation.n), column)
+        for finish in (softmax(operation, maximum_of=rest), softmax(operation, sum_of=rest)):
+            if _kept(operation, expectations, replace(right, finish=finish)):
+                kept.append(column)
+    assert kept == []
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [Reduction((6, 40), (1,), "max"), Reduction((5, 6, 7), (0, 2), "min", I8, I8)],
+    ids=lambda each: each.name,
+)
+def test_each_element_counts_in_each_maximum(operation: Reduction) -> None:
+    expectations = expected_results(operation)
+    right = loop_kernel(operation)
+    hidden: list[tuple[int, ...]] = []
+    for at in some(np.ndindex(right.kept.shape)):
+        kept = right.kept.copy()
+        kept[at] = False
+        if _kept(operation, expectations, replace(right, kept=kept)):
+            hidden.append(at)
+    assert hidden == []
+
+
+@pytest.mark.parametrize("k", [16, 300, 2000])
+@pytest.mark.parametrize(
+    ("operand", "result"),
+    [(F64, F64), (F32, F32), (F16, F16), (BF16, BF16), (F16, F32), (BF16, F32), (F32, F64)],
+    ids=str,
+)
+def test_the_next_lower_precision_is_found(
+    operand: ElementType, result: ElementType, k: int
+) -> None:
+    pytest.importorskip("ml_dtypes")
+    operation = Matmul(5, 6, k, operand, operand, result)
+    expectations = expected_results(operation)
+    lower = {"f64": 24, "f32": 11, "f16": 8, "bf16": 4}
+    right = loop_kernel(operation)
+    assert _kept(operation, expectations, replace(right, digits=result.precision))
+    assert not _kept(operation, expectations, replace(right, digits=lower[result.value]))
+    bits = lower[operand.value]
+
+    def term(elements: Arrays) -> np.ndarray:
+        return rounded(elements[0] * elements[1], bits)
+
+    assert not _kept(operation, expectations, replace(right, term=term))
+
+
+def test_edge_values_have_the_results_of_the_semantics() -> None:
+    operation = Reduction((40, 6), (1,), "max")
+    expectations = expected_results(operation)
+    seen = np.concatenate([each.values for each in expectations if each.run.kind == "edges"])
+    assert np.isnan(seen).any()
+    assert np.isinf(seen).any()
+
+    def larger(operands: Arrays) -> np.ndarray:
+        """Return what ``a > b ? a : b`` computes, which drops some NaN."""
+        total = np.full(40, -np.inf, np.float32)
+        for at in range(6):
+            total = np.where(operands[0][:, at] > total, operands[0][:, at], total)
+        return total
+
+    def finite(operands: Arrays) -> np.ndarray:
+        lowest = np.finfo(np.float32).min
+        return np.maximum(operands[0].max(axis=1), lowest)
+
+    def last_zero(operands: Arrays) -> np.ndarray:
+        result = operands[0].max(axis=1)
+        return np.where(result == 0, np.float32(-0.0), result)
+
+    for kernel in (larger, finite, last_zero):
+        assert not _kept(operation, expectations, kernel)

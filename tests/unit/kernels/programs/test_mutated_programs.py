@@ -1,0 +1,134 @@
+"""Operations cut out of a model, and wrong ones: verification finds each."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.verification.comparison import compare
+from actiondbg.kernels.verification.expectation import expected_results
+from tests.elements import some
+
+pytest.importorskip("mlir.ir")
+pytest.importorskip("ml_dtypes")
+
+from actiondbg.kernels.programs.bindings import parse_program
+from actiondbg.kernels.programs.extraction import cut
+from actiondbg.kernels.programs.interpretation import interpret
+
+_IDENTITY = "affine_map<(d0, d1) -> (d0, d1)>"
+_ROWS = "affine_map<(d0, d1) -> (d0)>"
+_MODEL = f"""
+func.func @f(%scores: tensor<16x16xf32>, %lhs: tensor<16x16xf32>, %rhs: tensor<16x16xf32>,
+             %bias: tensor<16xf32>) -> (tensor<16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) {{
+  %lowest = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty() : tensor<16xf32>
+  %none = linalg.fill ins(%lowest : f32) outs(%rows : tensor<16xf32>) -> tensor<16xf32>
+  %maxima = linalg.generic {{indexing_maps = [{_IDENTITY}, {_ROWS}],
+      iterator_types = ["parallel", "reduction"]}}
+      ins(%scores : tensor<16x16xf32>) outs(%none : tensor<16xf32>) {{
+  ^bb0(%score: f32, %old: f32):
+    %larger = arith.maximumf %score, %old : f32
+    linalg.yield %larger : f32
+  }} -> tensor<16xf32>
+  %square = tensor.empty() : tensor<16x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%square : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %product = linalg.matmul ins(%lhs, %rhs : tensor<16x16xf32>, tensor<16x16xf32>)
+      outs(%start : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %active = linalg.generic {{indexing_maps = [{_IDENTITY}, {_ROWS}, {_IDENTITY}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%product, %bias : tensor<16x16xf32>, tensor<16xf32>)
+      outs(%square : tensor<16x16xf32>) {{
+  ^bb0(%sum: f32, %addend: f32, %old: f32):
+    %biased = arith.addf %sum, %addend : f32
+    %positive = arith.cmpf ugt, %biased, %zero : f32
+    %kept = arith.select %positive, %biased, %zero : f32
+    linalg.yield %kept : f32
+  }} -> tensor<16x16xf32>
+  %wide = tensor.empty() : tensor<16x16xf32>
+  %exponentials = linalg.generic {{indexing_maps = [{_IDENTITY}, {_ROWS}, {_IDENTITY}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%scores, %bias : tensor<16x16xf32>, tensor<16xf32>)
+      outs(%wide : tensor<16x16xf32>) {{
+  ^bb0(%score: f32, %largest: f32, %old: f32):
+    %difference = arith.subf %score, %largest : f32
+    %exponential = math.exp %difference : f32
+    linalg.yield %exponential : f32
+  }} -> tensor<16x16xf32>
+  return %maxima, %active, %exponentials : tensor<16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+}}
+"""
+# One word for another, at each place.
+_WORDS = [
+    ("maximumf", "minimumf"),
+    ("maximumf", "maxnumf"),
+    ("maximumf", "addf"),
+    ("addf", "subf"),
+    ("addf", "mulf"),
+    ("subf", "addf"),
+    ("subf", "mulf"),
+    ("math.exp ", "math.exp2 "),
+    ("math.exp ", "math.tanh "),
+    ("math.exp ", "math.absf "),
+    ("cmpf ugt", "cmpf ogt"),
+    ("cmpf ugt", "cmpf ult"),
+    ("cmpf ugt", "cmpf une"),
+    ("(d0)>", "(d1)>"),
+    ("(d0, d1)>", "(d1, d0)>"),
+    ("constant 0.0", "constant 1.0"),
+    ("constant 0xF", "constant 0x7"),
+    ("constant 0xFF800000", "constant 0.0"),
+    ("constant 0xFF800000", "constant -500.0"),
+]
+
+
+def _model_operations() -> list[Operation]:
+    return list(cut(parse_program(_MODEL, "The model")).operations)
+
+
+def _mutants(text: str) -> Iterator[tuple[str, str]]:
+    for word, other in _WORDS:
+        for number, found in enumerate(re.finditer(re.escape(word), text)):
+            yield (
+                f"{word} {number} is {other}",
+                text[: found.start()] + other + text[found.end() :],
+            )
+    for found in re.finditer(r"arith\.(sub\w|div\w|cmp\w \w+,|select) (%\w+), (%\w+)", text):
+        name, left, right = found.groups()
+        swapped = f"arith.{name} {right}, {left}"
+        yield f"{name} swapped", text[: found.start()] + swapped + text[found.end() :]
+
+
+@pytest.mark.parametrize("operation", _model_operations(), ids=lambda each: each.root)
+def test_every_wrong_program_is_found(operation: Operation) -> None:
+    text = operation.function()
+    expectations = expected_results(operation)
+
+    def is_kept(program: str) -> bool:
+        with np.errstate(all="ignore"):
+            return not any(
+                compare(
+                    interpret(program, each.operands, operation.accumulator).values.astype("f4"),
+                    each,
+                ).wrong.any()
+                for each in expectations
+            )
+
+    assert is_kept(text)
+    valid: list[str] = []
+    kept: list[str] = []
+    for words, program in some(_mutants(text)):
+        with contextlib.suppress(NoReference, UsageError):
+            if is_kept(program):
+                kept.append(words)
+            valid.append(words)
+    assert len(valid) >= 6
+    assert kept == []

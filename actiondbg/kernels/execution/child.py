@@ -153,6 +153,9 @@ def _problem(error: Exception, loading: bool) -> tuple[Problem, str]:
         isinstance(error, OSError) and error.errno == errno.ENOMEM
     ):
         return "memory", ""
+    if isinstance(error, ModuleNotFoundError) and loading:
+        needed = f"Running this kernel needs the Python module {error.name}, which is missing."
+        return "not runnable", needed
     if isinstance(error, NotRunnable):
         return "not runnable", str(error)
     text = str(error) if isinstance(error, ActiondbgError) else f"{type(error).__name__}: {error}"

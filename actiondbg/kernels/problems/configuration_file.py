@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.recording.dependencies import need_packages
 
@@ -31,14 +31,17 @@ def read_configurations(path: Path) -> list[Configuration]:
 
     Raises:
         UsageError: the file is not a list of configurations; names the entry.
-        ActiondbgError: PyYAML is not installed.
-        OSError: the file cannot be read.
+        ActiondbgError: PyYAML is not installed, or the file cannot be read.
     """
     need_packages("--configurations", ("yaml",), "kernels")
     from yaml import YAMLError
 
     try:
-        entries = msgspec.yaml.decode(path.read_bytes(), type=list[_Entry])
+        content = path.read_bytes()
+    except OSError as error:
+        raise ActiondbgError(f"Cannot read {path}: {error.strerror}.") from error
+    try:
+        entries = msgspec.yaml.decode(content, type=list[_Entry])
     except (msgspec.DecodeError, YAMLError) as error:
         raise UsageError(
             f"{path} is not a list of configurations ({error}): each has provider, parameters and "

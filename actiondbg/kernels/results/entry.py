@@ -110,7 +110,11 @@ class Entry:
     @property
     def is_above_peak(self) -> bool:
         """Whether the kernel is faster than the machine: it does not compute what it should."""
-        return (self.percent_of_peak or 0.0) > 100.0
+        times = (self.least, self.confirmed)
+        seconds = min((each for each in times if each), default=None)
+        if seconds is None or self.peak_gflops is None:
+            return False
+        return self.flops / 1e9 / seconds > self.peak_gflops
 
     @property
     def percent_of_roof(self) -> float | None:

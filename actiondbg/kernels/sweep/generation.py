@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from actiondbg.errors import UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.generated.manifest import add_to_manifest
 from actiondbg.kernels.model.configuration import Configuration
@@ -13,6 +15,8 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.support.atomic_write import write_whole
+
+_FOLDER = re.compile(r"[\w-][\w.-]{0,199}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,14 @@ def plan_dispatches(
         own: configurations of the user's, which replace the predefined ones.
         default: add the configuration that leaves the decisions to the compiler; it is added in
             any case where nothing else fits.
-        split_k: slices of the sums, for each of which a configuration is repeated; none for whole
+        split_k: slices of the sums, for each of which a configuration is repeated, beside whole
             sums.
 
     Raises:
-        UsageError: the shapes of an operation do not fit its kind.
+        UsageError: the shapes of an operation do not fit its kind, or the name of a configuration
+            is not one of a folder, or is there twice.
     """
+    _check_names(own)
     dispatches: list[Dispatch] = []
     obstacles: list[str] = []
     for operation in operations:
@@ -68,6 +74,24 @@ def plan_dispatches(
     return PlannedDispatches(dispatches, obstacles)
 
 
+def _check_names(configurations: Sequence[Configuration]) -> None:
+    """Check that names are those of folders, each of its own.
+
+    Raises:
+        UsageError: one is not.
+    """
+    seen: set[str] = set()
+    for each in configurations:
+        if not _FOLDER.fullmatch(each.name):
+            raise UsageError(
+                f"The name '{each.name}' of a configuration must be a folder's: letters, digits, "
+                "'_', '-' and '.', at most 200, not '.' first."
+            )
+        if each.name in seen:
+            raise UsageError(f"Two configurations have the name '{each.name}'.")
+        seen.add(each.name)
+
+
 def _candidates(
     operation: Operation,
     provider: Provider,
@@ -76,7 +100,7 @@ def _candidates(
 ) -> Iterator[Dispatch]:
     mine = [each for each in own if each.provider == provider.name]
     for configuration in mine if own else provider.configurations(operation):
-        for slices in split_k or (1,):
+        for slices in dict.fromkeys((1, *split_k)):
             yield Dispatch(operation, _split(configuration, slices))
 
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import Quiet
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.commands.interpreter.values import boolean, positive
 
-Device = Literal["cpu", "cuda", "rocm"]
+_DEVICES = ("cpu", "cuda", "rocm")
 _CORES = os.cpu_count() or 1
 
 
 def _switch(name: str, help: str, alias: str = "") -> Option:
     """Return an option that is true alone, and takes true or false."""
     return Option(name, "BOOL", help=help, parse=boolean, bare=True, alias=alias)
+
+
+def _device(text: str) -> str:
+    """Parse a device, also by the name of IREE's backend."""
+    device = {"llvm-cpu": "cpu"}.get(text, text)
+    if device not in _DEVICES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(_DEVICES)}")
+    return device
 
 
 class FolderOptions(Options):
@@ -59,8 +68,14 @@ class ProviderOptions(Options):
         Option("--build-dir", "DIR", help="use the tools of this IREE build", parse=Path),
     ] = None
     device: Annotated[
-        Device,
-        Option("--device", help="target of iree; cpu", alias="--iree-hal-target-backends"),
+        str,
+        Option(
+            "--device",
+            "DEVICE",
+            help="target of iree: cpu, cuda or rocm; cpu",
+            parse=_device,
+            alias="--iree-hal-target-backends",
+        ),
     ] = "cpu"
     cuda_arch: Annotated[
         str,
@@ -177,8 +192,8 @@ class GenerateLine(ProblemOptions, ProviderOptions, FolderOptions):
     quiet: Quiet = False
 
 
-class CompileLine(CompileOptions, ProviderOptions, FolderOptions):
-    """The options of ``kernels compile``."""
+class CompileLine(CompileOptions, ProblemOptions, ProviderOptions, FolderOptions):
+    """The options of ``kernels compile``; what they name is generated before."""
 
 
 class VerifyLine(OutputOptions, LimitOptions, CompileLine):
@@ -223,5 +238,5 @@ class ProfileLine(VerifyLine):
     ] = False
 
 
-class RunLine(ProfileLine, ProblemOptions):
+class RunLine(ProfileLine):
     """The options of ``kernels run``."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
+from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
@@ -60,6 +61,14 @@ def requested_operations(
     if not (given or options.problem_set or options.problems or options.model):
         operations = [each for each in load_set(default_set) if each.kind in kinds]
     return list(dict.fromkeys(operations))
+
+
+def names_problems(options: ProblemOptions) -> bool:
+    """Whether options name operations or configurations to be generated."""
+    return any(
+        getattr(options, field.name) != getattr(ProblemOptions, field.name)
+        for field in fields_of(ProblemOptions)
+    )
 
 
 def _of_program(path: Path) -> list[Operation]:

@@ -19,6 +19,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_operations,
 )
 from actiondbg.commands.cli.kernels.sweep_line import provider_settings, requested_providers
+from actiondbg.commands.cli.kernels.unused_options import check_used
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Flag, Option
 from actiondbg.commands.interpreter.values import positive
@@ -139,6 +140,7 @@ def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
     Raises:
         UsageError: there is none.
     """
+    check_used(options, requested_providers(options))
     operations = requested_operations(options, requested_kinds(options.operation_kind))
     if not operations:
         raise UsageError("No operation is requested: name sizes, a problem set, a file or a model.")

@@ -24,11 +24,13 @@ from actiondbg.commands.cli.kernels.options import (
 from actiondbg.commands.cli.kernels.requested_problems import (
     ALL,
     default_set,
+    names_problems,
     requested_configurations,
     requested_kinds,
     requested_operations,
     requested_slices,
 )
+from actiondbg.commands.cli.kernels.unused_options import check_used
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
@@ -143,13 +145,15 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
     return settings
 
 
-def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:
+def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:
     """Generate the dispatches that options name.
 
     Raises:
         ActiondbgError: an option is wrong, or nothing fits.
     """
     kinds = requested_kinds(options.operation_kind)
+    if options.provider or options.configurations is None:
+        check_used(options, requested_providers(options))
     configurations = requested_configurations(options)
     planned = kernels.plan(
         requested_operations(options, kinds, default_set(options.operation_kind)),
@@ -161,6 +165,11 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
     dispatches = [each for each in planned.dispatches if wanted(each)]
     if not dispatches:
         raise UsageError(_nothing_planned(options, planned))
+    if options.split_k_slices and not any(map(_is_split, dispatches)):
+        raise UsageError(
+            f"--split-k-slices {options.split_k_slices} is not used: "
+            f"{next(iter(planned.obstacles), 'no configuration splits its sums.')}"
+        )
     if configurations or options.split_k_slices:  # predefined ones are chosen to fit
         for obstacle in planned.obstacles:
             print_warning(f"left out: {obstacle}")
@@ -168,10 +177,29 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
     return dispatches
 
 
-def _nothing_planned(options: RunLine | GenerateLine, planned: PlannedDispatches) -> str:
+def choose_dispatches(options: CompileLine, kernels: Kernels) -> list[Dispatch]:
+    """Generate the dispatches that options name; without such options, select generated ones.
+
+    Raises:
+        ActiondbgError: an option is wrong, or nothing fits.
+    """
+    if names_problems(options):
+        return generate_requested(options, kernels)
+    dispatches = kernels.select(dispatch_filter(options))
+    check_used(options, [each.configuration.provider for each in dispatches])
+    return dispatches
+
+
+def _is_split(dispatch: Dispatch) -> bool:
+    return "split_k_slices" in dispatch.configuration.parameters
+
+
+def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispatches) -> str:
     """Return why there is no dispatch to generate."""
     if planned.dispatches:
         some = ", ".join(each.name for each in planned.dispatches[:3])
+        if not options.dispatches:
+            return f"No configuration is of the provider {options.provider}; there are {some}."
         return f"No dispatch matches '{options.dispatches}'; there are {some}."
     if planned.obstacles:
         return f"No configuration fits: {planned.obstacles[0]}"

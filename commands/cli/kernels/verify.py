@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from actiondbg.commands.cli.kernels.options import VerifyLine
-from actiondbg.commands.cli.kernels.sweep_line import dispatch_filter, run_sweep
+from actiondbg.commands.cli.kernels.sweep_line import choose_dispatches, run_sweep
 from actiondbg.commands.cli.line_parser import LineParser
 
 _EPILOG = """\
@@ -36,4 +38,4 @@ def run(argv: list[str]) -> int:
     parser = build_parser()
     options = parser.read(argv)
     with parser.reported_usage():
-        return run_sweep(options, lambda kernels: kernels.select(dispatch_filter(options)))
+        return run_sweep(options, partial(choose_dispatches, options))

@@ -279,6 +279,22 @@ def test_the_packages_are_missing(provider: IreeProvider, monkeypatch: pytest.Mo
         provider.identity()
 
 
+def test_a_missing_runtime_is_no_crash(
+    provider: IreeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = Matmul(8, 8, 8)
+    dispatch = Dispatch(operation, provider.default(operation))
+    assert provider.not_runnable(dispatch) is None
+
+    def missing(name: str) -> None:
+        return None
+
+    monkeypatch.setattr("actiondbg.kernels.providers.iree.toolchain.find_spec", missing)
+    assert provider.not_runnable(dispatch) == (
+        "IREE's runtime is not installed: pip install 'actiondbg[iree]'."
+    )
+
+
 def test_a_build_without_a_compiler_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no iree-compile"):
         IreeProvider(ProviderSettings(build_dir=tmp_path)).identity()

@@ -80,7 +80,9 @@ class IreeProvider(Provider):
 
     def not_runnable(self, dispatch: Dispatch) -> str | None:
         target = _target_of(dispatch.configuration)
-        return None if target.device == "cpu" else self._tools.missing_device(target.runtime_device)
+        if target.device == "cpu":
+            return self._tools.missing_runtime()
+        return self._tools.missing_device(target.runtime_device)
 
     def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
         return catalog.space(operation, self._target)

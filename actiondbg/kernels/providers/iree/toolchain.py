@@ -59,6 +59,12 @@ class Toolchain:
         files = (program, *Path(program).parent.glob("../lib/libIREECompiler.so*"))
         return f"{version} of {max(Path(each).stat().st_mtime_ns for each in files)}"
 
+    def missing_runtime(self) -> str | None:
+        """Return that IREE's runtime is not installed, or None; a build has programs instead."""
+        if self.build_dir is not None or package_folder("iree.runtime") is not None:
+            return None
+        return "IREE's runtime is not installed: pip install 'actiondbg[iree]'."
+
     def missing_device(self, device: str) -> str | None:
         """Return why a device of the runtime, such as "cuda", is not to be had, or None.
 

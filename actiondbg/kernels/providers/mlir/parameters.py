@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.mlir.lowering import has_bits, split_pipeline
 from actiondbg.kernels.providers.mlir.schedule import Schedule, has_windows
 
 _SCHEDULE = {"tile", "vector", "split_k_slices", "partial"}
+_BF16_LANES = 8  # of a vector register of 128 bits
 _PIPELINE = {"pipeline"}
 PARAMETERS = frozenset(_SCHEDULE | _PIPELINE)
 
@@ -72,6 +74,26 @@ def _reduction_obstacle(operation: Operation, parameters: Mapping[str, Parameter
         return f"The reductions of {operation.root} cannot be split into slices: use 1 slice."
     if slices > 1 and reductions[0] % slices:
         return f"The reduction of {reductions[0]} cannot be split into {slices} equal slices."
+    return _bf16_obstacle(operation, _sizes(parameters, "vector"))
+
+
+def _bf16_obstacle(operation: Operation, vector: Sequence[int]) -> str | None:
+    """Return that llc aborts ("soft promote this operator's operand"), or None.
+
+    LLVM 22 cannot select the minimum or maximum of a vector of bf16 and a number where one element
+    of the vector is beyond a multiple of 8.
+    """
+    last = operation.loops[-1]
+    if not vector or operation.extreme is None or last.type != "reduction":
+        return None
+    if operation.result.type is not ElementType.BF16:
+        return None
+    for length in (min(vector[-1], last.size), last.size % vector[-1]):
+        if length > _BF16_LANES and length % _BF16_LANES == 1:
+            return (
+                f"llc aborts on the {operation.extreme} of {length} elements of bf16: use "
+                f"vectors whose length, and the rest of {last.size}, are no {_BF16_LANES} n + 1."
+            )
     return None
 
 

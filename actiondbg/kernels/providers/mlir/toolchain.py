@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 from actiondbg.kernels.errors import ProviderMissing
 from actiondbg.support.executables import which
 from actiondbg.tool.identification.executable import package_directories
+from actiondbg.tool.identification.mlir_object import build_id_of
 
 _SECONDS = 60
 _INSTALL = "pip install 'actiondbg[mlir]'"
@@ -58,14 +60,27 @@ class Toolchain:
 
     @property
     def identity(self) -> str:
-        """The versions and the target, in one line."""
+        """The versions, the build and the target, in one line."""
         parts = [
             f"LLVM {self.version}",
             self.triple,
             self.cpu,
             f"vectors of {self.vector_bits} bits",
+            f"build {self._build}",
         ]
         return ", ".join([*parts, "libmvec"] if self.vector_math else parts)
+
+    @property
+    def _build(self) -> str:
+        """A digest of the programs and their libraries: a build anew may keep its version."""
+        files = [self.mlir_opt, self.mlir_translate, self.llc]
+        for directory in sorted({each.resolve().parent.parent / "lib" for each in files}):
+            files += sorted(directory.glob("lib[LM]L*.so*"))  # of LLVM and MLIR
+        digest = hashlib.sha256()
+        for each in files:
+            build = build_id_of(each) or str(each.stat().st_size)
+            digest.update(f"{each.name} {build}\n".encode())
+        return digest.hexdigest()[:12]
 
 
 @cache

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.mlir.lowering import pipeline_passes
 from actiondbg.kernels.providers.mlir.parameters import parameters_obstacle
 from actiondbg.kernels.providers.mlir.predefined import predefined_schedules, schedule_of_choice
+from actiondbg.kernels.providers.mlir.toolchain import find_toolchain
 from tests.elements import some
+from tests.fakes.kernels.operations import BF16
 
 
 @pytest.mark.parametrize(
@@ -55,6 +61,40 @@ from tests.elements import some
 def test_parameters_that_do_not_fit(parameters: dict[str, Parameter], sentence: str) -> None:
     configuration = Configuration("mlir", "mlir_x", parameters)
     assert parameters_obstacle(Matmul(8, 8, 8), configuration) == sentence
+
+
+@pytest.mark.parametrize(
+    ("size", "vector", "is_refused"),
+    [
+        (33, 64, True),
+        (97, 64, True),
+        (35, 64, False),
+        (32, 64, False),
+        (9, 8, False),
+        (33, 8, False),
+    ],
+)
+def test_maxima_of_bf16_that_llc_cannot_select(size: int, vector: int, is_refused: bool) -> None:
+    parameters: dict[str, Parameter] = {"vector": [4, vector], "partial": True}
+    for operation, refused in (
+        (Reduction((8, size), (1,), "max", BF16, BF16), is_refused),
+        (Reduction((8, size), (1,), "sum", BF16, BF16), False),
+        (Reduction((8, size), (1,), "max"), False),
+    ):
+        obstacle = parameters_obstacle(operation, Configuration("mlir", "mlir_x", parameters))
+        assert (obstacle is not None) == refused
+
+
+def test_another_build_of_the_same_version_is_another_compiler(tmp_path: Path) -> None:
+    toolchain = find_toolchain()
+    program = tmp_path / "bin" / "mlir-opt"
+    program.parent.mkdir()
+    program.write_bytes(b"one build")
+    first = replace(toolchain, mlir_opt=program).identity
+    assert replace(toolchain, mlir_opt=program).identity == first
+    program.write_bytes(b"another build")
+    assert replace(toolchain, mlir_opt=program).identity != first
+    assert toolchain.version in first
 
 
 def test_pipeline_becomes_options_on_buffers() -> None:

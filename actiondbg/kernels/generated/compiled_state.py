@@ -121,6 +121,30 @@ class CompiledState:
             return None
 
 
+@dataclass(frozen=True)
+class StoredKernel:
+    """A compiled kernel of any compiler.
+
+    Attributes:
+        kernel: with its binaries.
+        checksum: a digest of the binary that is measured.
+    """
+
+    kernel: CompiledKernel
+    checksum: str
+
+
+def stored_kernel(folder: Path) -> StoredKernel | None:
+    """Return what was compiled in a folder; None if a binary is missing or changed."""
+    try:
+        stored = from_json((folder / _COMPILED).read_bytes(), _Compiled)
+        kernel = with_paths(stored.kernel, lambda path: folder / path)
+        checksums = _checksums(kernel)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    return StoredKernel(kernel, checksums[1]) if checksums == stored.checksums else None
+
+
 def _checksums(kernel: CompiledKernel) -> tuple[str, str]:
     """Return digests of the binaries.
 

@@ -77,6 +77,11 @@ class Comparison:
         return found
 
     @property
+    def timed(self) -> list[str]:
+        """The names of the dispatches that have times in both reports."""
+        return [each.name for each in self.differences if each.ratio is not None]
+
+    @property
     def is_worse(self) -> bool:
         """Whether a dispatch became slower or wrong, or a new one is wrong."""
         return any(self.of(change) for change in _REGRESSIONS)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.values import boolean
 from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.kernels.results.comparison import compare
+from actiondbg.kernels.execution.kernel_process import KernelProcess
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.results.comparison import Comparison, compare
 from actiondbg.kernels.results.csv_file import read_csv
+from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.report_files import CSV, ReportFiles
+from actiondbg.kernels.sweep.remeasurement import Remeasurement
+from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import is_same
+from actiondbg.support.counts import counted
 
 _EPILOG = """\
 examples:
@@ -59,6 +68,25 @@ class ReportOptions(Options):
     ] = ()
     full: Annotated[bool, Flag("--full", help="print a block for each dispatch")] = False
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    generated_dir: Annotated[
+        tuple[Path, ...],
+        Option(
+            "--generated-dir",
+            "DIR",
+            help="of A.csv, then of B.csv: the parents of their folders 'generated'",
+            parse=Path,
+        ),
+    ] = ()
+    remeasure: Annotated[
+        bool,
+        Option(
+            "--remeasure",
+            "BOOL",
+            help="measure both builds again, in turn, where both are there; true",
+            parse=boolean,
+            bare=True,
+        ),
+    ] = True
     threshold: Annotated[
         float,
         Option(
@@ -103,9 +131,42 @@ def run(argv: list[str]) -> int:
         return 0
     old, entries = entries, read_csv(options.other)
     files.write(entries)
-    comparison = compare(old, entries, options.threshold)
+    comparison = _compared(options, options.other, old, entries)
     _print(comparison_object(comparison) if options.json else comparison_lines(comparison))
     return int(comparison.is_worse)
+
+
+def _compared(
+    options: ReportOptions, other: Path, old: Sequence[Entry], new: Sequence[Entry]
+) -> Comparison:
+    """Compare two reports; where both builds are there, they are measured again, in turn."""
+    comparison = compare(old, new, options.threshold)
+    if not comparison.timed or not options.remeasure:
+        return comparison
+    folders = _folders(options, other)
+    if folders is None:
+        print_notice(
+            "the times are of two runs, not measured in turn: name the folders of both reports by "
+            "--generated-dir A --generated-dir B"
+        )
+        return comparison
+    need_packages("Measuring kernels", ("numpy",), "kernels")
+    remeasured = Remeasurement(*folders, KernelProcess).measure(old, new, comparison.timed)
+    print_notice(
+        f"measured again, in turn: {counted(remeasured.measured, 'dispatch')}; "
+        f"{remeasured.identical:,} with the same binary were not"
+    )
+    return compare(remeasured.old, remeasured.new, options.threshold)
+
+
+def _folders(options: ReportOptions, other: Path) -> tuple[GeneratedFolder, GeneratedFolder] | None:
+    """Return the folders of generated kernels of both reports, or None if one is unknown."""
+    parents = options.generated_dir
+    if not parents:  # a run writes its report there
+        parents = tuple(path.resolve().parent.parent.parent for path in (options.report, other))
+    old, new = (GeneratedFolder(each) for each in parents)
+    is_known = old.manifest.exists() and new.manifest.exists()
+    return (old, new) if is_known and not old.path.samefile(new.path) else None
 
 
 def _print(result: list[str] | dict[str, object]) -> None:
@@ -113,6 +174,8 @@ def _print(result: list[str] | dict[str, object]) -> None:
 
 
 def _check(options: ReportOptions) -> None:
+    if options.generated_dir and (options.other is None or len(options.generated_dir) != 2):
+        raise UsageError("--generated-dir is for two reports: give it twice, for A.csv and B.csv.")
     inputs = [path for path in (options.report, options.other) if path is not None]
     for path in options.output:
         if path.suffix == CSV and any(is_same(path, each) for each in inputs):

@@ -79,6 +79,7 @@ COLUMNS = (
     Column("culprit", lambda entry: entry.culprit),
     Column("culprit_folder", lambda entry: entry.culprit_folder),
 )
+_NEEDED = frozenset({VERIFICATION, "dispatch", "kind", "operation", "repetitions_s"})
 FIXED = (PROVIDER, CONFIGURATION, *(column.name for column in COLUMNS))
 
 
@@ -115,13 +116,17 @@ def values_of(entry: Entry, groups: Groups) -> list[Value]:
 
 
 def split_header(header: Sequence[str]) -> Groups | None:
-    """Return the groups of a header, or None if it is not that of a report."""
-    fixed = [column.name for column in COLUMNS]
+    """Return the groups of a header, or None if it is not that of a report.
+
+    Another version of actiondbg may lack columns, or have further ones.
+    """
     names = list(header)
-    if len(names) < len(fixed) + 2 or names[-len(fixed) :] != fixed:
+    if names.count(PROVIDER) != 1 or names.count(CONFIGURATION) != 1:
         return None
-    free = names[: -len(fixed)]
-    if free.count(PROVIDER) != 1 or free.count(CONFIGURATION) != 1:
+    if VERIFICATION not in names or not set(names[names.index(VERIFICATION) :]) >= _NEEDED:
+        return None
+    free = names[: names.index(VERIFICATION)]
+    if PROVIDER not in free or CONFIGURATION not in free:
         return None
     first, second = free.index(PROVIDER), free.index(CONFIGURATION)
     if second < first:
@@ -129,8 +134,8 @@ def split_header(header: Sequence[str]) -> Groups | None:
     return free[:first], free[first + 1 : second], free[second + 1 :]
 
 
-def entry_from(cells: Sequence[str], groups: Groups) -> Entry:
-    """Return the entry of the cells of a line.
+def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> Entry:
+    """Return the entry of the cells of a line; what its version lacks is empty.
 
     Raises:
         ActiondbgError: a cell is not a number; the message begins with the column.
@@ -145,7 +150,9 @@ def entry_from(cells: Sequence[str], groups: Groups) -> Entry:
     tag_cells, provider = given(tags), next(rest)
     argument_cells, configuration = given(arguments), next(rest)
     parameter_cells = given(parameters)
-    fixed = _Cells({column.name: cell for column, cell in zip(COLUMNS, rest, strict=True)})
+    names = header[header.index(VERIFICATION) :]
+    empty = dict.fromkeys((column.name for column in COLUMNS), "")
+    fixed = _Cells(empty | dict(zip(names, rest, strict=True)))
     return Entry(
         dispatch=fixed["dispatch"],
         kind=fixed["kind"],

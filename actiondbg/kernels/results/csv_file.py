@@ -54,24 +54,22 @@ def read_csv(path: Path) -> list[Entry]:
                 f"{str(path)!r} is not a report of actiondbg kernels: its columns are "
                 f"{_shown(header)}; name a CSV file that --output wrote."
             )
-        return [
-            _entry(path, reader.line_num, cells, groups, len(header)) for cells in reader if cells
-        ]
+        return [_entry(path, reader.line_num, cells, groups, header) for cells in reader if cells]
     except csv.Error as error:
         raise ActiondbgError(f"{str(path)!r}, line {reader.line_num}: {error}.") from error
     finally:
         csv.field_size_limit(limit)
 
 
-def _entry(path: Path, line: int, cells: list[str], groups: Groups, columns: int) -> Entry:
+def _entry(path: Path, line: int, cells: list[str], groups: Groups, header: list[str]) -> Entry:
     place = f"{str(path)!r}, line {line}"
-    if len(cells) != columns:
+    if len(cells) != len(header):
         raise ActiondbgError(
             f"{place}: {counted(len(cells), 'cell')}, but the header has "
-            f"{counted(columns, 'column')}."
+            f"{counted(len(header), 'column')}."
         )
     try:
-        return entry_from(cells, groups)
+        return entry_from(cells, header, groups)
     except ActiondbgError as error:
         raise ActiondbgError(f"{place}, {error}.") from error
 

@@ -15,6 +15,13 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 24, 56  # margins
 _MARGIN = 0.15  # around the points, in decades
 _STEPS = (1, 2, 5)  # labelled in each decade
 _COLORS = 6  # classes c0 to c5
+# Beside the circle, around the place: a square, a diamond, a triangle up and one down.
+_SHAPES = (
+    "m-4.5 -4.5h9v9h-9z",
+    "m0 -6l6 6l-6 6l-6 -6z",
+    "m0 -5.5l6 10h-12z",
+    "m0 5.5l6 -10h-12z",
+)
 _LINE = 16  # labels that are closer overlap
 
 STYLE = """\
@@ -105,7 +112,7 @@ class _Plot:
         self._x = _axis([*(point.intensity for point in points), *ridges], _LEFT, _WIDTH - _RIGHT)
         peaks = [peak for peak, _ in self._roofs]
         self._y = _axis([*(point.gflops for point in points), *peaks], _HEIGHT - _BOTTOM, _TOP)
-        self._colors = _colors(points)
+        self._series = _numbered(points)
 
     def elements(self) -> Iterable[str]:
         """Yield the elements."""
@@ -176,8 +183,7 @@ class _Plot:
 
     def _dot(self, point: _Point) -> str:
         x, y = self._x.at(point.intensity), self._y.at(point.gflops)
-        color = self._colors[_series(point)]
-        mark = f'<circle class="dot c{color}" cx="{x}" cy="{y}" r="5"/>'
+        mark = _dot(self._series[_series(point)], x, y)
         if point.entry.is_wrong:
             mark = f'<path class=cross d="{_cross(x, y)}"/>'
         return (
@@ -187,8 +193,8 @@ class _Plot:
 
     def legend(self) -> Iterable[str]:
         """Yield the names of the marks, as HTML."""
-        for name, color in self._colors.items():
-            yield _mark(f'<circle class="dot c{color}" cx="7" cy="7" r="5"/>', name)
+        for name, number in self._series.items():
+            yield _mark(_dot(number, 7, 7), name)
         if any(point.entry.is_wrong for point in self._points):
             yield _mark(f'<path class=cross d="{_cross(7, 7)}"/>', "wrong")
 
@@ -222,9 +228,17 @@ def _series(point: _Point) -> str:
     return f"{point.entry.provider}: {point.entry.kind}"
 
 
-def _colors(points: Sequence[_Point]) -> Mapping[str, int]:
+def _numbered(points: Sequence[_Point]) -> Mapping[str, int]:
     names = dict.fromkeys(_series(point) for point in points)
-    return {name: number % _COLORS for number, name in enumerate(names)}
+    return {name: number for number, name in enumerate(names)}
+
+
+def _dot(series: int, x: float, y: float) -> str:
+    """Return the mark of a series: a circle for the first colours, other shapes for the next."""
+    color, shape = series % _COLORS, series // _COLORS % (1 + len(_SHAPES))
+    if not shape:
+        return f'<circle class="dot c{color}" cx="{x}" cy="{y}" r="5"/>'
+    return f'<path class="dot c{color}" d="M{x} {y}{_SHAPES[shape - 1]}"/>'
 
 
 def _corners(corners: Iterable[tuple[float, float]]) -> str:

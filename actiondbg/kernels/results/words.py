@@ -35,6 +35,9 @@ def bandwidth(bytes_per_second: float) -> str:
     return f"{digits(bytes_per_second / 1e3)} kB/s"
 
 
+_SLICES = "split_k_slices"
+
+
 @dataclass(frozen=True)
 class Fact:
     """A line of the description of a dispatch: what it is about, and the words."""
@@ -45,7 +48,10 @@ class Fact:
 
 def original_facts(entry: Entry) -> list[Fact]:
     """Return what the dispatch profiler reports of a dispatch, in its order."""
-    arguments = " ".join(f"--{name}={value}" for name, value in entry.arguments.items())
+    given = dict(entry.arguments)
+    if _SLICES in entry.parameters:  # an argument of the dispatch profiler
+        given[_SLICES] = entry.parameters[_SLICES]
+    arguments = " ".join(f"--{name}={value}" for name, value in given.items())
     least, gflops = entry.least, entry.gflops
     return [
         Fact("Dispatch", entry.dispatch),

@@ -153,10 +153,11 @@ def run(argv: list[str]) -> int:
     parser = build_parser()
     ours, words = parser.split(argv)
     options = parser.read([*_hook_words(os.environ), *ours])
-    if options.list_events:
-        return _list_events()
+    # First: it is asked for in a shell whose environment may ask for the list.
     if options.print_library:
         return _print_library()
+    if options.list_events:
+        return _list_events()
     if not words:
         parser.error(f"the program is missing: {_COMMAND} [options] -- PROGRAM ARGS...")
     is_program = "--" in argv[len(ours) : len(argv) - len(words)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from actiondbg.commands.interpreter.options import Flag, Option, Options, Positi
 from actiondbg.commands.interpreter.values import boolean
 from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
-from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.output import print_notice, terminal_width
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated.layout import GeneratedFolder
@@ -126,7 +125,7 @@ def run(argv: list[str]) -> int:
     entries = read_csv(options.report)
     if options.other is None:
         files.write(entries)
-        lines = report_lines(entries, full=options.full, width=shutil.get_terminal_size().columns)
+        lines = report_lines(entries, full=options.full, width=terminal_width())
         _print(report_object(entries) if options.json else lines)
         return 0
     old, entries = entries, read_csv(options.other)

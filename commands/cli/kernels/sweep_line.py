@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -32,7 +31,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 )
 from actiondbg.commands.cli.kernels.unused_options import check_used
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
-from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.output import print_notice, terminal_width
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
@@ -264,6 +263,8 @@ def _writing(folder: Path) -> Generator[None]:
     """Raise a sentence for an OSError in the block: generated kernels could not be written."""
     try:
         yield
+    except BrokenPipeError:  # of the standard output
+        raise
     except OSError as error:
         raise ActiondbgError(
             f"'{folder}' cannot be written ({error.strerror or error}): make room or name another "
@@ -290,8 +291,7 @@ class _Output:
         if self._json:
             print(json.dumps(report_object(entries), ensure_ascii=False))
         elif not self._quiet:
-            width = shutil.get_terminal_size().columns
-            for line in report_lines(entries, width=width):
+            for line in report_lines(entries, width=terminal_width()):
                 print(line)
         self._files.write(entries)
         if self._reports and not (self._json or self._quiet):

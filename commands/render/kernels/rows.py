@@ -24,13 +24,15 @@ _LEFT = (0, 1, 5)  # columns of the table with text
 _MOST_BLOCKS = 10
 
 
-def report_lines(entries: Sequence[Entry], *, full: bool = False, width: int = 80) -> list[str]:
+def report_lines(
+    entries: Sequence[Entry], *, full: bool = False, width: int | None = 80
+) -> list[str]:
     """Return a report: a block for each dispatch, or for many a table and blocks of the wrong.
 
     Args:
         entries: of the report.
         full: print a block for each dispatch, however many there are.
-        width: the columns of the terminal.
+        width: the columns of the terminal; None for a file or a pipe, whose tables are not cut.
     """
     blocks = list(entries)
     lines: list[str] = []
@@ -38,7 +40,7 @@ def report_lines(entries: Sequence[Entry], *, full: bool = False, width: int = 8
         lines += [*table_lines(entries, width), ""]
         blocks = [entry for entry in entries if entry.is_wrong][:_MOST_BLOCKS]
     for entry in blocks:
-        lines += block_lines(entry, width)
+        lines += block_lines(entry, width or 80)
     if blocks:
         lines.append(_RULE)
     return [*lines, f"{summary_of(list(entries)).text}."]
@@ -54,7 +56,7 @@ def block_lines(entry: Entry, width: int = 80) -> list[str]:
     return lines
 
 
-def table_lines(entries: Sequence[Entry], width: int = 80) -> list[str]:
+def table_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
     """Return a table with a line for each dispatch, below its operation, as wide as a terminal.
 
     The blocks of the wrong ones say why they are.
@@ -67,8 +69,8 @@ def table_lines(entries: Sequence[Entry], width: int = 80) -> list[str]:
         if entry.operation != operation:
             operation = entry.operation
             table.append(operation)
-        fits = len(line) <= max(width, 80)
-        table.append(line if fits else f"{line[: max(width, 80) - 1]}…")
+        most = len(line) if width is None else max(width, 80)
+        table.append(line if len(line) <= most else f"{line[: most - 1]}…")
     return table
 
 

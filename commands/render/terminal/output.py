@@ -143,6 +143,16 @@ def _missing(command: str) -> str | None:
     return None if which(word) else word
 
 
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None if the output is a file or a pipe.
+
+    The environment variable COLUMNS decides in any case.
+    """
+    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
+        return _terminal_size()[0]
+    return None
+
+
 def _terminal_size() -> tuple[int, int]:
     """Return the columns and the rows of the terminal."""
     import shutil  # late: a recording begins without it

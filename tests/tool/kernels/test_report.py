@@ -82,3 +82,16 @@ def test_a_foreign_file_is_refused_before_the_sweep(folder: Path) -> None:
     assert "Nothing is appended: 'foreign.csv' is not a report" in done.stderr
     assert done.stdout == ""
     assert (folder / "foreign.csv").read_text() == "date,price\n"
+
+
+@pytest.mark.parametrize("words", [["generate"], ["compile", "--dry-run"]])
+def test_a_reader_that_ends_is_no_fault_of_the_folder(tmp_path: Path, words: list[str]) -> None:
+    line = [COMMAND, "kernels", *words, "--problem-set", "resnet50", "--provider", "mlir"]
+    with subprocess.Popen(
+        line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr is not None
+        assert "cannot be written" not in process.stderr.read()

@@ -560,3 +560,12 @@ def test_the_files_are_those_that_unit_tests_read(count: Count, tmp_path: Path) 
     assert made.name == path.name
     used = 4096 + 24 * len(rows)
     assert made.read_bytes()[:used] == content[:used]
+
+
+def test_the_library_is_printed_where_the_environment_asks_for_the_events() -> None:
+    environment = {**os.environ, "IREE_HOOK_LIST_EVENT_TYPES": "1"}
+    shown = subprocess.run(
+        [*COUNT, "--print-library"], capture_output=True, text=True, env=environment, check=True
+    )
+    (library,) = shown.stdout.splitlines()
+    assert Path(library).is_file()

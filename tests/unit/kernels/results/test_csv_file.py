@@ -95,3 +95,14 @@ def test_a_damaged_line_is_named(tmp_path: Path, old: str, new: str, message: st
     file.write_text(text.replace(old, new))
     with pytest.raises(ActiondbgError, match=message):
         read_csv(file)
+
+
+def test_a_report_of_another_version_is_read(tmp_path: Path) -> None:
+    rows = list(csv.reader(to_csv(entries_of(ROWS)).splitlines()))
+    dropped = rows[0].index("confirmed_s")
+    rows = [[*row[:dropped], *row[dropped + 1 :], "later"] for row in rows]
+    path = tmp_path / "old.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    expected = [replace(each, confirmed=None) for each in entries_of(ROWS)]
+    assert read_csv(path) == expected

@@ -72,3 +72,15 @@ def test_roofs_that_are_nearly_the_same_share_labels() -> None:
     assert svg.count("<polyline") == 2
     assert svg.count(">peak ") == 1
     assert svg.count("GB/s</text>") == 1
+
+
+def test_each_series_has_a_mark_of_its_own() -> None:
+    entries = [
+        replace(entry_of(FAST), provider=provider, kind=f"kind_{number}")
+        for provider in ("mlir", "iree")
+        for number in range(10)
+    ]
+    in_legend = r'<(?:circle|path) class="dot c\d" (?:cx="7" cy="7"|d="M7 7)[^>]*>'
+    marks = re.findall(in_legend, roofline_svg(entries))
+    assert len(marks) == 20
+    assert len(set(marks)) == 20

@@ -118,3 +118,18 @@ def test_a_long_name_is_not_broken() -> None:
     assert (
         block_lines(replace(entry_of(FAST), dispatch="x" * 90))[1] == f"Dispatch      : {'x' * 90}"
     )
+
+
+def test_a_table_in_a_file_is_not_cut() -> None:
+    long = replace(entry_of(WRONG), configuration="c" * 200, culprit="the end")
+    entries = [replace(long, dispatch=f"d{number}") for number in range(12)]
+    cut = [each for each in report_lines(entries, width=100) if "c" * 40 in each]
+    whole = [each for each in report_lines(entries, width=None) if "c" * 200 in each]
+    assert any(each.endswith("…") for each in cut)
+    assert whole
+    assert not any("…" in each for each in whole)
+
+
+def test_slices_of_sums_are_an_argument() -> None:
+    entry = replace(entry_of(FAST), parameters={"split_k_slices": "4"})
+    assert "--split_k_slices=4" in " ".join(block_lines(entry, 500))

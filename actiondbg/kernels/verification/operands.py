@@ -29,11 +29,11 @@ OperandKind = Literal[
 _LARGEST = {"integers": 3, "signs": 1}
 _WIDE = 1000  # of i32: the product of two is not near its limit
 _SCALE = 16.0  # of large reals: exponentials of their differences overflow
-# The most runs of one kind, by their number, the bytes of their operands, and their arithmetic.
+# The most runs of one kind, by their number, the bytes of their files, and their arithmetic.
 _MOST_RUNS = 128
-_MOST_SMALL_RUNS = 1024  # with operands of _SMALL_BYTES together
+_MOST_SMALL_RUNS = 1024  # with files of _SMALL_BYTES together
 _SMALL_BYTES = 1 << 23
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 25
 _MOST_FLOPS = 2e10
 _REPEATED = 32  # runs of an operation that selects: an element hides an operand in half of them
 _PRECISE_OUTPUTS = 16  # of which some have a sum of one term
@@ -103,7 +103,8 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
 
 def _affordable(operation: Operation, runs: int, least: int) -> int:
     """Return so many runs, or fewer of a large operation."""
-    bytes = max(1, operation.bytes)
+    # Stored are the operands, and the expected result and its bound in float64.
+    bytes = operation.bytes + 16 * operation.result.elements
     most = max(_MOST_RUNS, min(_MOST_SMALL_RUNS, _SMALL_BYTES // bytes))
     by_bytes = _MOST_BYTES // bytes
     by_flops = int(_MOST_FLOPS / max(1, operation.flops))

@@ -88,7 +88,13 @@ class ChainLineage(GraphLineage):
             first, edges = self._first_nodes[at], run.graph.edges
             ordinals = np.where(edges.ordinals > 0, edges.ordinals + self._first_ordinals[at], 0)
             parts.append(
-                Edges(edges.sources + first, edges.targets + first, edges.evidence, ordinals)
+                Edges(
+                    edges.sources + first,
+                    edges.targets + first,
+                    edges.evidence,
+                    ordinals,
+                    edges.times,
+                )
             )
             if at:
                 parts.append(self._joint(at))

@@ -13,6 +13,7 @@ from actiondbg.lineage.lineage import Step
 from actiondbg.recording.format.arrow import Bools, Ints
 
 _EXACT = np.array([one.is_exact for one in EVIDENCES])  # by code
+_MERGED = EVIDENCES.index(Evidence.MERGED)
 
 
 class Edges(NamedTuple):
@@ -23,12 +24,14 @@ class Edges(NamedTuple):
         targets: the number of each later operation.
         evidence: what shows each, as an index into ``EVIDENCES``.
         ordinals: the action of each; 0 for none.
+        times: when each happened, as a number that grows with time; 0 if it is unknown.
     """
 
     sources: Ints
     targets: Ints
     evidence: Ints
     ordinals: Ints
+    times: Ints
 
     def __len__(self) -> int:  # pyright: ignore[reportImplicitOverride]
         return len(self.sources)
@@ -49,10 +52,17 @@ class Edges(NamedTuple):
         return Edges(*(np.zeros(0, np.int64) for _ in Edges._fields))
 
     @staticmethod
-    def of(sources: Ints, targets: Ints, evidence: Evidence, ordinals: Ints) -> Edges:
-        """Return edges with the same evidence."""
+    def of(
+        sources: Ints,
+        targets: Ints,
+        evidence: Evidence,
+        ordinals: Ints,
+        times: Ints | None = None,
+    ) -> Edges:
+        """Return edges with the same evidence; without ``times``, they are unknown."""
         codes = np.full(len(sources), EVIDENCES.index(evidence), np.int64)
-        return Edges(sources, targets, codes, ordinals)
+        when = np.zeros(len(sources), np.int64) if times is None else times
+        return Edges(sources, targets, codes, ordinals, when)
 
 
 class Adjacency:
@@ -74,8 +84,25 @@ class Adjacency:
         return rows, self.order[np.repeat(self.starts[nodes], counts) + within]
 
 
+class Reached(NamedTuple):
+    """The operations to which ways lead from one.
+
+    Args:
+        back: whether the edges were followed from later to earlier operations.
+        last_edges: of each operation, the last edge of a shortest way; -1 for the start.
+    """
+
+    back: bool
+    last_edges: dict[int, int]
+
+
 class LineageGraph:
     """All edges of a lineage, in the order of time.
+
+    An operation into which another one is merged was there before. What had been made of it then
+    was not made of the other one: a way may not leave it by an edge that is earlier than the
+    merge. So a merge into an operation with earlier edges leads to a later self of it, a point
+    with a number of its own that has only the later edges.
 
     Args:
         edges: the edges, in any order.
@@ -92,12 +119,16 @@ class LineageGraph:
         return LineageGraph(self.edges.only(_EXACT[self.edges.evidence]), self.count)
 
     @cached_property
+    def _points(self) -> _Points:
+        return _Points.of(self.edges, self.count)
+
+    @cached_property
     def _forward(self) -> Adjacency:
-        return Adjacency(self.edges.sources, self.count)
+        return Adjacency(self._points.sources, self._points.size)
 
     @cached_property
     def _back(self) -> Adjacency:
-        return Adjacency(self.edges.targets, self.count)
+        return Adjacency(self._points.targets, self._points.size)
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -105,9 +136,8 @@ class LineageGraph:
     def step(self, edge: int) -> Step:
         """Return an edge as a step."""
         edges = self.edges
-        ordinal = int(edges.ordinals[edge])
-        evidence = EVIDENCES[int(edges.evidence[edge])]
-        return Step(evidence, int(edges.sources[edge]), int(edges.targets[edge]), ordinal or None)
+        source, target, evidence, ordinal, time = (int(column[edge]) for column in edges)
+        return Step(EVIDENCES[evidence], source, target, ordinal or None, time)
 
     def steps(self) -> Iterator[Step]:
         """Iterate over all edges, in the order of time."""
@@ -115,56 +145,68 @@ class LineageGraph:
 
     def sources_of(self, node: int) -> list[int]:
         """Return the operations that an operation was made from directly."""
-        return self.edges.sources[self._back.edges_at(node)].tolist()
+        points = self._points
+        around = points.edges[self._back.edges_at(node)]
+        return self.edges.sources[np.unique(around)].tolist()
 
-    def has_heirs(self, node: int) -> bool:
-        """Whether anything was made from an operation."""
-        return bool(len(self._forward.edges_at(node)))
-
-    def has_origins(self, node: int) -> bool:
-        """Whether an operation was made from anything."""
-        return bool(len(self._back.edges_at(node)))
-
-    def reach(self, start: int, *, back: bool) -> dict[int, int]:
+    def reach(self, start: int, *, back: bool) -> Reached:
         """Return all operations that a way leads to.
 
         Args:
             start: the number of an operation.
             back: follow the edges from later to earlier operations.
-
-        Returns:
-            For each operation, the last edge of a shortest way to it; -1 for ``start``.
         """
+        points = self._points
         around = self._back if back else self._forward
-        ends = self.edges.sources if back else self.edges.targets
-        found = {start: -1}
-        queue = [start]
-        for node in queue:  # grows while it is iterated over
-            for edge in around.edges_at(node).tolist():
+        ends = points.sources if back else points.targets
+        found: dict[int, int] = {}
+        queue = points.selves(start) if back else [start]
+        found = dict.fromkeys(queue, -1)
+        for point in queue:  # grows while it is iterated over
+            for edge in around.edges_at(point).tolist():
                 end = int(ends[edge])
                 if end not in found:
                     found[end] = edge
                     queue.append(end)
+        return Reached(back, found)
+
+    def nodes(self, reached: Reached) -> dict[int, int]:
+        """Return the operations that were reached, each with its point of the shortest way."""
+        found: dict[int, int] = {}
+        for point in reached.last_edges:
+            found.setdefault(self._points.node(point), point)
         return found
+
+    def ends(self, reached: Reached) -> set[int]:
+        """Return the operations at which ways end."""
+        around = self._back if reached.back else self._forward
+        points = [point for point in reached.last_edges if len(around.edges_at(point))]
+        going_on = {self._points.node(point) for point in points}
+        return self.nodes(reached).keys() - going_on
+
+    def way(self, reached: Reached, point: int) -> tuple[Step, ...]:
+        """Return the steps between the start and a point, in the order of time."""
+        steps: list[Step] = []
+        points = self._points
+        ends = points.targets if reached.back else points.sources
+        while (edge := reached.last_edges[point]) >= 0:
+            steps.append(self.step(int(points.edges[edge])))
+            point = int(ends[edge])
+        return tuple(steps if reached.back else reversed(steps))
 
     def derived(self, starts: Ints) -> Bools:
         """Return, by number, whether a way leads from one of ``starts`` to an operation."""
-        found = np.zeros(self.count, np.bool_)
+        points = self._points
+        found = np.zeros(points.size, np.bool_)
         fresh = starts.astype(np.int64)
         while len(fresh):
             found[fresh] = True
             _, edges = self._forward.expand(fresh)
-            ends = np.unique(self.edges.targets[edges])
+            ends = np.unique(points.targets[edges])
             fresh = ends[~found[ends]]
-        return found
-
-    def way(self, found: dict[int, int], end: int, *, back: bool) -> tuple[Step, ...]:
-        """Return the steps between the start of ``reach`` and an end, in the order of time."""
-        steps: list[Step] = []
-        while (edge := found[end]) >= 0:
-            steps.append(self.step(edge))
-            end = steps[-1].target if back else steps[-1].source
-        return tuple(steps if back else reversed(steps))
+        nodes = np.zeros(self.count, np.bool_)
+        nodes[points.nodes[np.flatnonzero(found)]] = True
+        return nodes
 
     def pairs(self, starts: Ints) -> tuple[Ints, Ints]:
         """Return all pairs of one of ``starts`` and an operation that it became, itself included.
@@ -172,12 +214,81 @@ class LineageGraph:
         Returns:
             The index in ``starts``, and the number of the operation, of each pair.
         """
+        points = self._points
         rows, nodes = np.arange(len(starts)), starts.astype(np.int64)
-        keys = rows * self.count + nodes
+        keys = rows * points.size + nodes
         fresh = keys
         while len(fresh):
-            at, edges = self._forward.expand(fresh % self.count)
-            found = (fresh // self.count)[at] * self.count + self.edges.targets[edges]
+            at, edges = self._forward.expand(fresh % points.size)
+            found = (fresh // points.size)[at] * points.size + points.targets[edges]
             fresh = np.setdiff1d(found, keys)
             keys = np.union1d(keys, fresh)
-        return keys // self.count, keys % self.count
+        pairs = keys // points.size * self.count + points.nodes[keys % points.size]
+        pairs = np.unique(pairs)
+        return pairs // self.count, pairs % self.count
+
+
+class _Points(NamedTuple):
+    """Operations and their later selves as points, with edges between them.
+
+    Args:
+        sources: the earlier point of each edge.
+        targets: the later point of each edge.
+        edges: the edge of the graph that each is.
+        nodes: by point, the number of its operation.
+        later: by number, the later selves of operations.
+    """
+
+    sources: Ints
+    targets: Ints
+    edges: Ints
+    nodes: Ints
+    later: dict[int, list[int]]
+
+    @property
+    def size(self) -> int:
+        """The number of points."""
+        return len(self.nodes)
+
+    def node(self, point: int) -> int:
+        """Return the number of the operation of a point."""
+        return int(self.nodes[point])
+
+    def selves(self, node: int) -> list[int]:
+        """Return the points of an operation."""
+        return [node, *self.later.get(node, ())]
+
+    @staticmethod
+    def of(edges: Edges, count: int) -> _Points:
+        """Return the points of a graph."""
+        end = int(edges.times.max(initial=0)) + 1
+        times = np.where(edges.times > 0, edges.times, end)
+        first_out = np.full(count, end, np.int64)
+        np.minimum.at(first_out, edges.sources, times)
+        is_merge = edges.evidence == _MERGED
+        splits = np.flatnonzero(is_merge & (times < end) & (times > first_out[edges.targets]))
+        out = Adjacency(edges.sources, count)
+        targets = edges.targets.copy()
+        nodes = list(range(count))
+        selves: dict[tuple[int, ...], int] = {}
+        later: dict[int, list[int]] = {}
+        added: list[tuple[int, int]] = []  # an edge, and the later self that it leaves
+        for merge in splits.tolist():
+            node = int(edges.targets[merge])
+            around = out.edges_at(node)
+            kept = around[times[around] >= times[merge]]
+            key = (node, *kept.tolist())
+            if key not in selves:
+                point = selves[key] = len(nodes)
+                nodes.append(node)
+                later.setdefault(node, []).append(point)
+                added += [(edge, point) for edge in kept.tolist()]
+            targets[merge] = selves[key]
+        more, points = np.array(added, np.int64).reshape(-1, 2).T
+        return _Points(
+            np.concatenate([edges.sources, points]),
+            np.concatenate([targets, targets[more]]),
+            np.concatenate([np.arange(len(edges)), more]),
+            np.array(nodes, np.int64),
+            later,
+        )

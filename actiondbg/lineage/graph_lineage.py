@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from actiondbg.lineage.bodies import with_bodies
 from actiondbg.lineage.graph import LineageGraph
 from actiondbg.lineage.lineage import Loss, Relation, Step, Trace, Tracking
 from actiondbg.lineage.stage import Operation, Stage
@@ -43,7 +44,7 @@ class GraphLineage(ABC):
         to: Stage,
         *,
         exact: bool = False,
-        nested: bool = False,
+        nested: bool | None = None,
     ) -> Tracking:
         """Track operations of one stage to another, forward or back; see ``Lineage.track``."""
         graph, stages = self._graph(exact), self.stages
@@ -52,33 +53,34 @@ class GraphLineage(ABC):
         for operation in operations:
             stage = operation.stage
             back = stages.index(to) < stages.index(stage)
-            for index in stage.nested(operation.index) if nested else (operation.index,):
-                found = graph.reach(stage.nodes[index], back=back)
-                reached = [one for number in found if (one := to.of_node(number))]
-                for one in reached:
-                    way = graph.way(found, one.node, back=back)
+            for index in stage.asked(operation.index, nested):
+                reached = graph.reach(stage.nodes[index], back=back)
+                points = graph.nodes(reached)
+                found = [one for node in points if (one := to.of_node(node))]
+                for one in found:
+                    way = graph.way(reached, points[one.node])
                     known = traces.get(one.index)
                     if known is None or len(way) < len(known.steps):
                         traces[one.index] = Trace(one, way)
-                if not reached:
-                    has_more = graph.has_origins if back else graph.has_heirs
-                    ends = [node for node in found if not has_more(node)]
-                    losses |= {end: self.loss(end, back) for end in ends}
+                if not found:
+                    losses |= {end: self.loss(end, back) for end in graph.ends(reached)}
         return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage became which of a later one."""
-        sure = self._pairs(self.graph.exact, source, target)
-        if exact:
-            return Relation(sure[0].tolist(), sure[1].tolist(), [True] * len(sure[0]))
-        rows, columns = self._pairs(self.graph, source, target)
-        keys, known = (one[0] * len(target) + one[1] for one in ((rows, columns), sure))
-        return Relation(rows.tolist(), columns.tolist(), np.isin(keys, known).tolist())
+        """Return which operations of a stage became which of a later one; see ``Lineage``."""
+        sure = self._keys(self.graph.exact, source, target)
+        every = sure if exact else self._keys(self.graph, source, target)
+        size = max(len(target), 1)
+        return Relation(
+            (every // size).tolist(), (every % size).tolist(), np.isin(every, sure).tolist()
+        )
 
     @staticmethod
-    def _pairs(graph: LineageGraph, source: Stage, target: Stage) -> tuple[Ints, Ints]:
+    def _keys(graph: LineageGraph, source: Stage, target: Stage) -> Ints:
+        """Return the pairs of indices as numbers, ascending."""
+        rows, numbers = graph.pairs(np.asarray(source.nodes, np.int64))
         places = np.full(graph.count, -1, np.int64)
         places[np.asarray(target.nodes, np.int64)] = np.arange(len(target))
-        rows, nodes = graph.pairs(np.asarray(source.nodes, np.int64))
-        kept = places[nodes] >= 0
-        return rows[kept], places[nodes[kept]]
+        columns = places[numbers]
+        known = columns >= 0
+        return with_bodies(source, rows[known], columns[known], len(target))

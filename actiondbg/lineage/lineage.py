@@ -17,12 +17,14 @@ class Step(NamedTuple):
         source: the number of the earlier operation.
         target: the number of the later operation; the same if it was modified or moved.
         ordinal: the action that did it; None if no action is known.
+        time: when it happened, as a number that grows with time; 0 if it is unknown.
     """
 
     evidence: Evidence
     source: int
     target: int
     ordinal: int | None = None
+    time: int = 0
 
 
 class Trace(NamedTuple):
@@ -120,7 +122,7 @@ class Lineage(Protocol):
         to: Stage,
         *,
         exact: bool = False,
-        nested: bool = False,
+        nested: bool | None = None,
     ) -> Tracking:
         """Track operations of one stage to another, forward or back.
 
@@ -128,12 +130,13 @@ class Lineage(Protocol):
             operations: operations of one stage.
             to: the other stage, later or earlier.
             exact: leave out what only locations or texts show.
-            nested: track the operations in their regions too.
+            nested: track the operations in their regions too; None: those of operations that
+                are no modules and define no symbols.
         """
         ...
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage became which of a later one."""
+        """Return which operations of a stage became which of a later one, as ``track`` does."""
         ...
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:

@@ -21,6 +21,11 @@ def stage_title(name: str) -> str:
     return f"the IR {name}" if name.startswith("after ") else name
 
 
+def is_constant(name: str) -> bool:
+    """Whether operations with a name are constants, of any dialect."""
+    return name.rpartition(".")[2] in ("constant", "const", "const_shape")
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operation of a stage."""
@@ -191,6 +196,22 @@ class Stage:
         while end < len(self) and self.parents[end] >= index:
             end += 1
         return range(index, end)
+
+    def asked(self, index: int, nested: bool | None) -> range:
+        """Return the indices of the operations that answer for one.
+
+        Args:
+            index: of the operation.
+            nested: whether those in its regions do; None: unless it is a module, or defines a
+                symbol as functions do.
+        """
+        if nested is None:
+            nested = self.has_body(index)
+        return self.nested(index) if nested else range(index, index + 1)
+
+    def has_body(self, index: int) -> bool:
+        """Whether the operations in the regions of one answer for it: not those of functions."""
+        return self.parents[index] >= 0 and not self.symbols.get(index)
 
     def text_of(self, index: int) -> str:
         """Return the lines of an operation."""

@@ -362,15 +362,13 @@ class _Answers:
     def _pictures(self) -> None:
         from actiondbg.lineage.pictures.graph import picture
         from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
-        from actiondbg.lineage.relatives import has_body
         from actiondbg.lineage.units import rolled_up
 
         options = self._options
         first, last = self._lineage.stages[0], self._lineage.stages[-1]
         source, target = (last, first) if options.back else (first, last)
         operations = chosen_operations(self._lineage, source, options.of)
-        nested = self._lineage.is_recorded and has_body(operations)
-        tracking = self._lineage.track(operations, target, exact=options.exact, nested=nested)
+        tracking = self._lineage.track(operations, target, exact=options.exact)
         if options.level is not None and not options.back:
             tracking = rolled_up(tracking, options.level)
         drawn = picture(self._lineage, operations, tracking)

@@ -174,7 +174,7 @@ def _action(options: TrackOptions) -> str | None:
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.answer import answer
     from actiondbg.lineage.locations.location_index import LocationIndex
-    from actiondbg.lineage.relatives import has_body, related
+    from actiondbg.lineage.relatives import related
     from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)
@@ -186,11 +186,12 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     answers: list[TrackAnswer] = []
     for what in options.what:
         for operation in chosen_operations(lineage, source, [what], index):
-            nested = options.nested or (lineage.is_recorded and has_body([operation]))
             if options.related and lineage.is_recorded:
                 found = related(lineage, [operation], exact=options.exact)
             else:
-                found = lineage.track([operation], target, exact=options.exact, nested=nested)
+                found = lineage.track(
+                    [operation], target, exact=options.exact, nested=options.nested or None
+                )
             found = rolled_up(found, options.level)
             answers.append(answer(lineage, [operation], target, found, direction))
     return answers

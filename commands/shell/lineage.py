@@ -102,7 +102,6 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
     from actiondbg.lineage.pictures.graph import picture
     from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
-    from actiondbg.lineage.relatives import has_body
     from actiondbg.lineage.units import rolled_up
     from actiondbg.support.atomic_write import write_whole
 
@@ -115,7 +114,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
     found = _open(console, _end(console, options.to))
     sources = found.operations(place_of(console, options.target), found.here)
-    nested = options.nested or has_body(sources)
+    nested = options.nested or None
     back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
     onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
     onward = rolled_up(onward, options.level)
@@ -151,7 +150,7 @@ def _answer(
     if direction == "related":
         tracking = relatives.related(found.lineage, operations, exact=options.exact)
     else:
-        nested = options.nested or relatives.has_body(operations)
+        nested = options.nested or None
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
     tracking = rolled_up(tracking, options.level)
     return found.named(answer.answer(found.lineage, operations, to, tracking, direction))

@@ -7,7 +7,10 @@ from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from actiondbg.errors import UsageError
+from actiondbg.lineage.bodies import with_bodies
 from actiondbg.lineage.dumps.text_chains import TextChains
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
@@ -64,7 +67,7 @@ class DumpLineage:
         to: Stage,
         *,
         exact: bool = False,
-        nested: bool = False,
+        nested: bool | None = None,
     ) -> Tracking:
         """Track operations of one stage to another, forward or back.
 
@@ -72,7 +75,8 @@ class DumpLineage:
             operations: operations of one stage.
             to: the other stage, or the same one for the operations of the same source.
             exact: leave out what only locations and texts show, which is all.
-            nested: track the operations in their regions too.
+            nested: track the operations in their regions too; None: those of operations that
+                are no modules and define no symbols.
         """
         steps: dict[int, list[Step]] = {}
         losses: list[Loss] = []
@@ -90,15 +94,15 @@ class DumpLineage:
             tuple(losses),
         )
 
-    def _reached(self, operation: Operation, to: Stage, nested: bool) -> set[int]:
+    def _reached(self, operation: Operation, to: Stage, nested: bool | None) -> set[int]:
         return self.index(to).overlapping(self._ranges(operation, nested))
 
     def _by_text(
-        self, operation: Operation, to: Stage, nested: bool, reached: Container[int]
+        self, operation: Operation, to: Stage, nested: bool | None, reached: Container[int]
     ) -> dict[int, tuple[Step, ...]]:
         """Return what only the texts of an operation lead to, and the steps to it."""
         stage, found = operation.stage, dict[int, tuple[Step, ...]]()
-        for index in stage.nested(operation.index) if nested else (operation.index,):
+        for index in stage.asked(operation.index, nested):
             own = self.index(to).overlapping(self.index(stage).ranges(index))
             for at, way in self._followed(stage, index, to, own).items():
                 if at not in reached:
@@ -116,10 +120,10 @@ class DumpLineage:
             return {}
         return self._chains.follow(index, place, there)
 
-    def _ranges(self, operation: Operation, nested: bool) -> set[SourceRange]:
+    def _ranges(self, operation: Operation, nested: bool | None) -> set[SourceRange]:
         stage = operation.stage
-        asked = stage.nested(operation.index) if nested else (operation.index,)
         index = self.index(stage)
+        asked = stage.asked(operation.index, nested)
         return {one for each in asked for one in index.ranges(each)}
 
     def _step(self, operation: Operation, to: Stage, index: int) -> Step:
@@ -131,12 +135,22 @@ class DumpLineage:
     def _place(self, stage: Stage) -> int:
         return next((at for at, one in enumerate(self._stages) if one is stage), -1)
 
-    def _why_lost(self, operation: Operation, nested: bool) -> str:
+    def _why_lost(self, operation: Operation, nested: bool | None) -> str:
         known = any(one.is_known for one in self._ranges(operation, nested))
         return "unmatched" if known else "unlocated"
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage overlap which of a later one, or have its text."""
+        """Return which operations of a stage overlap which of a later one, or have its text.
+
+        Those in the regions of an operation answer for it, as ``track`` has it.
+        """
+        rows, columns = self._pairs(source, target, exact)
+        size = max(len(target), 1)
+        keys = with_bodies(source, np.asarray(rows), np.asarray(columns), len(target))
+        return Relation((keys // size).tolist(), (keys % size).tolist(), [False] * len(keys))
+
+    def _pairs(self, source: Stage, target: Stage, exact: bool) -> tuple[array[int], array[int]]:
+        """Return the indices of the operations of two stages that are directly related."""
         sources, targets = array("q"), array("q")
         if not exact:
             from_index, to_index = self.index(source), self.index(target)
@@ -150,13 +164,12 @@ class DumpLineage:
                 every = sorted({*found, *by_text}) if by_text else found
                 sources.extend([at] * len(every))
                 targets.extend(every)
-        return Relation(sources, targets, [False] * len(sources))
+        return sources, targets
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
         """Iterate over the steps from each dump to the next."""
         for source, target in pairwise(self._stages):
-            relation = self.relate(source, target, exact=exact)
-            for at, to in zip(relation.sources, relation.targets, strict=True):
+            for at, to in zip(*self._pairs(source, target, exact), strict=True):
                 by_location = to in self.index(target).overlapping(self.index(source).ranges(at))
                 evidence = Evidence.LOCATION if by_location else Evidence.TEXT
                 yield Step(evidence, source.nodes[at], target.nodes[to])

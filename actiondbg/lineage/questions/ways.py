@@ -21,6 +21,7 @@ _ENDS = frozenset(
     )
 )
 _CODES = {evidence: code for code, evidence in enumerate(EVIDENCES)}
+_MERGED = _CODES[Evidence.MERGED]
 
 _END = 1 << 62  # after all ordinals
 _NO_ROWS: Ints = np.empty(0, np.int64)
@@ -49,11 +50,16 @@ class Ways:
     def __init__(self, lineage: Lineage, *, exact: bool = False) -> None:
         self.lineage = lineage
         rows = [
-            (_CODES[evidence], source, target, -1 if ordinal is None else ordinal)
-            for evidence, source, target, ordinal in lineage.steps(exact=exact)
+            (
+                _CODES[step.evidence],
+                *step[1:3],
+                -1 if step.ordinal is None else step.ordinal,
+                step.time,
+            )
+            for step in lineage.steps(exact=exact)
         ]
-        table = np.array(rows, np.int64).reshape(-1, 4)
-        self.codes, self.sources, self.targets, self.ordinals = (
+        table = np.array(rows, np.int64).reshape(-1, 5)
+        self.codes, self.sources, self.targets, self.ordinals, self._times = (
             np.ascontiguousarray(column) for column in table.T
         )
 
@@ -73,6 +79,7 @@ class Ways:
             int(self.sources[row]),
             int(self.targets[row]),
             None if ordinal < 0 else ordinal,
+            int(self._times[row]),
         )
 
     def forward(self, node: int, since: int | None = None, until: int | None = None) -> Way:
@@ -84,7 +91,7 @@ class Ways:
             until: leave out the steps after this action.
         """
         last = _END if until is None else until
-        return self._walk(node, self._from, self.targets, since or 0, last)
+        return self._walk(node, self._from, self.targets, (since or 0, last))
 
     def alive(self, node: int, since: int | None = None, until: int | None = None) -> list[int]:
         """Return what an operation became that was not replaced up to an action; see ``forward``.
@@ -97,7 +104,7 @@ class Ways:
 
     def back(self, node: int) -> Way:
         """Return what an operation came from, with all between."""
-        return self._walk(node, self._to, self.sources, 0, _END)
+        return self._walk(node, self._to, self.sources, (0, _END), back=True)
 
     @cached_property
     def _from(self) -> dict[int, Ints]:
@@ -107,31 +114,50 @@ class Ways:
     def _to(self) -> dict[int, Ints]:
         return _rows_by(self.targets)
 
-    def _walk(self, node: int, index: dict[int, Ints], ends: Ints, since: int, until: int) -> Way:
+    def _walk(
+        self,
+        node: int,
+        index: dict[int, Ints],
+        ends: Ints,
+        span: tuple[int, int],
+        *,
+        back: bool = False,
+    ) -> Way:
         """Follow the steps of some actions from an operation.
 
-        The order of the steps of a way is not compared: what a pass does at its end has the
-        ordinal of the pass, which is before those of the patterns in it.
+        The order of the steps of a way is compared only where an operation was merged into one
+        that was there before: what had been made of that one is no part of the way.
 
         Args:
             node: the operation.
             index: the rows of the steps from each operation.
             ends: the operations to which the steps lead.
-            since: the steps of later actions are followed, and those without an action.
-            until: the last action.
+            span: the steps after the first action and up to the last are followed, and those
+                without an action.
+            back: whether the steps lead to earlier operations.
         """
-        reached = {node: None}
+        reached = {node: _END if back else 0}  # by operation, the time of the best way to it
         rows: set[int] = set()
         queue = [node]
         for one in queue:  # grows while it is iterated over
             for row in index.get(one, _NO_ROWS).tolist():
-                ordinal = int(self.ordinals[row])
-                if ordinal >= 0 and not since < ordinal <= until:
+                ordinal, time = int(self.ordinals[row]), int(self._times[row])
+                if ordinal >= 0 and not span[0] < ordinal <= span[1]:
                     continue
+                is_merge = time > 0 and int(self.codes[row]) == _MERGED
+                if back:
+                    if is_merge and time > reached[one]:
+                        continue
+                    arrived = time or _END
+                else:
+                    if time and time < reached[one]:
+                        continue
+                    arrived = time if is_merge else 0
                 rows.add(row)
                 end = int(ends[row])
-                if end not in reached:
-                    reached[end] = None
+                known = reached.get(end)
+                if known is None or (arrived > known if back else arrived < known):
+                    reached[end] = arrived
                     queue.append(end)
         return Way(list(reached), [self.step(row) for row in sorted(rows)])
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.recording.format.arrow import Bools, Ints
@@ -15,18 +14,20 @@ from actiondbg.recording.recording import Recording
 
 
 class Changes(NamedTuple):
-    """Changes of one kind: the action, the operation and what replaced it (0 for nothing)."""
+    """Changes of one kind: the action, the operation, what replaced it (0: nothing), the time."""
 
     ordinals: Ints
     operations: Ints
     by: Ints
+    times: Ints
 
 
 class RecordedChanges:
     """The changes that were not undone."""
 
     def __init__(self, recording: Recording, actions: RecordedActions) -> None:
-        table: Any = recording.table("changes", ("ordinal", "kind", "operation", "block", "by"))
+        columns = ("ordinal", "seq", "kind", "operation", "block", "by")
+        table: Any = recording.table("changes", columns)
         ordinals = table["ordinal"].to_numpy().astype(np.int64)
         blocks = table["block"].to_numpy(zero_copy_only=False).astype(np.bool_)
         self._kinds: Any = np.array(table["kind"].to_pylist(), object)
@@ -34,11 +35,13 @@ class RecordedChanges:
         self._ordinals: Ints = ordinals
         self._operations: Ints = table["operation"].fill_null(0).to_numpy().astype(np.int64)
         self._by: Ints = table["by"].fill_null(0).to_numpy().astype(np.int64)
+        self._times: Ints = table["seq"].to_numpy().astype(np.int64) + 1
 
     def of_kind(self, kind: str) -> Changes:
         """Return the changes of a kind, such as ``inserted``, in the order of time."""
         which = self._keeps & (self._kinds == kind)
-        return Changes(self._ordinals[which], self._operations[which], self._by[which])
+        columns = (self._ordinals, self._operations, self._by, self._times)
+        return Changes(*(column[which] for column in columns))
 
 
 class _Links(NamedTuple):
@@ -47,35 +50,56 @@ class _Links(NamedTuple):
     sources: Ints
 
 
+class Described(NamedTuple):
+    """What is known of operations, by number.
+
+    Args:
+        locations: the location of each, as a code; -1 for an unknown one.
+        names: the name of each, as a code; -1 for an unknown one.
+        constants: whether each is a constant.
+    """
+
+    locations: Ints
+    names: Ints
+    constants: Bools
+
+
 class EdgeBuilder:
     """Finds the edges of a recorded run.
 
     Args:
         recording: made with ``record --lineage``.
         actions: its actions.
-        locations: the location of each operation id, as a code; -1 for an unknown one.
+        operations: what is known of its operations.
     """
 
-    def __init__(self, recording: Recording, actions: RecordedActions, locations: Ints) -> None:
+    def __init__(
+        self, recording: Recording, actions: RecordedActions, operations: Described
+    ) -> None:
         self._actions = actions
-        self._locations = locations
+        self._operations = operations
         self._changes = RecordedChanges(recording, actions)
         self._table: Any = recording.table("links")
         self._inserted = self._changes.of_kind("inserted")
-        self._created = self._first(self._inserted.operations, self._inserted.ordinals)
+        self._created = self._first(self._inserted.ordinals)
+        self._times = self._first(self._inserted.times)
 
     def edges(self) -> Edges:
         """Return all edges that need no comparison of locations of different actions."""
         clones = self._links("cloned")
-        cloned = Edges.of(clones.sources, clones.operations, Evidence.CLONED, clones.ordinals)
-        parts = [cloned, self._replaced(), *self._made(clones.operations), *self._rewritten()]
-        return _distinct(Edges.joined(parts))
+        cloned = self._made_by(clones.sources, clones.operations, Evidence.CLONED, clones.ordinals)
+        known = [cloned, self._replaced(), *self._created_by(clones.operations)]
+        return _distinct(Edges.joined([*known, self._rewritten(Edges.joined(known))]))
 
-    def _first(self, operations: Ints, ordinals: Ints) -> Ints:
-        """Return the first ordinal of each operation id; 0 for none."""
-        first = np.zeros(len(self._locations), np.int64)
-        first[operations[::-1]] = ordinals[::-1]
+    def _first(self, values: Ints) -> Ints:
+        """Return the first value of the insertions of each operation id; 0 for none."""
+        first = np.zeros(len(self._operations.locations), np.int64)
+        first[self._inserted.operations[::-1]] = values[::-1]
         return first
+
+    def _made_by(self, sources: Ints, targets: Ints, evidence: Evidence, ordinals: Ints) -> Edges:
+        """Return edges to operations that were inserted for them."""
+        return Edges.of(sources, targets, evidence, ordinals, self._times[targets])
 
     def _links(self, kind: str) -> _Links:
         kinds: Any = np.array(self._table["kind"].to_pylist(), object)
@@ -88,25 +112,50 @@ class EdgeBuilder:
         return _Links(ordinals[which], operations, sources)
 
     def _replaced(self) -> Edges:
-        """Replacements; by an operation that was there before, the two were merged."""
+        """Replacements by new operations, and by equal operations that were there before.
+
+        An operation that folds to one of its operands, or that a pattern replaces by a value that
+        is there, did not become the operation that defines the value.
+        """
         changes, links = self._changes.of_kind("replaced"), self._links("replaced")
         known = changes.by > 0
         sources = np.concatenate([changes.operations[known], links.sources])
         targets = np.concatenate([changes.by[known], links.operations])
         ordinals = np.concatenate([changes.ordinals[known], links.ordinals])
+        times = np.concatenate([changes.times[known], self._times_of(links, changes)])
         # An action's nested actions have higher ordinals than it.
         is_new = self._created[targets] >= self._scopes(ordinals)
+        is_merged = ~is_new & self._are_equal(sources, targets, ordinals)
         return Edges.joined(
-            Edges.of(sources[which], targets[which], evidence, ordinals[which])
-            for which, evidence in ((is_new, Evidence.REPLACED), (~is_new, Evidence.MERGED))
+            Edges.of(sources[which], targets[which], evidence, ordinals[which], times[which])
+            for which, evidence in ((is_new, Evidence.REPLACED), (is_merged, Evidence.MERGED))
         )
+
+    def _are_equal(self, sources: Ints, targets: Ints, ordinals: Ints) -> Bools:
+        """Whether the operations that replace others are the same ones, as in CSE.
+
+        A pass that replaces an operation by one of its kind merges the two, and a driver merges
+        constants. A pattern or a fold that does so returns one of the operands.
+        """
+        names, constants = self._operations.names, self._operations.constants
+        is_by_pass = (self._actions.patterns[ordinals] == 0) & ~self._actions.is_fold[ordinals]
+        is_same = (names[sources] == names[targets]) & (names[sources] >= 0)
+        return is_same & (is_by_pass | constants[sources])
+
+    @staticmethod
+    def _times_of(links: _Links, changes: Changes) -> Ints:
+        """Return when the replacements happened that links complete; 0 if it is unknown."""
+        keys = zip(changes.ordinals.tolist(), changes.operations.tolist(), strict=True)
+        times = dict(zip(keys, changes.times.tolist(), strict=True))
+        wanted = zip(links.ordinals.tolist(), links.sources.tolist(), strict=True)
+        return np.array([times.get(one, 0) for one in wanted], np.int64)
 
     def _scopes(self, ordinals: Ints) -> Ints:
         """Return the application of a pattern around each action, or the action itself."""
         patterns = self._actions.patterns[ordinals]
         return np.where(patterns > 0, patterns, ordinals)
 
-    def _made(self, clones: Ints) -> tuple[Edges, Edges]:
+    def _created_by(self, clones: Ints) -> tuple[Edges, Edges]:
         """Operations that a fold or a pattern inserted, but for copies of others."""
         fresh = ~np.isin(self._inserted.operations, clones)
         operations, ordinals = self._inserted.operations[fresh], self._inserted.ordinals[fresh]
@@ -116,38 +165,39 @@ class EdgeBuilder:
         by_folds = self._actions.operations[ordinals[folds]]
         roots = self._actions.operations[patterns[made]]
         return (
-            Edges.of(by_folds, operations[folds], Evidence.FOLDED, ordinals[folds]),
-            Edges.of(roots, operations[made], Evidence.CREATED, patterns[made]),
+            self._made_by(by_folds, operations[folds], Evidence.FOLDED, ordinals[folds]),
+            self._made_by(roots, operations[made], Evidence.CREATED, patterns[made]),
         )
 
-    def _rewritten(self) -> Iterator[Edges]:
+    def _rewritten(self, known: Edges) -> Edges:
         """Operations that a pattern inserted for others than its root, which it erased.
 
-        The location that they share shows which; if several erased ones share it, it is all that
-        shows it.
+        Only the location that they share shows which. Operations that were cloned or replaced
+        are left out: what became of them is known. If several erased ones share a location, the
+        name has to show which.
         """
         erased = self._changes.of_kind("erased")
         patterns = self._actions.patterns[erased.ordinals]
-        codes = self._locations
+        codes, names = self._operations.locations, self._operations.names
+        is_known = known.evidence != EVIDENCES.index(Evidence.CREATED)
         inside = (patterns > 0) & (codes[erased.operations] >= 0)
         inside &= erased.operations != self._actions.operations[patterns]
+        inside &= ~np.isin(erased.operations, known.sources[is_known])
         sources, patterns = erased.operations[inside], patterns[inside]
         inserted = self._inserted
         makers = self._actions.patterns[inserted.ordinals]
-        usable = np.flatnonzero((codes[inserted.operations] >= 0) & (makers > 0))
+        is_usable = (codes[inserted.operations] >= 0) & (makers > 0)
+        usable = np.flatnonzero(is_usable & ~np.isin(inserted.operations, known.targets[is_known]))
         scale = len(codes) + 1  # a pattern application and a location as one number
         wanted = patterns * scale + codes[sources]
         offered = makers[usable] * scale + codes[inserted.operations[usable]]
         rows, found = matches(wanted, offered)
         targets = inserted.operations[usable[found]]
         _, places, counts = np.unique(wanted, return_inverse=True, return_counts=True)
-        is_single = counts[places][rows] == 1
-        for which, evidence in (
-            (is_single, Evidence.REWRITTEN),
-            (~is_single, Evidence.LOCATION),
-        ):
-            at = rows[which]
-            yield Edges.of(sources[at], targets[which], evidence, patterns[at])
+        which = counts[places][rows] == 1
+        which |= names[sources[rows]] == names[targets]
+        at = rows[which]
+        return self._made_by(sources[at], targets[which], Evidence.REWRITTEN, patterns[at])
 
 
 def matches(wanted: Ints, offered: Ints) -> tuple[Ints, Ints]:

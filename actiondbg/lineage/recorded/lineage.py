@@ -15,13 +15,13 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
-from actiondbg.lineage.recorded.edges import EdgeBuilder
+from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.input_names import with_input_names
 from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.stages import listed_stage, read_stage, stage_of
-from actiondbg.lineage.stage import Stage, symbol_around
-from actiondbg.recording.format.arrow import Ints
+from actiondbg.lineage.stage import Stage, is_constant, symbol_around
+from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.operations import OperationChanges
 from actiondbg.recording.tables.stages import file_location
@@ -224,6 +224,18 @@ class RecordedLineage(GraphLineage):
                 codes[number] = known.setdefault(text, len(known))
         return codes, list(known)
 
+    @cached_property
+    def _named(self) -> tuple[Ints, Bools]:
+        """By number, the name of each operation as a code, and whether it is a constant."""
+        known: dict[str, int] = {}
+        codes = np.full(self._count, -1, np.int64)
+        lists = [(stage.nodes, stage.names) for stage in self.stages]
+        own = (self._numbers.tolist(), [name or "" for name in self._table["op"].to_pylist()])
+        for numbers, names in (*lists, own):
+            codes[list(numbers)] = [known.setdefault(name, len(known)) for name in names]
+        are_constants = np.array([*(is_constant(name) for name in known), False], np.bool_)
+        return codes, are_constants[codes]
+
     @property
     def graph(self) -> LineageGraph:
         """All edges."""
@@ -233,10 +245,11 @@ class RecordedLineage(GraphLineage):
     def _all_edges(self) -> LineageGraph:
         """All edges."""
         codes, texts = self._locations
-        edges = EdgeBuilder(self._recording, self._actions, codes).edges()
+        described = Described(codes, *self._named)
+        edges = EdgeBuilder(self._recording, self._actions, described).edges()
         edges = Edges.joined([edges, *self._symbol_edges(edges)])
         made = np.flatnonzero(self._created > 0)
-        located = LocationEdges(self.stages[0], codes, texts).edges(
+        located = LocationEdges(self.stages[0], described, texts).edges(
             self._numbers[made], self._created[made], LineageGraph(edges, self._count)
         )
         return LineageGraph(Edges.joined([edges, located]), self._count)

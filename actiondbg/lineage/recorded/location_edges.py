@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,26 +12,35 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.recorded.edges import Described
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.format.arrow import Bools, Ints
+
+HANDFUL = 4  # operations that a source range may name, if nothing else tells them apart
 
 
 class LocationEdges:
     """Finds the operations of the input in whose source ranges later operations lie.
 
+    Where several operations of the input share a range, those with the name of the later
+    operation are its origins. Without one, all are, unless they are more than a handful: then
+    the range shows nothing. Of more than a handful only a single one may have the name.
+
     Args:
         stage: the input.
-        codes: the location of each operation id, as an index into ``texts``; -1 for an unknown one.
+        operations: what is known of operations; locations are indices into ``texts``.
         texts: the distinct locations.
     """
 
-    def __init__(self, stage: Stage, codes: Ints, texts: Sequence[str]) -> None:
+    def __init__(self, stage: Stage, operations: Described, texts: Sequence[str]) -> None:
         self._index = LocationIndex(stage.locations)
         self._nodes = np.asarray(stage.nodes, np.int64)
         self._is_inside = np.asarray(stage.parents) >= 0
         self._is_inside[list(stage.symbols)] = False
-        self._codes = codes
+        self._codes = operations.locations
+        self._names = operations.names
         self._texts = texts
+        self._found: dict[SourceRange, Ints] = {}
 
     def edges(self, made: Ints, ordinals: Ints, known: LineageGraph) -> Edges:
         """Return edges to operations to which no other edges lead from the input.
@@ -44,40 +53,29 @@ class LocationEdges:
             ordinals: the action that made each.
             known: all other edges.
         """
-        is_derived = known.derived(self._nodes[self._is_inside])[made]
         has_location = self._codes[made] >= 0
-        is_lone = ~is_derived & has_location
-        lone = self._whole(made[is_lone], ordinals[is_lone])
-        is_fused = is_derived & has_location & self._fused[self._codes[made]]
-        return Edges.joined([lone, self._rest(made[is_fused], ordinals[is_fused], known)])
+        made, ordinals = made[has_location], ordinals[has_location]
+        is_derived = known.derived(self._nodes[self._is_inside])[made]
+        is_fused = is_derived & self._fused[self._codes[made]]
+        parts = [Edges.none()]
+        for at in np.flatnonzero(~is_derived | is_fused).tolist():
+            target = int(made[at])
+            ranges = self._ranges(int(self._codes[target]))
+            if is_derived[at]:
+                ranges = self._rest(target, ranges, known)
+            found = self._origins(ranges, int(self._names[target]))
+            same = np.full(len(found), target, np.int64)
+            when = np.full_like(same, ordinals[at])
+            parts.append(Edges.of(found, same, Evidence.LOCATION, when))
+        return Edges.joined(parts)
 
-    def _whole(self, targets: Ints, ordinals: Ints) -> Edges:
-        """Return edges to operations, by all ranges of their locations."""
-        wanted, places = np.unique(self._codes[targets], return_inverse=True)
-        found = [self._origins(self._ranges(int(code))) for code in wanted]
-        counts = np.array([len(one) for one in found], np.int64)
-        sources: list[Ints] = [found[int(place)] for place in places]
-        repeats = counts[places] if len(places) else places
-        return Edges.of(
-            np.concatenate(sources) if sources else np.zeros(0, np.int64),
-            np.repeat(targets, repeats),
-            Evidence.LOCATION,
-            np.repeat(ordinals, repeats),
-        )
-
-    def _rest(self, targets: Ints, ordinals: Ints, known: LineageGraph) -> Edges:
-        """Return edges to operations, by the ranges that none of their origins has."""
-        codes = self._codes
-        parts: list[Edges] = []
-        for target, ordinal in zip(targets.tolist(), ordinals.tolist(), strict=True):
-            origins = {int(codes[one]) for one in known.sources_of(target)} - {-1}
-            ranges = self._ranges(int(codes[target]))
-            rest = ranges.difference(*map(self._ranges, origins))
-            if rest and rest != ranges:
-                found = self._origins(rest)
-                one = np.full(len(found), target, np.int64)
-                parts.append(Edges.of(found, one, Evidence.LOCATION, np.full_like(one, ordinal)))
-        return Edges.joined([Edges.none(), *parts])
+    def _rest(
+        self, target: int, ranges: frozenset[SourceRange], known: LineageGraph
+    ) -> frozenset[SourceRange]:
+        """Return the ranges of an operation that no origin has; none if all are."""
+        origins = {int(self._codes[one]) for one in known.sources_of(target)} - {-1}
+        rest = ranges.difference(*map(self._ranges, origins))
+        return frozenset() if rest == ranges else rest
 
     @cached_property
     def _fused(self) -> Bools:
@@ -87,7 +85,17 @@ class LocationEdges:
     def _ranges(self, code: int) -> frozenset[SourceRange]:
         return Location(self._texts[code]).ranges
 
-    def _origins(self, ranges: frozenset[SourceRange]) -> Ints:
-        """Return the operations of the input that overlap ranges."""
-        found = self._index.overlapping(ranges)
-        return self._nodes[np.array(sorted(found), np.int64)]
+    def _origins(self, ranges: Iterable[SourceRange], name: int) -> Ints:
+        """Return the operations of the input that ranges show for an operation with a name."""
+        shown = [self._shown(one, name) for one in ranges]
+        return np.unique(np.concatenate(shown)) if shown else np.zeros(0, np.int64)
+
+    def _shown(self, one: SourceRange, name: int) -> Ints:
+        found = self._found.get(one)
+        if found is None:
+            indices = np.array(sorted(self._index.overlapping([one])), np.int64)
+            found = self._found[one] = self._nodes[indices]
+        named = found[self._names[found] == name]
+        if len(found) > HANDFUL:
+            return named if len(named) == 1 else found[:0]
+        return named if len(named) else found

@@ -82,15 +82,16 @@ class FakeLineage:
         to: Stage,
         *,
         exact: bool = False,
-        nested: bool = False,
+        nested: bool | None = None,
     ) -> Tracking:
         given = list(operations)
         order = list(self.stages)
         back = bool(given) and order.index(to) < order.index(given[0].stage)
         traces: dict[int, Trace] = {}
         losses: dict[int, Loss] = {}
-        for operation in given:
-            for node, steps in self._reached(operation.node, back, exact).items():
+        asked = (at for one in given for at in one.stage.asked(one.index, nested))
+        for index in asked:
+            for node, steps in self._reached(given[0].stage.nodes[index], back, exact).items():
                 if (found := to.of_node(node)) is not None:
                     traces.setdefault(found.index, Trace(found, steps))
                 if node in self._losses and (self._losses[node].why == "inserted") == back:

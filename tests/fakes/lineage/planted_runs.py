@@ -1,0 +1,57 @@
+"""Lineages of planted programs, compared with their truth."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import NamedTuple
+
+from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
+from tests.fakes.lineage.planted_programs import Kind
+from tests.fakes.lineage.planted_truth import Locations, Score, carriers, located, score
+
+
+class Measured(NamedTuple):
+    """How right the lineage of a program is.
+
+    Args:
+        exact: what the compiler showed.
+        default: what locations show too.
+    """
+
+    exact: Score
+    default: Score
+
+
+def measured(
+    tool: str, kind: Kind, seed: int, locations: Locations, folder: Path, functions: int = 8
+) -> Measured:
+    """Compile a random program, and compare its lineage with its planted constants.
+
+    Args:
+        tool: the mlir-opt.
+        kind: of the program.
+        seed: of the random numbers.
+        locations: ``own``: each operation has a line of its own.
+        folder: for the files.
+        functions: the number of functions.
+    """
+    program = kind.program(random.Random(seed), functions)
+    source, output, run = (folder / f"planted.{end}" for end in ("mlir", "out.mlir", "adbrec"))
+    source.write_text(located(program.text, locations))
+    done = record([tool, str(source), kind.pipeline, "-o", str(output)], run, lineage=True)
+    if done.status:
+        raise AssertionError(f"{kind.name}, seed {seed}: the tool ended with {done.status}")
+    lineage = RecordedLineage(open_recording(run))
+    first, last = lineage.stages
+    before = carriers(source.read_text(), program.plants)
+    after = carriers(output.read_text(), program.plants)
+    assert before.names == list(first.names) and after.names == list(last.names)
+    scores: list[Score] = []
+    for exact in (True, False):
+        related = lineage.relate(first, last, exact=exact)
+        pairs = list(zip(related.sources, related.targets, strict=True))
+        scores.append(score(pairs, before, after))
+    return Measured(*scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from actiondbg.lineage.level import Level
@@ -130,6 +130,34 @@ def roll_up(operations: Iterable[Operation], level: Level) -> list[Operation]:
     if found:
         return [Operation(stage, index) for index in sorted(found)]
     return roll_up(given, "function") if level == "dispatch" else given
+
+
+def answering_units(
+    stage: Stage, level: Level
+) -> Callable[[Sequence[int]], Iterable[tuple[int, list[int]]]]:
+    """Return a function from indices of operations to the units that answer for them.
+
+    They are those of ``roll_up``; an operation that is no unit stands for the unit around it,
+    which ``units_of`` has. Each comes with the operations for which it answers.
+
+    Args:
+        stage: the operations.
+        level: of the units.
+    """
+    if level == "operation":
+        return lambda indices: ((one, [one]) for one in indices)
+    around, is_unit = units_of(stage, level), _test_of(stage, level)
+
+    def answer(indices: Sequence[int]) -> Iterable[tuple[int, list[int]]]:
+        answers = {one.index for one in roll_up([Operation(stage, at) for at in indices], level)}
+        members: dict[int, list[int]] = {}
+        for index in indices:
+            unit = _nearest(index, stage, answers)
+            if unit >= 0:
+                members.setdefault(unit if is_unit(unit) else around[unit], []).append(index)
+        return members.items()
+
+    return answer
 
 
 def rolled_up(tracking: Tracking, level: Level) -> Tracking:

@@ -204,7 +204,9 @@ class _Attribution:
         for one in operations:
             key = (stage, one.index)
             if key not in self._origins:
-                traced = self._lineage.track([one], self._input).operations
+                # Its own origins; else those of the operations in its regions.
+                alone = self._lineage.track([one], self._input, nested=False).operations
+                traced = alone or self._lineage.track([one], self._input).operations
                 self._origins[key] = [origin.index for origin in traced] or [
                     index for place in places(one.location) for index in self._on_line(*place)
                 ]

@@ -194,21 +194,39 @@ class _PassHop:
     """The way to the end of a pass, or from there to the output, by the steps in between."""
 
     def __init__(
-        self, reasons: Reasons, title: str, since: int | None, until: int | None, target: Stage
+        self,
+        reasons: Reasons,
+        title: str,
+        since: int | None,
+        until: int | None,
+        ends: tuple[Stage, Stage],
     ) -> None:
         self._reasons = reasons
+        self._source, self._target = ends
         self._since = since
         self._until = until
-        self._target = target
         self.title = title
 
     def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
-        alive = self._reasons.ways.alive(node, self._since, self._until)
+        alive = self._alive(node)
         if self._until is None:
             found = (self._target.of_node(one) for one in alive)
             inner = outermost(self._target, [one.index for one in found if one is not None])
             return [self._target.nodes[index] for index in inner]
         return [one for one in alive if not self._is_lost(losses.get(one))]
+
+    def _alive(self, node: int) -> list[int]:
+        """Return what an operation is at the end: of the input, with those in its regions."""
+        ways = self._reasons.ways
+        source = self._source
+        operation = source.of_node(node) if self._since is None else None
+        asked = range(0) if operation is None else source.asked(operation.index, None)
+        nodes = [source.nodes[index] for index in asked] or [node]
+        alive = [one for each in nodes for one in ways.alive(each, self._since, self._until)]
+        # Those of the input that are inside others of them are not named.
+        found = {one.index for each in alive if (one := source.of_node(each)) is not None}
+        outer = {source.nodes[index] for index in outermost(source, found)}
+        return [one for one in dict.fromkeys(alive) if one in outer or source.of_node(one) is None]
 
     def _is_lost(self, loss: Loss | None) -> bool:
         if loss is None or loss.ordinal is None or self._until is None:
@@ -237,9 +255,9 @@ def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool)
     since = None
     for word in after:
         until = _end_of(word, lineage, reasons)
-        hops.append(_PassHop(reasons, f"after {word}", since, until, last))
+        hops.append(_PassHop(reasons, f"after {word}", since, until, (first, last)))
         since = until
-    return [*hops, _PassHop(reasons, last.name, since, None, last)]
+    return [*hops, _PassHop(reasons, last.name, since, None, (first, last))]
 
 
 def _end_of(word: str, lineage: Lineage, reasons: Reasons) -> int:

@@ -164,4 +164,5 @@ class Fates:
     def _loss(self, operation: Operation) -> Loss | None:
         output = self._lineage.stages[-1]
         losses = self._lineage.track([operation], output, exact=self._exact).losses
-        return max(losses, key=lambda loss: loss.ordinal or 0, default=None)
+        own = [loss for loss in losses if loss.node == operation.node]
+        return max(own or losses, key=lambda loss: loss.ordinal or 0, default=None)

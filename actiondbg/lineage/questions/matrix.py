@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.lineage import Lineage, Relation
 from actiondbg.lineage.questions.reasons import Reason, Reasons
 from actiondbg.lineage.stage import Operation, Stage
-from actiondbg.lineage.units import unit_label, units_of
+from actiondbg.lineage.units import answering_units, unit_label, units_of
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.support.globs import check_glob, glob_matches
 
@@ -101,33 +101,54 @@ def matrix(
     source, target = lineage.stages[0], lineage.stages[-1]
     reasons = reasons or Reasons(lineage, exact=exact)
     relation = lineage.relate(source, target, exact=exact)
-    sources = np.asarray(relation.sources, np.int64)
-    targets = np.asarray(relation.targets, np.int64)
-    is_exact = np.asarray(relation.exact, np.bool_)
-    units, place_of, sizes = np.unique(
-        np.asarray(units_of(target, level), np.int64), return_inverse=True, return_counts=True
-    )
-    keys = sources * max(len(units), 1) + place_of[targets]
-    cells, firsts, cell_of, counts = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
-    )
-    cell_exact = np.zeros(len(cells), np.bool_)
-    np.logical_or.at(cell_exact, cell_of, is_exact)
-    lost = _missing(source, sources)
-    unfounded = _missing(target, targets)
+    cells = _cells(relation, target, level)
+    around = units_of(target, level)
+    sizes = Counter(around)
+    units = np.array(sorted({*around, *(cell.unit for cell in cells)}), np.int64)
+    lost = _missing(source, set(relation.sources))
+    unfounded = _missing(target, _with_those_around(target, set(relation.targets)))
     return Matrix(
         source,
         target,
         level,
         units,
-        sizes,
-        sources[firsts],
-        place_of[targets[firsts]],
-        counts,
-        cell_exact,
+        np.array([sizes[one] or len(target.nested(one)) for one in units.tolist()], np.int64),
+        np.array([cell.source for cell in cells], np.int64),
+        np.searchsorted(units, np.array([cell.unit for cell in cells], np.int64)),
+        np.array([cell.members for cell in cells], np.int64),
+        np.array([cell.is_exact for cell in cells], np.bool_),
         _orphans(lineage, lost, reasons.of_sources(lost, target)),
         _orphans(lineage, unfounded, reasons.of_targets(unfounded, source)),
     )
+
+
+class _Cell(NamedTuple):
+    source: int
+    unit: int
+    members: int
+    is_exact: bool
+
+
+def _cells(relation: Relation, target: Stage, level: Level) -> list[_Cell]:
+    """Return the units that answer for what each operation of the input became."""
+    became: dict[int, dict[int, bool]] = {}
+    for at, to, exact in zip(*relation, strict=True):
+        became.setdefault(int(at), {})[int(to)] = bool(exact)
+    answer = answering_units(target, level)
+    return [
+        _Cell(at, unit, len(members), any(those[one] for one in members))
+        for at, those in sorted(became.items())
+        for unit, members in sorted(answer(list(those)))
+    ]
+
+
+def _with_those_around(stage: Stage, indices: set[int]) -> set[int]:
+    """Return operations, and those around them for which they answer."""
+    found = set(indices)
+    for index in indices:
+        while (index := stage.parents[index]) >= 0 and stage.has_body(index) and index not in found:
+            found.add(index)
+    return found
 
 
 def unexplained(matrix: Matrix, allowed: Sequence[str] = ()) -> list[Orphan]:
@@ -155,9 +176,8 @@ def reason_counts(orphans: Sequence[Orphan]) -> Counter[tuple[str, str]]:
     return Counter((orphan.reason.why, orphan.action) for orphan in orphans)
 
 
-def _missing(stage: Stage, indices: Ints) -> list[Operation]:
-    absent = np.setdiff1d(np.arange(len(stage)), indices)
-    return [Operation(stage, int(index)) for index in absent]
+def _missing(stage: Stage, indices: set[int]) -> list[Operation]:
+    return [operation for operation in stage if operation.index not in indices]
 
 
 def _orphans(

@@ -98,6 +98,11 @@ class Signs:
         """The steps of the lineage."""
         return Ways(self.lineage, exact=self._exact)
 
+    @cached_property
+    def _has_actions(self) -> bool:
+        # The steps between hundreds of dumps are not read only to find that none has an action.
+        return self.lineage.is_recorded and self.ways.has_actions
+
     def of(self, operation: Operation) -> dict[Sign, _Seen]:
         """Return the signs of an operation of the input, each with its first occurrence."""
         self._read(operation)
@@ -111,26 +116,30 @@ class Signs:
     def _read(self, operation: Operation) -> None:
         if operation.index in self._signs:
             return
-        read = self._from_steps if self.ways.has_actions else self._from_stages
+        read = self._from_steps if self._has_actions else self._from_stages
         signs, kinds = read(operation)
         self._signs[operation.index] = signs
         self._kinds[operation.index] = frozenset(kinds)
 
     def _from_steps(self, operation: Operation) -> tuple[dict[Sign, _Seen], set[str]]:
-        way = self.ways.forward(operation.node)
+        stage, output = operation.stage, self.lineage.stages[-1]
+        asked = [stage.nodes[index] for index in stage.asked(operation.index, None)]
         signs: dict[Sign, _Seen] = {}
-        for step in way.steps:
-            if step.ordinal is None:
-                continue
-            where, action = self.place(step.ordinal)
-            seen = _Seen(step.ordinal, step)
-            signs.setdefault(Sign(where, action), seen)
-            if step.source != step.target:
-                signs.setdefault(Sign(where, action, self._name(step.target)), seen)
-        kinds = {self._name(node) for node in way.nodes if node != operation.node}
-        output = self.lineage.stages[-1]
-        final = output.of_node(operation.node)
-        return signs, kinds | ({final.name} if final is not None else set())
+        kinds: set[str] = set()
+        for way in map(self.ways.forward, asked):
+            for step in way.steps:
+                if step.ordinal is None:
+                    continue
+                where, action = self.place(step.ordinal)
+                seen = _Seen(step.ordinal, step)
+                for sign in (Sign(where, action), Sign(where, action, self._name(step.target))):
+                    is_named = bool(sign.kind)
+                    if not is_named or step.source != step.target:
+                        known = signs.get(sign)
+                        signs[sign] = seen if known is None or seen.time < known.time else known
+            kinds |= {self._name(node) for node in way.nodes if node not in asked}
+        final = (output.of_node(node) for node in asked)
+        return signs, kinds | {one.name for one in final if one is not None}
 
     def _from_stages(self, operation: Operation) -> tuple[dict[Sign, _Seen], set[str]]:
         signs: dict[Sign, _Seen] = {}

@@ -149,6 +149,10 @@ class LineageGraph:
         around = points.edges[self._back.edges_at(node)]
         return self.edges.sources[np.unique(around)].tolist()
 
+    def has_heirs(self, node: int) -> bool:
+        """Whether anything was made from an operation."""
+        return bool(len(self._forward.edges_at(node)))
+
     def reach(self, start: int, *, back: bool) -> Reached:
         """Return all operations that a way leads to.
 

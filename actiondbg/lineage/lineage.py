@@ -44,10 +44,11 @@ class Loss(NamedTuple):
 
     Args:
         node: its number.
-        why: ``folded``, ``merged``, ``dead`` (it had no uses) or ``erased``; ``inserted`` of an
-            operation that an action made from no other. Between dumps ``unlocated`` (it has no
-            source location) or ``unmatched`` (no location of the other dump overlaps its own), if
-            no text shows it either.
+        why: ``folded`` (its uses were given to a value that was there), ``dead`` (it was erased
+            when nothing used it any more), ``erased``, or ``untraced`` (no action is known that
+            erased it); ``inserted`` of an operation whose origin is not known. Between dumps
+            ``unlocated`` (it has no source location) or ``unmatched`` (no location of the other
+            dump overlaps its own), if no text shows it either.
         ordinal: the action that erased or inserted it; None if no action is known.
     """
 

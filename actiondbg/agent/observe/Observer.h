@@ -73,7 +73,10 @@ public:
   }
   /// Ends the previous fold: after the next dispatch, its caller's changes no
   /// longer belong to it.
-  void forgetFold() { fold.ordinal = 0; }
+  void forgetFold() {
+    fold.ordinal = 0;
+    fold.pending = false;
+  }
 
   /// The action that changes made now are attributed to, outside of nested
   /// actions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -11,6 +11,7 @@ from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Lineage, Node, Step
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.stage import symbol_around
 
 LossKind = Literal["dropped", "blurred"]
 # How an operation is made; a merged operation was there before, and a symbol is no origin.
@@ -26,28 +27,28 @@ _MADE = frozenset(
 
 
 class LocationLoss(NamedTuple):
-    """An operation made with a location that says less than those of its origins.
+    """An operation with a location that says less than those of its origins.
 
     Args:
         kind: ``dropped``: its location is unknown. ``blurred``: it lacks a source range of an
             origin.
-        node: the operation.
-        origins: those from which it was made.
-        ordinal: the action that made it.
+        node: the operation, with the location that it has in the output, if it is there.
+        origins: those from which it was made; of an operation of the input itself, as it was.
+        ordinal: the action that made it, or changed it last; None if no action is known.
     """
 
     kind: LossKind
     node: Node
     origins: tuple[Node, ...]
-    ordinal: int
+    ordinal: int | None
 
 
 class LossRow(NamedTuple):
-    """The operations that one pattern or pass made.
+    """The operations that one pattern or pass made, or whose locations it changed.
 
     Args:
         where: the pass, such as ``pass:canonicalize``; empty if there is none.
-        action: the action, such as ``pattern:FuseX``.
+        action: the action, such as ``pattern:FuseX``; empty if none is known.
         made: the operations made from others whose locations are known.
         dropped: those of them whose location is unknown.
         blurred: those of them whose location lacks a source range of an origin.
@@ -73,15 +74,26 @@ def location_losses(lineage: Lineage, *, exact: bool = True, examples: int = 3) 
     made: Counter[tuple[str, str]] = Counter()
     losses: dict[tuple[str, str], list[LocationLoss]] = defaultdict(list)
     places = _Places(lineage)
-    for ordinal, node, origins in _made(lineage.steps(exact=exact), lineage):
+    last = _LastLocations(lineage)
+
+    def compare(ordinal: int | None, before: Node, origins: list[Node]) -> None:
         known = [origin for origin in origins if _ranges(origin.location)]
         if not known:
-            continue
+            return
+        node = last.of(before)
+        kind = _compared(node, known)
+        if kind is not None and _compared(before, known) is None:  # lost later
+            events = lineage.events(node.number)
+            ordinal = events[-1].ordinal if events else None
         place = places.of(ordinal)
         made[place] += 1
-        kind = _compared(node, known)
         if kind is not None:
             losses[place].append(LocationLoss(kind, node, tuple(known), ordinal))
+
+    for ordinal, node, origins in _made(lineage.steps(exact=exact), lineage):
+        compare(ordinal, node, origins)
+    for node in last.changed():
+        compare(None, node, [node])
     rows = [
         LossRow(
             *place,
@@ -93,6 +105,25 @@ def location_losses(lineage: Lineage, *, exact: bool = True, examples: int = 3) 
         for place, count in made.items()
     ]
     return sorted(rows, key=lambda row: (-row.dropped, -row.blurred, -row.made, row.action))
+
+
+class _LastLocations:
+    """The locations of operations in the output: drivers change those of constants in place."""
+
+    def __init__(self, lineage: Lineage) -> None:
+        self._first, self._last = lineage.stages[0], lineage.stages[-1]
+
+    def of(self, node: Node) -> Node:
+        """Return an operation with its location in the output, if it is there."""
+        found = None if self._last.is_listing else self._last.of_node(node.number)
+        return node if found is None else node._replace(location=found.location.text)
+
+    def changed(self) -> Iterator[Node]:
+        """Iterate over the operations of the input whose location is another one in the output."""
+        for one in self._first:
+            node = Node(one.node, one.name, one.location.text, symbol_around(one))
+            if self.of(node).location != node.location:
+                yield node
 
 
 def _made(steps: Iterable[Step], lineage: Lineage) -> Iterable[tuple[int, Node, list[Node]]]:
@@ -145,7 +176,9 @@ class _Places:
         self._lineage = lineage
         self._places: dict[int, tuple[str, str]] = {}
 
-    def of(self, ordinal: int) -> tuple[str, str]:
+    def of(self, ordinal: int | None) -> tuple[str, str]:
+        if ordinal is None:
+            return "", ""
         if ordinal not in self._places:
             around = self._lineage.pass_of(ordinal)
             where = self._lineage.action(around) if around is not None else ""

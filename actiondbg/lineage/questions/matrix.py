@@ -18,8 +18,9 @@ from actiondbg.lineage.units import answering_units, unit_label, units_of
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.support.globs import check_glob, glob_matches
 
-# Dumps show that locations are unknown, or that none overlaps; that explains nothing.
-_UNEXPLAINED = frozenset(("", "unmatched", "unlocated"))
+# What is enough to know. A pass that erases or inserts operations may have made one of another.
+_EXPLAINED = frozenset(("folded", "dead"))
+_BY_PATTERN = _EXPLAINED | {"erased", "inserted"}
 
 
 class Orphan(NamedTuple):
@@ -37,8 +38,9 @@ class Orphan(NamedTuple):
 
     @property
     def is_explained(self) -> bool:
-        """Whether the reason is known."""
-        return self.reason.why not in _UNEXPLAINED
+        """Whether the reason shows that there is no counterpart."""
+        is_by_pattern = self.action.startswith("pattern:")
+        return self.reason.why in (_BY_PATTERN if is_by_pattern else _EXPLAINED)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,11 @@ class RecordedActions:
         return self._flags("tag", "fold")
 
     @cached_property
+    def is_pass(self) -> Bools:
+        """Whether each is a pass."""
+        return self._flags("tag", "pass-execution")
+
+    @cached_property
     def is_undone(self) -> Bools:
         """Whether the changes of each were undone, or those of an action around it."""
         rolled = self._table["rolled_back"].to_numpy(zero_copy_only=False).astype(np.bool_)
@@ -65,12 +70,12 @@ class RecordedActions:
         """The innermost application of a pattern that each is or is in, in its pass; 0 for none."""
         ordinals = np.arange(self.size)
         found = np.where(self._flags("tag", "apply-pattern"), ordinals, 0)
-        return found[self._enclosing((found > 0) | self._flags("tag", "pass-execution"))]
+        return found[self._enclosing((found > 0) | self.is_pass)]
 
     @cached_property
     def passes(self) -> Ints:
         """The innermost pass that each is or is in; 0 for none."""
-        return self._enclosing(self._flags("tag", "pass-execution"))
+        return self._enclosing(self.is_pass)
 
     def _enclosing(self, ends: Bools) -> Ints:
         """Return the innermost action among some that each is or is in; 0 for none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,17 @@ class EdgeBuilder:
             for which, evidence in ((is_new, Evidence.REPLACED), (is_merged, Evidence.MERGED))
         )
 
+    @cached_property
+    def folded(self) -> dict[int, int]:
+        """By number, the fold or pattern that gave the uses of an operation to a known value."""
+        changes, arguments = self._changes.of_kind("replaced"), self._links("replaced by argument")
+        is_old = (changes.by > 0) & (self._created[changes.by] < self._scopes(changes.ordinals))
+        ordinals = np.concatenate([changes.ordinals[is_old], arguments.ordinals])
+        operations = np.concatenate([changes.operations[is_old], arguments.sources])
+        which = (self._actions.patterns[ordinals] > 0) | self._actions.is_fold[ordinals]
+        pairs = zip(operations[which].tolist(), ordinals[which].tolist(), strict=True)
+        return dict(pairs)
+
     def _are_equal(self, sources: Ints, targets: Ints, ordinals: Ints) -> Bools:
         """Whether the operations that replace others are the same ones, as in CSE.
 
@@ -156,12 +168,17 @@ class EdgeBuilder:
         return np.where(patterns > 0, patterns, ordinals)
 
     def _created_by(self, clones: Ints) -> tuple[Edges, Edges]:
-        """Operations that a fold or a pattern inserted, but for copies of others."""
+        """Operations that a fold or a pattern inserted, but for copies of others.
+
+        What follows a fold in a pass need not be for it: an analysis such as that of ``sccp``
+        folds without a change, and the pass inserts constants later.
+        """
         fresh = ~np.isin(self._inserted.operations, clones)
         operations, ordinals = self._inserted.operations[fresh], self._inserted.ordinals[fresh]
-        folds = self._actions.is_fold[ordinals]
+        is_by_pass = self._actions.is_pass[self._actions.parents[ordinals]]
+        folds = self._actions.is_fold[ordinals] & ~is_by_pass
         patterns = self._actions.patterns[ordinals]
-        made = ~folds & (patterns > 0)
+        made = ~self._actions.is_fold[ordinals] & (patterns > 0)
         by_folds = self._actions.operations[ordinals[folds]]
         roots = self._actions.operations[patterns[made]]
         return (

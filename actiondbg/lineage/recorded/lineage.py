@@ -15,6 +15,7 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
+from actiondbg.lineage.recorded.constant_edges import ConstantEdges, actions_by_number
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.input_names import with_input_names
@@ -25,6 +26,11 @@ from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.operations import OperationChanges
 from actiondbg.recording.tables.stages import file_location
+
+# Passes that erase only operations without uses, beside what their actions do.
+_ERASE_DEAD = frozenset(
+    ("pass:canonicalize", "pass:cse", "pass:remove-dead-values", "pass:symbol-dce")
+)
 
 
 class RecordedLineage(GraphLineage):
@@ -236,6 +242,14 @@ class RecordedLineage(GraphLineage):
         are_constants = np.array([*(is_constant(name) for name in known), False], np.bool_)
         return codes, are_constants[codes]
 
+    @cached_property
+    def _described(self) -> Described:
+        return Described(self._locations[0], *self._named)
+
+    @cached_property
+    def _builder(self) -> EdgeBuilder:
+        return EdgeBuilder(self._recording, self._actions, self._described)
+
     @property
     def graph(self) -> LineageGraph:
         """All edges."""
@@ -244,15 +258,25 @@ class RecordedLineage(GraphLineage):
     @cached_property
     def _all_edges(self) -> LineageGraph:
         """All edges."""
-        codes, texts = self._locations
-        described = Described(codes, *self._named)
-        edges = EdgeBuilder(self._recording, self._actions, described).edges()
+        texts = self._locations[1]
+        edges = self._builder.edges()
         edges = Edges.joined([edges, *self._symbol_edges(edges)])
         made = np.flatnonzero(self._created > 0)
-        located = LocationEdges(self.stages[0], described, texts).edges(
+        located = LocationEdges(self.stages[0], self._described, texts).edges(
             self._numbers[made], self._created[made], LineageGraph(edges, self._count)
         )
-        return LineageGraph(Edges.joined([edges, located]), self._count)
+        valued = self._constant_edges(LineageGraph(edges, self._count).exact)
+        return LineageGraph(Edges.joined([edges, located, valued]), self._count)
+
+    def _constant_edges(self, known: LineageGraph) -> Edges:
+        first, last = self.stages[0], self.stages[-1]
+        if last.name != "output":
+            return Edges.none()
+        erased = self._table["erased_by"].fill_null(0).to_numpy().astype(np.int64)
+        makers, erasers = (
+            actions_by_number(self._numbers, column) for column in (self._created, erased)
+        )
+        return ConstantEdges(first, last, makers, erasers).edges(known)
 
     def _symbol_edges(self, edges: Edges) -> Iterator[Edges]:
         """Symbols that the run made, such as hoisted globals, from the operations that use them."""
@@ -297,7 +321,13 @@ class RecordedLineage(GraphLineage):
         row = self._rows.get(node)
         ordinal = self._table["erased_by"][row].as_py() if row is not None else None
         if ordinal is None:
-            return Loss(node, "erased")
+            return Loss(node, "untraced")
+        if (folded := self._builder.folded.get(node)) is not None:
+            return Loss(node, "folded", folded)
         if self._actions.is_fold[ordinal]:
             return Loss(node, "folded", ordinal)
-        return Loss(node, "erased" if self._actions.patterns[ordinal] else "dead", ordinal)
+        if self._actions.patterns[ordinal]:
+            return Loss(node, "erased", ordinal)
+        # A driver erases what has no uses; of passes only these do nothing else.
+        is_dead = not self._actions.is_pass[ordinal] or self.action(ordinal) in _ERASE_DEAD
+        return Loss(node, "dead" if is_dead else "erased", ordinal)

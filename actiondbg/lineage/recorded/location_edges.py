@@ -45,8 +45,9 @@ class LocationEdges:
     def edges(self, made: Ints, ordinals: Ints, known: LineageGraph) -> Edges:
         """Return edges to operations to which no other edges lead from the input.
 
-        A function leads to all that a pattern made in it, so that its edges do not count. Of
-        other operations, the ranges of a fused location that no origin has count.
+        A function leads to all that a pattern made in it, so that its edges do not count. To other
+        operations, the ranges of a fused location that no origin has lead from operations of
+        which nothing else was made.
 
         Args:
             made: the operations that the run made.
@@ -64,6 +65,8 @@ class LocationEdges:
             if is_derived[at]:
                 ranges = self._rest(target, ranges, known)
             found = self._origins(ranges, int(self._names[target]))
+            if is_derived[at]:
+                found = found[[not known.has_heirs(one) for one in found.tolist()]]
             same = np.full(len(found), target, np.int64)
             when = np.full_like(same, ordinals[at])
             parts.append(Edges.of(found, same, Evidence.LOCATION, when))
@@ -79,8 +82,14 @@ class LocationEdges:
 
     @cached_property
     def _fused(self) -> Bools:
-        """Whether each location has several ranges."""
-        return np.array([len(self._ranges(code)) > 1 for code in range(len(self._texts))], bool)
+        """Whether each location has several ranges; those of a call site are of one operation."""
+        return np.array(
+            [
+                len(self._ranges(code)) > 1 and "callsite(" not in text
+                for code, text in enumerate(self._texts)
+            ],
+            np.bool_,
+        )
 
     def _ranges(self, code: int) -> frozenset[SourceRange]:
         return Location(self._texts[code]).ranges

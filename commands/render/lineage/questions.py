@@ -304,7 +304,7 @@ def losses_lines(rows: Sequence[LossRow], names: LineageNames, every: bool) -> I
     lossy = [row for row in rows if row.dropped or row.blurred]
     dropped, blurred = sum(row.dropped for row in rows), sum(row.blurred for row in rows)
     yield (
-        f"Of {made:,} operations made from others, {dropped:,} have an unknown location, and "
+        f"Of {made:,} operations made or changed, {dropped:,} have an unknown location, and "
         f"{blurred:,} one that lacks a source range of an origin."
     )
     if not lossy:
@@ -313,10 +313,12 @@ def losses_lines(rows: Sequence[LossRow], names: LineageNames, every: bool) -> I
     yield f"{'made':>8}  {'dropped':>8}  {'blurred':>8}  by"
     for row in lossy if every else lossy[:MOST]:
         inside = f" in {row.where}" if row.where and row.where != row.action else ""
-        yield f"{row.made:>8,}  {row.dropped:>8,}  {row.blurred:>8,}  {row.action}{inside}"
+        action = row.action or "no known action"
+        yield f"{row.made:>8,}  {row.dropped:>8,}  {row.blurred:>8,}  {action}{inside}"
         for loss in row.examples[: None if every else 1]:
             origins = ", ".join(map(names.node, loss.origins[:MOST]))
-            yield f"{'':>30}#{loss.ordinal}: {names.node(loss.node)} from {origins}"
+            when = "" if loss.ordinal is None else f"#{loss.ordinal}: "
+            yield f"{'':>30}{when}{names.node(loss.node)} from {origins}"
     if len(lossy) > MOST and not every:
         yield f"and {len(lossy) - MOST:,} more (--all lists them)"
 
@@ -326,7 +328,7 @@ def losses_object(rows: Iterable[LossRow]) -> list[Object]:
     return [
         {
             "pass": row.where or None,
-            "action": row.action,
+            "action": row.action or None,
             "made": row.made,
             "dropped": row.dropped,
             "blurred": row.blurred,

@@ -23,10 +23,10 @@ _WHY = {
     "unlocated": "it has no source location",
     "unmatched": "no source location there overlaps its own",
     "folded": "was folded",
-    "merged": "was merged",
-    "dead": "was erased as dead",
+    "dead": "was erased when nothing used it any more",
     "erased": "was erased",
-    "inserted": "was made from no other operation",
+    "untraced": "is not there, and no action is known that erased it",
+    "inserted": "was inserted, and its origin is not known",
 }
 _EVENTS = 3  # changes of one operation that are listed
 _DIM, _OFF = "\x1b[2m", "\x1b[0m"

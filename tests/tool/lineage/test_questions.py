@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,89 @@ def test_an_orphan_fails(recording: str, tmp_path: Path) -> None:
     last.write_text('"test.a"() : () -> () loc("a.mlir":1:1)\n"test.b"() : () -> ()\n')
     words = ("--input", str(first), "--then", str(last), "--fail-on-orphan")
     assert "1 unexplained orphan:" in lineage(*words, status=1)
+
+
+SCCP = """\
+func.func @f(%x: f32) -> f32 {
+  %k = arith.constant 2.5 : f32
+  %l = arith.constant 1.5 : f32
+  %m = arith.mulf %k, %l : f32
+  %r = arith.mulf %x, %m : f32
+  return %r : f32
+}
+func.func @g(%x: f32) -> f32 {
+  %k = arith.constant 0.5 : f32
+  %r = arith.addf %x, %k : f32
+  return %r : f32
+}
+func.func @h(%x: f32) -> f32 {
+  %k = arith.constant 0.5 : f32
+  %r = arith.addf %x, %k : f32
+  return %r : f32
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("passes", "orphans"),
+    [
+        # A constant that a pass inserts for a multiplication has no known origin.
+        ("sccp", {"arith.mulf erased by pass:sccp", "arith.constant inserted by pass:sccp"}),
+        (
+            "duplicate-function-elimination",
+            {
+                f"{name} erased by pass:duplicate-function-elimination"
+                for name in ("func.func", "arith.constant", "arith.addf", "func.return")
+            },
+        ),
+        ("canonicalize", set[str]()),
+    ],
+)
+def test_what_passes_erase_and_insert_is_an_orphan(
+    passes: str, orphans: set[str], tmp_path: Path
+) -> None:
+    source = tmp_path / "in.mlir"
+    source.write_text(SCCP)
+    tool = ["mlir-opt", str(source), f"--{passes}"]
+    status = int(bool(orphans))
+    lineage("--fail-on-orphan", "--", *tool, status=status)
+    words = ("--fail-on-orphan", "--matrix", str(tmp_path / "m.csv"), "--level", "operation")
+    lineage(*words, "--", *tool, status=status)
+    with (tmp_path / "m.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["relation"] != "traced"]
+    found = {
+        f"{row['input'] or row['output']} {row['reason']} by {row['action']}"
+        for row in rows
+        if row["reason"] not in ("folded", "dead")
+    }
+    assert found == orphans
+
+
+@pytest.mark.parametrize("passes", ["canonicalize", "cse"])
+def test_a_constant_may_lose_its_location(mlir_opt: str, passes: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.mlir"
+    source.write_text(
+        """\
+func.func @f(%c: i1, %x: i32) -> i32 {
+  cf.cond_br %c, ^a, ^b
+^a:
+  %k = arith.constant 7 : i32
+  %r = arith.addi %x, %k : i32
+  return %r : i32
+^b:
+  %l = arith.constant 7 : i32
+  %s = arith.muli %x, %l : i32
+  return %s : i32
+}
+"""
+    )
+    tool = [mlir_opt, str(source), f"--{passes}"]
+    plain = subprocess.run(
+        [*tool, "--mlir-print-debuginfo"], capture_output=True, text=True, check=True
+    )
+    is_lost = "loc(unknown)" in plain.stdout
+    assert is_lost == (passes == "canonicalize")
+    lineage("--fail-on-loss", "--", *tool, status=int(is_lost))
 
 
 def test_the_pattern_that_drops_locations(recording: str) -> None:

@@ -46,9 +46,10 @@ class Loss(NamedTuple):
         node: its number.
         why: ``folded`` (its uses were given to a value that was there), ``dead`` (it was erased
             when nothing used it any more), ``erased``, or ``untraced`` (no action is known that
-            erased it); ``inserted`` of an operation whose origin is not known. Between dumps
+            erased it). Of an operation whose origin is not known ``inserted``, or ``ambiguous``
+            (more operations share its location than can be told apart). Between dumps
             ``unlocated`` (it has no source location) or ``unmatched`` (no location of the other
-            dump overlaps its own), if no text shows it either.
+            dump overlaps its own), if no text shows it either; ``inexact`` with ``exact``.
         ordinal: the action that erased or inserted it; None if no action is known.
     """
 

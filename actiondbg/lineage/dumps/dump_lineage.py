@@ -88,7 +88,8 @@ class DumpLineage:
             for index, way in by_text.items():
                 steps.setdefault(index, []).extend(way)
             if not reached and not by_text:
-                losses.append(Loss(operation.node, self._why_lost(operation, nested)))
+                why = "inexact" if exact else self._why_lost(operation, nested)
+                losses.append(Loss(operation.node, why))
         return Tracking(
             tuple(Trace(Operation(to, index), tuple(steps[index])) for index in sorted(steps)),
             tuple(losses),

@@ -27,6 +27,8 @@ UNEXPLAINED = Reason("")
 
 _TEXTS = {
     "": "unexplained",
+    "ambiguous": "inserted at an ambiguous location",
+    "inexact": "dumps show nothing exactly",
     # What dumps show of operations without a counterpart.
     "unmatched": "no location overlaps",
     "unlocated": "no location is known",

@@ -247,6 +247,10 @@ class RecordedLineage(GraphLineage):
         return Described(self._locations[0], *self._named)
 
     @cached_property
+    def _location_edges(self) -> LocationEdges:
+        return LocationEdges(self.stages[0], self._described, self._locations[1])
+
+    @cached_property
     def _builder(self) -> EdgeBuilder:
         return EdgeBuilder(self._recording, self._actions, self._described)
 
@@ -258,11 +262,10 @@ class RecordedLineage(GraphLineage):
     @cached_property
     def _all_edges(self) -> LineageGraph:
         """All edges."""
-        texts = self._locations[1]
         edges = self._builder.edges()
         edges = Edges.joined([edges, *self._symbol_edges(edges)])
         made = np.flatnonzero(self._created > 0)
-        located = LocationEdges(self.stages[0], self._described, texts).edges(
+        located = self._location_edges.edges(
             self._numbers[made], self._created[made], LineageGraph(edges, self._count)
         )
         valued = self._constant_edges(LineageGraph(edges, self._count).exact)
@@ -315,7 +318,8 @@ class RecordedLineage(GraphLineage):
 
     def _start(self, node: int) -> Loss:
         row = self._rows.get(node)
-        return Loss(node, "inserted", int(self._created[row]) or None if row is not None else None)
+        why = "ambiguous" if node in self._location_edges.ambiguous else "inserted"
+        return Loss(node, why, int(self._created[row]) or None if row is not None else None)
 
     def _end(self, node: int) -> Loss:
         row = self._rows.get(node)

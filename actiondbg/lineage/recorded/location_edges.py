@@ -41,6 +41,8 @@ class LocationEdges:
         self._names = operations.names
         self._texts = texts
         self._found: dict[SourceRange, Ints] = {}
+        # The operations without an origin of which more than a handful share the location.
+        self.ambiguous: set[int] = set()
 
     def edges(self, made: Ints, ordinals: Ints, known: LineageGraph) -> Edges:
         """Return edges to operations to which no other edges lead from the input.
@@ -67,6 +69,8 @@ class LocationEdges:
             found = self._origins(ranges, int(self._names[target]))
             if is_derived[at]:
                 found = found[[not known.has_heirs(one) for one in found.tolist()]]
+            if not len(found) and not is_derived[at] and any(map(self._is_crowded, ranges)):
+                self.ambiguous.add(target)
             same = np.full(len(found), target, np.int64)
             when = np.full_like(same, ordinals[at])
             parts.append(Edges.of(found, same, Evidence.LOCATION, when))
@@ -98,6 +102,9 @@ class LocationEdges:
         """Return the operations of the input that ranges show for an operation with a name."""
         shown = [self._shown(one, name) for one in ranges]
         return np.unique(np.concatenate(shown)) if shown else np.zeros(0, np.int64)
+
+    def _is_crowded(self, one: SourceRange) -> bool:
+        return len(self._found.get(one, ())) > HANDFUL
 
     def _shown(self, one: SourceRange, name: int) -> Ints:
         found = self._found.get(one)

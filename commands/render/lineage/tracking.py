@@ -25,6 +25,8 @@ _WHY = {
     "folded": "was folded",
     "dead": "was erased when nothing used it any more",
     "erased": "was erased",
+    "ambiguous": "was inserted, and more operations share its location than it can tell apart",
+    "inexact": "dumps show nothing but locations and texts",
     "untraced": "is not there, and no action is known that erased it",
     "inserted": "was inserted, and its origin is not known",
 }
@@ -67,7 +69,7 @@ def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool)
         yield f"  {verb} nothing in {stage_title(found.stage)}{_why(found.losses)}"
         return
     noun = counted(count, "operation")
-    by = "" if found.recorded else f", by {_evidence(found.operations)}"
+    by = _on_trust(found.operations) if found.recorded else f", by {_evidence(found.operations)}"
     yield f"  {verb} {noun} of {stage_title(found.stage)}{by}:"
     for trace in found.operations:
         yield f"  {_operation_line(trace.operation, found.recorded, width)}"
@@ -91,6 +93,23 @@ def _evidence(traces: Sequence[AnsweredTrace]) -> str:
     return ", ".join(dict.fromkeys(step.evidence for one in traces for step in one.steps))
 
 
+def _on_trust(traces: Sequence[AnsweredTrace]) -> str:
+    """Return how many operations were reached only by what the compiler did not show."""
+    guessed = [trace for trace in traces if not trace.exact]
+    if not guessed:
+        return ""
+    steps = [step for trace in guessed for step in trace.steps]
+    kinds = sorted(
+        {
+            "text" if step.evidence == "text" else "location"
+            for step in steps
+            if step.evidence in ("text", "location", "rewritten")
+        }
+    )
+    count = "all" if len(guessed) == len(traces) else f"{len(guessed):,} of them"
+    return f", {count} by {' and '.join(kinds)}"
+
+
 def _ways(trace: AnsweredTrace) -> list[str]:
     lines: list[str] = []
     for _, found in groupby(trace.steps, lambda step: (step.source == step.target, step.target)):
@@ -107,6 +126,8 @@ def _ways(trace: AnsweredTrace) -> list[str]:
 def _way(step: AnsweredStep) -> str:
     if step.evidence == "location":
         return f"@{step.target} has a location of @{step.source}"
+    if step.evidence == "text":
+        return f"@{step.target} has the value of @{step.source}"
     if step.evidence == "same":
         return f"@{step.source} printed, @{step.target} parsed"
     how = f"@{step.target} {step.evidence}"
@@ -117,7 +138,7 @@ def _way(step: AnsweredStep) -> str:
 
 def _why(losses: Sequence[AnsweredLoss]) -> str:
     """Return why nothing was reached, by the losses: of recorded operations, each in a line."""
-    known = [loss for loss in losses if loss.why not in ("unlocated", "unmatched")]
+    known = [loss for loss in losses if loss.why not in ("unlocated", "unmatched", "inexact")]
     if not known:
         return f": {_WHY[losses[0].why]}." if losses else "."
     lines = ["."]

@@ -1,0 +1,58 @@
+"""How much of an answer rests on locations, and where they show nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import command_line
+
+VECTORISED = """\
+func.func @f(%a: memref<64xf32>, %b: memref<64xf32>) {
+  affine.for %i = 0 to 64 {
+    %k = arith.constant 2.5 : f32 loc(LOCATION)
+    %l = arith.constant 3.5 : f32 loc(LOCATION)
+    %v = affine.load %a[%i] : memref<64xf32> loc(LOCATION)
+    %w = arith.mulf %v, %k : f32 loc(LOCATION)
+    %x = arith.mulf %w, %l : f32 loc(LOCATION)
+    affine.store %x, %b[%i] : memref<64xf32> loc(LOCATION)
+  }
+  return
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def track(*words: str, location: str) -> str:
+    lines = VECTORISED.split("\n")
+    places = [line.replace("LOCATION", location.format(at)) for at, line in enumerate(lines)]
+    Path("in.mlir").write_text("\n".join(places))
+    tool = ("mlir-opt", "in.mlir", "--affine-super-vectorize=virtual-vector-size=8")
+    done = command_line.run("track", *words, "--", *tool)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_answer_counts_what_rests_on_locations() -> None:
+    answer = track("--from", "arith.mulf", location='"a.py":{}:1')
+    assert answer.count("became 1 operation of the output, all by location:") == 2
+
+
+def test_a_location_of_many_operations_shows_nothing() -> None:
+    answer = track("--from", "arith.mulf", "--back", location='"a.py":7:1')
+    assert answer.count("came from nothing in the input.") == 2
+    why = "was inserted, and more operations share its location than it can tell apart"
+    assert answer.count(why) == 2
+
+
+def test_the_value_of_a_constant_tells_it_apart() -> None:
+    answer = track("--from", "arith.constant", location='"a.py":7:1')
+    assert answer.count("became 1 operation of the output, all by text:") == 2
+    assert answer.count("has the value of") == 2
+    exact = track("--from", "arith.constant", "--exact", location='"a.py":7:1')
+    assert exact.count("became nothing in the output.") == 2

@@ -69,7 +69,7 @@ class Annotation:
             related = self._lineage.relate(self._origin, self._stage, exact=self._exact)
             for source, target, exact in zip(*related, strict=True):
                 of_target = found.setdefault(int(target), {})
-                shown = _located(self._raised(self._origin[int(source)])).index
+                shown = _printed(self._raised(self._origin[int(source)])).index
                 of_target[shown] = bool(exact) or of_target.get(shown, False)
         return {target: self._kept(sources) for target, sources in found.items()}
 
@@ -133,7 +133,7 @@ class Annotation:
         for one in origins:
             operation = one.operation
             if file is None:
-                text = operation.location.text
+                text = _located(operation).location.text
             else:
                 line = self._origin.text_lines[operation.line - 1]
                 before = _BEFORE_NAME.match(line)
@@ -146,12 +146,21 @@ class Annotation:
         return ", ".join(texts).join(_INNER)
 
 
-def _located(operation: Operation) -> Operation:
-    """Return an operation, or the one around it in its function if only that has a location.
+def _printed(operation: Operation) -> Operation:
+    """Return an operation, or the one around it whose custom form leaves it out.
 
-    The bodies of named operations such as ``linalg.matmul``, which the custom form leaves out, have
-    no locations.
+    That of ``linalg.matmul`` leaves its body out.
     """
+    stage, around = operation.stage, operation
+    while around.parent is not None and around.line == around.parent.line:
+        if around.name in stage.text_lines[around.line - 1]:
+            break
+        around = around.parent
+    return around
+
+
+def _located(operation: Operation) -> Operation:
+    """Return an operation, or the one around it in its function if only that has a location."""
     around: Operation | None = operation
     while around is not None and not around.symbol and around.location.text == UNKNOWN.text:
         around = around.parent

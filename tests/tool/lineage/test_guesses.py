@@ -56,3 +56,24 @@ def test_the_value_of_a_constant_tells_it_apart() -> None:
     assert answer.count("has the value of") == 2
     exact = track("--from", "arith.constant", "--exact", location='"a.py":7:1')
     assert exact.count("became nothing in the output.") == 2
+
+
+def test_an_annotation_names_the_operation_itself() -> None:
+    Path("in.mlir").write_text(
+        """\
+func.func @layer(%x: memref<4x8xf32>, %w: memref<8x2xf32>, %y: memref<4x2xf32>) {
+  linalg.matmul ins(%x, %w : memref<4x8xf32>, memref<8x2xf32>) outs(%y : memref<4x2xf32>)
+  return
+}
+"""
+    )
+    tool = ("mlir-opt", "in.mlir", "--convert-linalg-to-loops", "--convert-arith-to-llvm")
+    words = ("--origin", "convert-linalg-to-loops", "--snapshot", "loops.mlir")
+    done = command_line.run("annotate", *words, "--", *tool)
+    assert done.returncode == 0, done.stderr
+    loops = Path("loops.mlir").read_text().split("\n")
+    [line] = [at for at, text in enumerate(loops, start=1) if "arith.mulf" in text]
+    column = loops[line - 1].index("arith.mulf") + 1
+    [made] = [text for text in done.stdout.split("\n") if "llvm.fmul" in text]
+    assert f'loc("loops.mlir":{line}:{column})' in made
+    assert f"// from arith.mulf %3 line {line}" in made

@@ -17,6 +17,8 @@ from actiondbg.recording.session.columns import ActionColumns, TableColumns
 from actiondbg.recording.session.recorded_ir import without_regions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from actiondbg import protocol
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.operations import OperationColumns
@@ -175,17 +177,50 @@ class ImportedIR:
             return self._known[1]
         texts = OperationTexts()
         last: dict[int, int] = {}
-        for row in self._in_order[: np.searchsorted(self._sorted_events, event, side="right")]:
+        for row in self._rows_until(event):
             last[int(self._ir.numbers("operation")[row])] = int(row)
-        for id, row in last.items():
+        for id, row, printed_at in (
+            *self._before_modules(event, last),
+            *((id, row, int(self._events[row])) for id, row in last.items()),
+        ):
             text = self._text(id, row)
             outer = outermost(text)
             if outer is not None:
                 one = ImportedOperation(id, outer.name, outer.symbol)
-                texts.keep(one, text, outer, int(self._events[row]))
+                texts.keep(one, text, outer, printed_at)
                 texts.add(one)
         self._known = event, texts
         return texts
+
+    def _before_modules(
+        self, event: int, last: Mapping[int, int]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield what the log shows only later of an event before the first module.
+
+        Passes on functions change nothing but them: what is around them is as in the first dump
+        of the module, if that was printed before a pass. A function of which nothing was printed
+        yet is as before its first pass.
+
+        Args:
+            event: the event.
+            last: by operation, the row of its last text up to then.
+
+        Yields:
+            The operation, the row of its text, and the event from which on it is shown.
+        """
+        rows = self._in_order.tolist()
+        ids, when = self._ir.numbers("operation").tolist(), self._ir.words("when")
+        first = next((at for at, row in enumerate(rows) if ids[row] in self._module_ids), None)
+        if first is None or int(self._events[rows[first]]) <= event:
+            return
+        later = [row for row in rows[len(self._rows_until(event)) : first] if ids[row] not in last]
+        firsts = {ids[row]: row for row in reversed(later)}
+        if all(when.of(row) == "before" for row in (*firsts.values(), rows[first])):
+            yield ids[rows[first]], rows[first], 0
+            yield from ((id, row, event) for id, row in firsts.items())
+
+    def _rows_until(self, event: int) -> Ints:
+        return self._in_order[: np.searchsorted(self._sorted_events, event, side="right")]
 
     def _text(self, id: int, row: int) -> str:
         is_before = self._ir.words("when").of(row) == "before"

@@ -126,8 +126,8 @@ class LineageOptions(Options):
         Level | None,
         Option(
             "--level",
-            help="the units of the matrix and of the column unit (function), and of pictures "
-            "(operation)",
+            help="the units of the matrix and of the column unit (function), and of kinds and "
+            "pictures (operation)",
         ),
     ] = None
     orphans: Annotated[
@@ -348,14 +348,16 @@ class _Answers:
 
         operations_of_kind(self._lineage.stages[0], glob)
         exact, every = self._options.exact, self._options.all
-        rows = kind_rows(self._lineage, glob, exact=exact, reasons=self._reasons)
+        level = self._options.level or "operation"
+        rows = kind_rows(self._lineage, glob, exact=exact, level=level, reasons=self._reasons)
         self._put("kinds", kinds_object(rows), lambda: kinds_lines(rows, every))
 
     def _groups(self, kind: str, became: str) -> None:
         from actiondbg.commands.render.lineage.questions import groups_lines, groups_object
         from actiondbg.lineage.questions.groups import groups
 
-        found = groups(self._lineage, kind, became, exact=self._options.exact)
+        level = self._options.level or "operation"
+        found = groups(self._lineage, kind, became, exact=self._options.exact, level=level)
         every = self._options.all
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
 

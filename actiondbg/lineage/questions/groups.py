@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.lineage import Lineage, Loss
+from actiondbg.lineage.level import Level
+from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.questions.kinds import COMMON_KINDS, kinds_by_source
 from actiondbg.lineage.questions.parting import Parting, Signs, ways_part
+from actiondbg.lineage.questions.reasons import Reasons
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.support.globs import check_glob, glob_matches
 
@@ -82,24 +84,33 @@ def frequent_kinds(stage: Stage, most: int = 5) -> str:
     return ", ".join(f"{name} ({count})" for name, count in counts) or "none"
 
 
-def groups(lineage: Lineage, kind: str, wanted: str, *, exact: bool = False) -> Groups:
+def groups(
+    lineage: Lineage,
+    kind: str,
+    wanted: str,
+    *,
+    exact: bool = False,
+    level: Level = "operation",
+) -> Groups:
     """Group the operations of a kind in the input by whether they became another kind.
 
     An operation counts as having become a kind if it was that kind at any time: the output may
-    be lowered further.
+    be lowered further. At other levels than that of operations the units that answer for it in
+    the output count, too.
 
     Args:
         lineage: the operations.
         kind: a glob of names, such as ``tosa.conv2d``.
         wanted: a glob of names, such as ``linalg.matmul``.
         exact: leave out what only locations show.
+        level: of the units that answer for operations.
 
     Raises:
         UsageError: no operation matches ``kind``, or a glob is invalid.
     """
     check_glob(wanted, wanted, 0)
     operations = operations_of_kind(lineage.stages[0], kind)
-    fates = Fates(lineage, exact=exact)
+    fates = Fates(lineage, exact=exact, level=level)
     became: list[Operation] = []
     others: dict[tuple[tuple[str, ...], str], list[Operation]] = {}
     for operation in operations:
@@ -131,16 +142,23 @@ class Fates:
     Args:
         lineage: the operations.
         exact: leave out what only locations show.
+        level: of the units that answer for operations in the output.
     """
 
-    def __init__(self, lineage: Lineage, *, exact: bool = False) -> None:
+    def __init__(
+        self, lineage: Lineage, *, exact: bool = False, level: Level = "operation"
+    ) -> None:
         self._lineage = lineage
         self._exact = exact
+        self._level: Level = level
         self.signs = Signs(lineage, exact=exact)
 
     def ever(self, operation: Operation) -> frozenset[str]:
         """Return the kinds that an operation became at any time, itself excluded."""
-        return self.signs.kinds(operation)
+        ever = self.signs.kinds(operation)
+        if self._level == "operation":
+            return ever
+        return ever | self._final.get(operation.index, set())
 
     def instead(self, operation: Operation, wanted: str) -> tuple[tuple[str, ...], str]:
         """Return the kinds that tell what an operation became, or why it became nothing.
@@ -153,16 +171,14 @@ class Fates:
         kinds = kin - COMMON_KINDS or final - COMMON_KINDS or final
         if kinds:
             return tuple(sorted(kinds)), ""
-        loss = self._loss(operation)
-        return (), loss.why if loss is not None else ""
+        output = self._lineage.stages[-1]
+        return (), self._reasons.of_sources([operation], output)[operation.index].why
 
     @cached_property
     def _final(self) -> Mapping[int, set[str]]:
         first, last = self._lineage.stages[0], self._lineage.stages[-1]
-        return kinds_by_source(self._lineage, first, last, exact=self._exact)
+        return kinds_by_source(self._lineage, first, last, exact=self._exact, level=self._level)
 
-    def _loss(self, operation: Operation) -> Loss | None:
-        output = self._lineage.stages[-1]
-        losses = self._lineage.track([operation], output, exact=self._exact).losses
-        own = [loss for loss in losses if loss.node == operation.node]
-        return max(own or losses, key=lambda loss: loss.ordinal or 0, default=None)
+    @cached_property
+    def _reasons(self) -> Reasons:
+        return Reasons(self._lineage, exact=self._exact)

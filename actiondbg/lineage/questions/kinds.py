@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.questions.reasons import Reasons
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.units import outermost
+from actiondbg.lineage.units import outermost, roll_up
 from actiondbg.support.globs import glob_matches
 
 # What many operations become beside the operation that does the work.
@@ -50,6 +51,7 @@ def kind_rows(
     source: Stage | None = None,
     target: Stage | None = None,
     exact: bool = False,
+    level: Level = "operation",
     reasons: Reasons | None = None,
 ) -> list[KindRow]:
     """Return what the operations of each kind became, the most frequent kinds first.
@@ -62,12 +64,13 @@ def kind_rows(
         source: the earlier stage, by default the input.
         target: the later stage, by default the output.
         exact: leave out what only locations show.
+        level: of the units whose kinds are counted; see ``roll_up``.
         reasons: why operations became nothing, if they were computed before.
     """
     source = source or lineage.stages[0]
     target = target or lineage.stages[-1]
     reasons = reasons or Reasons(lineage, exact=exact)
-    became = kinds_by_source(lineage, source, target, exact=exact)
+    became = kinds_by_source(lineage, source, target, exact=exact, level=level)
     chosen = {kind for kind in set(source.names) if kind == glob or glob_matches(glob, kind)}
     indices = [index for index, name in enumerate(source.names) if name in chosen]
     lost = [source[index] for index in indices if index not in became]
@@ -96,7 +99,13 @@ def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def kinds_by_source(
-    lineage: Lineage, source: Stage, target: Stage, *, exact: bool = False, nested: bool = False
+    lineage: Lineage,
+    source: Stage,
+    target: Stage,
+    *,
+    exact: bool = False,
+    nested: bool = False,
+    level: Level = "operation",
 ) -> dict[int, set[str]]:
     """Return the kinds that each operation of a stage became in a later one, by its index.
 
@@ -106,12 +115,18 @@ def kinds_by_source(
         target: the later stage.
         exact: leave out what only locations show.
         nested: count operations inside others that the same operation became, too.
+        level: of the units that answer for operations.
     """
     related: dict[int, list[int]] = {}
     relation = lineage.relate(source, target, exact=exact)
     for one, other in zip(relation.sources, relation.targets, strict=True):
         related.setdefault(int(one), []).append(int(other))
+
+    def counted(those: list[int]) -> Iterable[int]:
+        if level != "operation":
+            return (one.index for one in roll_up([target[each] for each in those], level))
+        return those if nested else outermost(target, those)
+
     return {
-        index: {target.names[one] for one in (those if nested else outermost(target, those))}
-        for index, those in related.items()
+        index: {target.names[one] for one in counted(those)} for index, those in related.items()
     }

@@ -174,3 +174,18 @@ def _with_parents(operation: Operation) -> list[Operation]:
     while found[-1].parent is not None:
         found.append(found[-1].parent)
     return found
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+def test_kinds_of_units(asked: Asked, level: Level) -> None:
+    first, last = asked.lineage.stages
+    became: dict[str, Counter[str]] = {}
+    for operation in some(first):
+        units = rolled_up(asked.track(operation), level).operations
+        became.setdefault(operation.name, Counter()).update({one.name for one in units})
+    rows = kind_rows(asked.lineage, exact=asked.exact, level=level)
+    assert {row.kind: row.became for row in rows} == {kind: dict(became[kind]) for kind in became}
+    kind, wanted = asked.chance.choice([(row.kind, one) for row in rows for one in row.became])
+    found = groups(asked.lineage, kind, wanted, exact=asked.exact, level=level)
+    assert len(found.became) >= became[kind][wanted] > 0
+    assert len(last) > 1

@@ -145,7 +145,9 @@ def describe(operation: Operation) -> AnsweredOperation:
     stage, index = operation.stage, operation.index
     line = without_location(stage.text_lines[operation.line - 1].strip())
     if index and stage.lines[index - 1] == operation.line and operation.name not in line:
-        line = f"{operation.name} inside {line}"  # the custom form leaves it out
+        around = operation.parent or operation  # the custom form leaves it out
+        outer = without_location(stage.text_lines[around.line - 1].strip())
+        line = f"{operation.name} inside {outer}"
     return AnsweredOperation(
         node=operation.node,
         name=operation.name,

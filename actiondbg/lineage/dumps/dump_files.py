@@ -36,10 +36,10 @@ def read_dumps(
         UsageError: a file cannot be read, a dump is not IR, or a remap is invalid.
         BrokenText: the brackets of a dump do not match.
     """
-    pairs = [parse_remap(_with_placeholders(one, files)) for one in remap]
     stages: list[Stage] = []
     notes: list[str] = []
     own = _own_files(files)
+    pairs = [parse_remap(_with_placeholders(one, [own[file] for file in files])) for one in remap]
     texts = {file: _text(file) for file in own}  # standard input can be read only once
     for file in files:
         scanned = _scanned(file, texts[file], own[file], sum(map(len, stages)), partial)

@@ -20,6 +20,7 @@ from actiondbg.support.globs import check_glob, glob_matches
 
 # What is enough to know. A pass that erases or inserts operations may have made one of another.
 _EXPLAINED = frozenset(("folded", "dead"))
+_MODULE = "builtin.module"
 _BY_PATTERN = _EXPLAINED | {"erased", "inserted"}
 
 
@@ -107,8 +108,9 @@ def matrix(
     around = units_of(target, level)
     sizes = Counter(around)
     units = np.array(sorted({*around, *(cell.unit for cell in cells)}), np.int64)
-    lost = _missing(source, set(relation.sources))
-    unfounded = _missing(target, _with_those_around(target, set(relation.targets)))
+    lost = _missing(lineage, source, set(relation.sources))
+    founded = _with_those_around(target, set(relation.targets))
+    unfounded = _missing(lineage, target, founded)
     return Matrix(
         source,
         target,
@@ -178,8 +180,14 @@ def reason_counts(orphans: Sequence[Orphan]) -> Counter[tuple[str, str]]:
     return Counter((orphan.reason.why, orphan.action) for orphan in orphans)
 
 
-def _missing(stage: Stage, indices: set[int]) -> list[Operation]:
-    return [operation for operation in stage if operation.index not in indices]
+def _missing(lineage: Lineage, stage: Stage, indices: set[int]) -> list[Operation]:
+    absent = [operation for operation in stage if operation.index not in indices]
+    # MLIR adds a module around a text that has none, when it parses and prints it.
+    return [
+        operation
+        for operation in absent
+        if lineage.is_recorded or operation.parent is not None or operation.name != _MODULE
+    ]
 
 
 def _orphans(

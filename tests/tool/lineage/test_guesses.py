@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,43 @@ func.func @layer(%x: memref<4x8xf32>, %w: memref<8x2xf32>, %y: memref<4x2xf32>) 
     [made] = [text for text in done.stdout.split("\n") if "llvm.fmul" in text]
     assert f'loc("loops.mlir":{line}:{column})' in made
     assert f"// from arith.mulf %3 line {line}" in made
+
+
+MATMUL = """\
+func.func @layer(%x: memref<4x8xf32>, %w: memref<8x2xf32>, %y: memref<4x2xf32>) {
+  linalg.matmul ins(%x, %w : memref<4x8xf32>, memref<8x2xf32>) outs(%y : memref<4x2xf32>)
+  return
+}
+"""
+
+
+def test_an_operation_that_is_not_printed_is_inside_the_one_around_it() -> None:
+    Path("in.mlir").write_text(MATMUL)
+    tool = ("mlir-opt", "in.mlir", "--convert-linalg-to-loops")
+    done = command_line.run("track", "--from", "linalg.matmul", "--", *tool)
+    yields = [line for line in done.stdout.splitlines() if ": scf.yield inside " in line]
+    assert len(yields) == 3
+    assert all(": scf.yield inside scf.for " in line for line in yields)
+
+
+def test_dumps_from_standard_input(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(MATMUL)
+    argv = [mlir_opt, "in.mlir", "--convert-linalg-to-loops", "--mlir-print-debuginfo"]
+    subprocess.run([*argv, "-o", "loops.mlir"], check=True)
+    dumps = ("--input", "-", "--then", "loops.mlir", "--remap", "in.mlir=%i")
+    done = command_line.run("track", *dumps, "--from", "linalg.matmul", stdin=MATMUL)
+    assert done.returncode == 0, done.stderr
+    words = ("--input", "in.mlir", "--then", "loops.mlir", "--from", "linalg.matmul")
+    named = command_line.run("track", *words)
+    assert "operations of loops.mlir, by location" in named.stdout
+    assert done.stdout == named.stdout.replace("in.mlir:", "standard input:", 1)
+
+
+def test_the_module_that_is_added_around_a_text_is_no_orphan(mlir_opt: str) -> None:
+    Path("in.mlir").write_text('"test.a"() : () -> ()\n')
+    argv = [mlir_opt, "in.mlir", "--allow-unregistered-dialect", "--mlir-print-debuginfo"]
+    subprocess.run([*argv, "-o", "out.mlir"], check=True)
+    assert "module" in Path("out.mlir").read_text()
+    dumps = ("--input", "in.mlir", "--then", "out.mlir")
+    done = command_line.run("lineage", *dumps, "--fail-on-orphan")
+    assert done.returncode == 0, done.stdout

@@ -6,8 +6,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 import actiondbg
 from tests.tool.targets.targets import TARGETS
 

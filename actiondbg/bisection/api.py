@@ -66,6 +66,7 @@ def bisect(
     mlir_include: str | os.PathLike[str] | None = None,
     on_compile: Callable[[], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    without: Sequence[str] = (),
 ) -> Result:
     """Find the action that breaks a program.
 
@@ -104,6 +105,7 @@ def bisect(
         mlir_include: the tool's MLIR headers; None to find them.
         on_compile: called when the agent is compiled, which takes some seconds, once.
         progress: called with each change of the progress.
+        without: names of capabilities that the agent does not use, see ``launch``.
 
     Returns:
         The result, also if no culprit was found.
@@ -134,6 +136,7 @@ def bisect(
             layouts=max(repeat, BisectionTask.layouts),
             no_fork=no_fork,
             limit=SearchLimit(max_trials, max_seconds),
+            without=tuple(without),
         )
         folder = None
         if output is not None:

@@ -36,6 +36,7 @@ class BisectionTask:
         layouts: how many random address layouts a good whole run is repeated in.
         no_fork: start the tool anew for each trial, even if it can be forked.
         limit: of the search.
+        without: names of capabilities that the agent does not use.
     """
 
     argv: list[str]
@@ -53,6 +54,7 @@ class BisectionTask:
     layouts: int = 8
     no_fork: bool = False
     limit: SearchLimit = field(default_factory=SearchLimit)
+    without: tuple[str, ...] = ()
 
     @property
     def keys(self) -> bool:
@@ -77,6 +79,7 @@ class BisectionTask:
             env=self.env,
             on_compile=self.on_compile,
             randomize=randomize,
+            without=self.without,
         )
 
     def identity(self) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,7 +13,7 @@ from actiondbg.doctor.trial import run_trial
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
 from actiondbg.tool import Tool, agent_state, find_tool, fitted
-from actiondbg.tool.discovery import UNKNOWN_LLVM
+from actiondbg.tool.discovery import UNKNOWN_LLVM, portable
 from actiondbg.tool.identification.mlir_object import (
     build_id_of,
     compilers_of,
@@ -19,6 +21,7 @@ from actiondbg.tool.identification.mlir_object import (
     symbols_of,
 )
 from actiondbg.tool.way import Way
+from actiondbg.tool.without import capabilities_without
 
 
 class Examined(msgspec.Struct):
@@ -63,7 +66,10 @@ class Examined(msgspec.Struct):
 
 
 def examine(
-    subject: Subject, mlir_include: str | None = None, seconds: float | None = None
+    subject: Subject,
+    mlir_include: str | None = None,
+    seconds: float | None = None,
+    without: Sequence[str] = (),
 ) -> Examined:
     """Examine a tool or a package.
 
@@ -71,18 +77,24 @@ def examine(
         subject: the tool or the package.
         mlir_include: the tool's MLIR headers; None for automatic discovery.
         seconds: the limit of the trial; None for no trial.
+        without: names of capabilities that the agent does not use.
+
+    Raises:
+        UsageError: a capability is unknown.
     """
     found = Examined(subject.name, subject.program)
+    off = capabilities_without(without, os.environ)
     try:
-        tool = find_tool(str(subject.program), Path(mlir_include) if mlir_include else None)
+        tool = fitted(find_tool(str(subject.program), Path(mlir_include) if mlir_include else None))
+        tool = portable(tool) if off else tool
     except LaunchError as error:
         found.problem = str(error)
         _describe(found, subject.library or subject.program)
         return found
     _describe(found, subject.library or tool.libmlir)
-    _describe_agent(found, fitted(tool))
+    _describe_agent(found, tool)
     if seconds is not None:
-        _add_trial(found, subject, mlir_include, seconds)
+        _add_trial(found, subject, mlir_include, seconds, off)
         _describe_agent(found, fitted(tool))  # which the trial has compiled
     return found
 
@@ -110,9 +122,15 @@ def _describe_agent(found: Examined, tool: Tool) -> None:
         found.llvm = tool.llvm
 
 
-def _add_trial(found: Examined, subject: Subject, mlir_include: str | None, limit: float) -> None:
+def _add_trial(
+    found: Examined,
+    subject: Subject,
+    mlir_include: str | None,
+    limit: float,
+    without: Sequence[str],
+) -> None:
     """Add what the agent has checked in the process of a tool."""
-    result = run_trial(subject, mlir_include, limit)
+    result = run_trial(subject, mlir_include, limit, without)
     if result.refusal is not None:
         found.problem = result.refusal
         return

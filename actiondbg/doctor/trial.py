@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import msgspec
 
@@ -36,18 +37,22 @@ class TrialResult(msgspec.Struct):
     refusal: str | None = None
 
 
-def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> TrialResult:
+def run_trial(
+    subject: Subject, mlir_include: str | None, seconds: float, without: Sequence[str] = ()
+) -> TrialResult:
     """Run a tool on its sample to its end, with stops near its first action.
 
     Args:
         subject: the tool or the package.
         mlir_include: the tool's MLIR headers; None for automatic discovery.
         seconds: the limit, with the compilation of the agent.
+        without: names of capabilities that the agent does not use.
     """
     with scratch_directory("trial") as directory:
         subject.sample.write(directory)
         argv = [str(subject.program), *subject.sample.arguments]
-        command = [sys.executable, "-m", "actiondbg.doctor.trial", mlir_include or "", *argv]
+        options = [mlir_include or "", ",".join(without)]
+        command = [sys.executable, "-m", "actiondbg.doctor.trial", *options, *argv]
         try:
             done = subprocess.run(
                 command,
@@ -67,9 +72,10 @@ def run_trial(subject: Subject, mlir_include: str | None, seconds: float) -> Tri
         return TrialResult(None, f"the trial failed ({' '.join(last)})")
 
 
-def _try(mlir_include: str | None, argv: list[str]) -> TrialResult:
+def _try(mlir_include: str, without: str, argv: list[str]) -> TrialResult:
     try:
-        with launch(argv, mlir_include=mlir_include) as session:
+        off = without.split(",") if without else ()
+        with launch(argv, mlir_include=mlir_include or None, without=off) as session:
             stop = session.start()
             hello = session.target.hello
             if stop.when != "exit":
@@ -87,7 +93,7 @@ def _try(mlir_include: str | None, argv: list[str]) -> TrialResult:
 
 def main() -> None:
     """Print the result of a trial as JSON."""
-    result = _try(sys.argv[1] or None, sys.argv[2:])
+    result = _try(sys.argv[1], sys.argv[2], sys.argv[3:])
     sys.stdout.write(json.dumps(msgspec.to_builtins(result)))
 
 

@@ -66,6 +66,7 @@ def launch(
     edits: str | os.PathLike[str] | None = None,
     randomize: bool = False,
     follow: str | None = None,
+    without: Sequence[str] = (),
 ) -> Session:
     """Make a session; nothing runs yet.
 
@@ -85,12 +86,14 @@ def launch(
         randomize: whether the tool's addresses are random, so that runs may differ.
         follow: a glob of the processes to debug in a program that starts tools: of the name of the
             executable, or of a word of the command line; None for each that makes an MLIR context.
+        without: names of capabilities that the agent does not use, such as ``["print"]``: where a
+            check of it was wrong, and the tool crashes.
 
     Raises:
-        UsageError: the command line is empty, a glob is wrong, or the skips or edits cannot be
-            read.
+        UsageError: the command line is empty, a glob is wrong, a capability is unknown, or the
+            skips or edits cannot be read.
     """
-    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow)
+    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow, without)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.skips.load(skips)

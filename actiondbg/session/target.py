@@ -49,6 +49,11 @@ class Target:
         return self._program.mlir_include
 
     @property
+    def without(self) -> tuple[str, ...]:
+        """The names of the capabilities that the agent does not use."""
+        return self._program.without
+
+    @property
     def streams(self) -> Streams:
         """The redirections of the tool's standard streams in this run."""
         return self._executions.streams

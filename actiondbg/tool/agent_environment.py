@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from actiondbg.tool.program_guard import VARIABLE
+from actiondbg.tool.without import VARIABLE as WITHOUT
 
 PRELOAD = "LD_PRELOAD"
 USERS_PRELOAD = "ACTIONDBG_PRELOAD"
@@ -16,6 +17,7 @@ _OF_AGENTS = (
     VARIABLE,
     "ACTIONDBG_FOLLOW",
     "ACTIONDBG_CACHE",
+    WITHOUT,
     USERS_PRELOAD,
 )
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from actiondbg.errors import AgentBuildError, LaunchError
+from actiondbg.errors import AgentBuildError, LaunchError, UsageError
 from actiondbg.tool.headers import (
     Headers,
     check_abi,
@@ -146,6 +146,22 @@ def _tool(
 def without_headers(tool: Tool, limit: str) -> Tool:
     """Return a tool with the portable agent; ``limit`` is the reason."""
     return tool._replace(headers=(), llvm=UNKNOWN_LLVM, way=Way.PORTABLE, limit=limit)
+
+
+def portable(tool: Tool) -> Tool:
+    """Return a tool with the portable agent, the one that checks what it uses.
+
+    Raises:
+        UsageError: the user demands another agent.
+    """
+    if tool.way is Way.PORTABLE:
+        return tool
+    if wanted_way() is not None:
+        raise UsageError(
+            f"Capabilities are switched off in the portable agent only: unset {_WAY}, which is "
+            f"{str(tool.way)!r}."
+        )
+    return without_headers(tool, "A capability is switched off, which only this agent can do.")
 
 
 def _version(holder: Path, headers: Headers, exact: Way) -> str | None:

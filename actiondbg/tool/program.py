@@ -24,9 +24,12 @@ from actiondbg.tool import (
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_environment import PRELOAD, USERS_PRELOAD, without_agents
 from actiondbg.tool.compilation_caches import bypassing_caches
+from actiondbg.tool.discovery import portable
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.shipped import is_preloadable
 from actiondbg.tool.way import Way
+from actiondbg.tool.without import VARIABLE as WITHOUT
+from actiondbg.tool.without import capabilities_without
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
@@ -69,9 +72,11 @@ class Program:
         follow: a glob of the processes to debug in a program that starts the tool: of the name of
             the executable, or of a word of the command line; None for each that makes an MLIR
             context.
+        without: names of capabilities that the agent does not use, beside those of
+            ``$ACTIONDBG_WITHOUT``.
 
     Raises:
-        UsageError: the command line is empty, or the glob is none.
+        UsageError: the command line is empty, the glob is none, or a capability is unknown.
     """
 
     def __init__(
@@ -83,6 +88,7 @@ class Program:
         on_compile: OnCompile | None = None,
         randomize: bool = False,
         follow: str | None = None,
+        without: Sequence[str] = (),
     ) -> None:
         self.argv = command_words(argv)
         if not argv or not argv[0]:
@@ -92,6 +98,7 @@ class Program:
         self.env = env
         self.randomize = randomize
         self.follow = follow
+        self.without = capabilities_without(without, os.environ if env is None else env)
         self._on_compile = on_compile
         self._expanded: tuple[list[str], list[str]] | None = None
         self._found: tuple[str, Tool] | None = None
@@ -101,7 +108,8 @@ class Program:
         """The tool, looked up at the first use; raises LaunchError."""
         name = self.command[0]
         if self._found is None or self._found[0] != name:
-            self._found = name, fitted(find_tool(name, self.mlir_include))
+            tool = fitted(find_tool(name, self.mlir_include))
+            self._found = name, portable(tool) if self.without else tool
         return self._found[1]
 
     @property
@@ -197,6 +205,8 @@ class Program:
         result[PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
         if preloaded:
             result[USERS_PRELOAD] = preloaded
+        if self.without:
+            result[WITHOUT] = ",".join(self.without)
         if self.tool.way is not Way.NATIVE:
             # For the places of MLIR's functions, which take a while to find in a large library.
             result["ACTIONDBG_CACHE"] = str(cache_directory())

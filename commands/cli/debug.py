@@ -17,6 +17,7 @@ from actiondbg.commands.cli.line_parser import (
     LineParser,
     MlirInclude,
     Randomize,
+    Without,
     names_recording,
 )
 from actiondbg.commands.cli.startup import (
@@ -75,6 +76,7 @@ class DebugOptions(StartupOptions):
     mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
+    without: Without = ()
     skips: Annotated[
         str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
     ] = None
@@ -172,6 +174,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         mlir_include=options.mlir_include,
         follow=options.follow,
         randomize=options.randomize,
+        without=options.without,
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),
         stderr="inherit",

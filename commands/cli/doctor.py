@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Without
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.doctor.examination import Examined, examine
@@ -51,6 +51,7 @@ class DoctorOptions(Options):
         bool, Flag("--markdown", help="print the table of tools by capabilities")
     ] = False
     mlir_include: MlirInclude = None
+    without: Without = ()
 
 
 def build_parser() -> LineParser[DoctorOptions]:
@@ -94,7 +95,7 @@ def _subjects(names: Iterable[str]) -> list[Subject]:
 def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[Examined]:
     limit = None if options.static else options.timeout
     for subject in subjects:
-        yield examine(subject, options.mlir_include, limit)
+        yield examine(subject, options.mlir_include, limit, options.without)
 
 
 def _print_all(found: list[Examined], options: DoctorOptions) -> None:

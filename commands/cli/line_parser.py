@@ -19,6 +19,7 @@ from actiondbg.commands.interpreter.options import (
     fields_of,
     options_from,
 )
+from actiondbg.commands.interpreter.values import capability
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.magic import MAGIC, is_recording
@@ -53,6 +54,15 @@ Randomize = Annotated[
 Skip = Annotated[
     tuple[str, ...],
     Option("--skip", "SPEC", help="skip every action that matches SPEC; may be repeated"),
+]
+Without = Annotated[
+    tuple[str, ...],
+    Option(
+        "--without",
+        "CAPABILITY",
+        help="switch a capability of the agent off, see actiondbg doctor; may be repeated",
+        parse=capability,
+    ),
 ]
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 

@@ -22,6 +22,7 @@ from actiondbg.commands.cli.line_parser import (
     Quiet,
     Randomize,
     Skip,
+    Without,
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
@@ -89,6 +90,7 @@ class RecordOptions(Options):
     mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
+    without: Without = ()
     skip: Skip = ()
 
 
@@ -129,6 +131,7 @@ def run(argv: list[str]) -> int:
             follow=options.follow,
             randomize=options.randomize,
             skip=options.skip,
+            without=options.without,
             on_compile=show_compiling,
         ) as running,
     ):

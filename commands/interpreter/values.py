@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from actiondbg.errors import UsageError
+
 _MOST_BUCKETS = 64
 
 
@@ -80,6 +82,17 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return value
+
+
+def capability(text: str) -> str:
+    """Parse the name of a capability of the agent."""
+    from actiondbg.tool.without import capabilities_without
+
+    try:
+        capabilities_without([text], {})
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
+    return text
 
 
 def positive_number(text: str) -> float:

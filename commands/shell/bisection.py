@@ -261,6 +261,7 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
                 cwd=session.target.directory,
                 env=session.target.environment,
                 mlir_include=session.target.mlir_include,
+                without=session.target.without,
                 progress=progress,
             )
     except KeyboardInterrupt:

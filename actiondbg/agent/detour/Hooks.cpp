@@ -13,6 +13,7 @@
 #include "detour/Gate.h"
 #include "detour/LateLibraries.h"
 #include "detour/Pointers.h"
+#include "interpose/HookedCapabilities.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 
@@ -231,7 +232,11 @@ private:
         }
         hook->place().original =
             reinterpret_cast<void *>(one.object.bias + place.offset);
-        if (!isGate(hook->symbol))
+        if (isGate(hook->symbol))
+          continue;
+        if (const char *why = whyNotWanted(hook->symbol))
+          hook->place().refusal = why;
+        else
           crossings.push_back(
               {hook, &detours.add(place, hook->functions[number])});
       }

@@ -3,6 +3,7 @@
 #include "engine/Capabilities.h"
 #include "support/Connection.h"
 #include "support/OfInstance.h"
+#include "support/Without.h"
 #include <string>
 #ifdef ADBG_DETOUR
 #include "interpose/HookedCapabilities.h"
@@ -42,6 +43,7 @@ std::string whyNotRead(StringRef name) {
       {"folds", Layout::Check::Operations},
       {"lineage", Layout::Check::Regions},
       {"values", Layout::Check::Values},
+      {"location", Layout::Check::Printing},
       {"location", Layout::Check::Locations},
       {"print", Layout::Check::Printing},
       {"edit", Layout::Check::Regions},
@@ -49,6 +51,11 @@ std::string whyNotRead(StringRef name) {
       {"legalizations", Layout::Check::Operations},
       {"alternatives", Layout::Check::Operations},
   };
+  for (const Need &need : needs) {
+    StringRef owner = Layout::capabilityOf(need.check);
+    if (need.capability == name && isSwitchedOff(owner))
+      return "it needs '" + owner.str() + "': " + switchedOff;
+  }
   if (!Layout::isDecided())
     return "";
   for (const Need &need : needs)
@@ -64,6 +71,8 @@ std::string whyNotRead(StringRef name) {
 /// Returns why a capability is missing: the end of a sentence; empty if its
 /// check passed.
 std::string missing(StringRef name) {
+  if (isSwitchedOff(name))
+    return switchedOff;
   // A program that connected by itself outlives the front end: others wait for
   // this process, and a fork cannot take its place.
   if (name == "fork" && Connection::onGone)
@@ -115,8 +124,8 @@ void addLostCapabilities(llvm::json::Object &stop) {
     return;
   llvm::json::Object lost;
   for (const char *name : names)
-    if (std::string why = whyNotRead(name); !why.empty())
-      lost[name] = why;
+    if (!whyNotRead(name).empty())
+      lost[name] = missing(name);
   if (!lost.empty())
     stop["missing"] = std::move(lost);
 #else

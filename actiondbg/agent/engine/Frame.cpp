@@ -3,6 +3,7 @@
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
 #include "support/Memo.h"
+#include "support/OfInstance.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -36,6 +37,7 @@ Frame::Frame(const tracing::Action &action)
 
 // Never destroyed: the tool may dispatch in static destructors.
 const Rare &Frame::none = *new Rare;
+ADBG_OF_INSTANCE bool Frame::seesChanges = true;
 
 StringRef Frame::tag() const {
   if (kind == Kind::None)

@@ -224,8 +224,13 @@ struct Frame {
     if (isFailedAttempt() || returned == Returned::Failure ||
         returned == Returned::RolledBack)
       return Result::Failed;
-    return changed ? Result::Succeeded : Result::Unchanged;
+    if (changed || (kind == Kind::Pattern && !seesChanges))
+      return Result::Succeeded;
+    return Result::Unchanged;
   }
+  /// Whether the functions of MLIR that change IR are followed. Without them
+  /// only digests show whether an action changed something.
+  static bool seesChanges;
   /// Whether it made changes other than through nested actions.
   bool changedItself() const;
 

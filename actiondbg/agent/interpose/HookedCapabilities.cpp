@@ -3,6 +3,7 @@
 #include "interpose/HookedCapabilities.h"
 #include "interpose/Interpose.h"
 #include "support/Symbols.h"
+#include "support/Without.h"
 #include "threads/Contexts.h"
 
 using llvm::StringRef;
@@ -10,7 +11,8 @@ using llvm::StringRef;
 namespace adbg {
 
 namespace {
-/// A function that must be detoured for a capability: one of these symbols.
+/// A function that must be detoured for a capability: one of these symbols. The
+/// first capability with a function is what the agent has it for.
 struct Need {
   StringRef capability;
   const char *symbol;
@@ -39,6 +41,38 @@ static constexpr Need needs[] = {
     {"alternatives", ADBG_COST_MODEL},
     {"alternatives", ADBG_RUN_PASSES},
 };
+
+/// Functions that a capability is better with, by the beginnings of their
+/// symbols.
+static constexpr Need helpers[] = {
+    {"lineage", "_ZN4mlir9Operation5clone", "_ZN4mlir6Region9cloneInto"},
+    {"lineage", "_ZN4mlir9Operation19cloneWithoutRegions"},
+    {"changes", ADBG_TRANSFER_OPERATIONS, ADBG_TRANSFER_BLOCKS},
+    {"changes", ADBG_MOVE_BEFORE, ADBG_MOVE_AFTER},
+    {"changes", ADBG_MOVE_BEFORE_IN, ADBG_MOVE_AFTER_IN},
+    {"changes", ADBG_ADD_BLOCK, ADBG_REMOVE_BLOCK},
+    {"changes", ADBG_REPLACE_USES_VALUES, ADBG_REPLACE_USES_OP},
+    {"changes", "_ZN4mlir25ConversionPatternRewriter"},
+    {"catch", ADBG_REPORT, ADBG_EMIT},
+    {"values", ADBG_PARSE_TEXT},
+    {"legalizations", "_ZNK4mlir13TypeConverter11convertType"},
+    {"legalizations", "_ZN4mlir22applyPartialConversion",
+     "_ZN4mlir19applyFullConversion"},
+};
+
+const char *whyNotWanted(StringRef symbol) {
+  // Else the agent would read what has ended.
+  if (symbol == ADBG_ERASE)
+    return nullptr;
+  for (const Need &need : needs)
+    if (symbol == need.symbol || (need.otherwise && symbol == need.otherwise))
+      return isSwitchedOff(need.capability) ? switchedOff : nullptr;
+  for (const Need &one : helpers)
+    if (symbol.starts_with(one.symbol) ||
+        (one.otherwise && symbol.starts_with(one.otherwise)))
+      return isSwitchedOff(one.capability) ? switchedOff : nullptr;
+  return nullptr;
+}
 
 std::string whyNotHooked(StringRef capability) {
   for (const Need &need : needs) {

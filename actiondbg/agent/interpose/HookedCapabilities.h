@@ -12,6 +12,10 @@ namespace adbg {
 /// the end of a sentence; empty if each function that it needs is there.
 std::string whyNotHooked(llvm::StringRef capability);
 
+/// Returns why a function of the tool is not replaced, though it could be; null
+/// if nothing is against it.
+const char *whyNotWanted(llvm::StringRef symbol);
+
 } // namespace adbg
 
 #endif // ACTIONDBG_HOOKEDCAPABILITIES_H

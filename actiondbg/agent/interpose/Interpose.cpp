@@ -11,10 +11,14 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/FollowedProcess.h"
+#ifdef ADBG_DETOUR
+#include "interpose/HookedCapabilities.h"
+#endif
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
 #include "support/Traits.h"
+#include "support/Without.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
@@ -74,6 +78,7 @@ static void takeEnvironment() {
   settings().isOfProgram = !takeVariable("ACTIONDBG_PROGRAM").empty();
   unsetenv("ACTIONDBG_FOLLOW");
   unsetenv("ACTIONDBG_CACHE");
+  unsetenv("ACTIONDBG_WITHOUT");
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else
@@ -202,9 +207,13 @@ void adbg::observeContext(MLIRContext *context) {
     llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
                     "this MLIR; folds of constants count as actions\n";
   forgetContexts();
+#ifdef ADBG_DETOUR
+  Frame::seesChanges = whyNotHooked("changes").empty();
+#endif
   static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  if (disable && engine.isAttached() && !engine.isObserving)
+  if (disable && engine.isAttached() && !engine.isObserving &&
+      !isSwitchedOff("threads-off"))
     disable(context, true);
   handleActions(context, number);
 }

@@ -48,6 +48,8 @@ int64_t Observer::ranFor() const {
 /// Counts a change that nobody can ask for, unless the tool is interrupted:
 /// then only its existence is known.
 void Observer::countOnly(ChangeKind kind) {
+  if (LLVM_UNLIKELY(!Frame::seesChanges))
+    return;
   ++innermost->tally.counts[static_cast<unsigned>(kind)];
   innermost->tally.isTouched = true;
   ++innermost->tally.net;
@@ -60,6 +62,8 @@ const Detail Observer::plain;
 /// `isNew`: the operation was created by this action.
 void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                    const Detail &detail) {
+  if (LLVM_UNLIKELY(!Frame::seesChanges) && !detail.isGuess)
+    return; // some are not seen: a list of the others would be wrong
   Tally &tally = innermost->tally;
   ++tally.counts[static_cast<unsigned>(kind)];
   tally.isTouched = true;

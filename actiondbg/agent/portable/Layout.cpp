@@ -12,6 +12,7 @@
 #include "portable/Storage.h"
 #include "portable/ToolFunctions.h"
 #include "support/OfInstance.h"
+#include "support/Without.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
@@ -446,6 +447,32 @@ void Layout::fail(Check check, std::string why) {
   failures[static_cast<unsigned>(check)] = std::move(why);
 }
 
+StringRef Layout::capabilityOf(Check check) {
+  switch (check) {
+  case Check::Regions:
+    return "cursor";
+  case Check::Values:
+    return "values";
+  case Check::Locations:
+    return "location";
+  case Check::Printing:
+    return "print";
+  case Check::Operations:
+  case Check::Lines:
+    return "";
+  }
+  return "";
+}
+
+/// Reads nothing that the user has switched off.
+void Layout::switchOff() {
+  for (Check check : {Check::Regions, Check::Values, Check::Locations})
+    if (isSwitchedOff(capabilityOf(check)))
+      fail(check, switchedOff);
+  offsets.hasRegions &= failure(Check::Regions) != switchedOff;
+  offsets.hasValues &= failure(Check::Values) != switchedOff;
+}
+
 /// Chooses the offsets; none, and no failure, for IR that tells nothing.
 void Layout::choose(Operation *op) {
   using namespace layout;
@@ -503,8 +530,14 @@ void Layout::calibrate(Operation *op) {
     fail(Check::Locations, "the names of classes of attributes were not found");
   else if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
     fail(Check::Locations, "the tool has no functions that read a location");
-  auto print = [&]() -> std::string { return checkPrinting(smallIn(op)); };
-  auto line = [&]() -> std::string { return checkLines(smallIn(op)); };
+  switchOff();
+  const bool wantsPrint = !isSwitchedOff(capabilityOf(Check::Printing));
+  auto print = [&]() -> std::string {
+    return wantsPrint ? checkPrinting(smallIn(op)) : switchedOff;
+  };
+  auto line = [&]() -> std::string {
+    return wantsPrint ? checkLines(smallIn(op)) : switchedOff;
+  };
   std::vector<std::string> proofs = proveInForks({print, line});
   fail(Check::Printing, proofs[0]);
   fail(Check::Lines, proofs[0].empty() ? proofs[1] : proofs[0]);
@@ -519,7 +552,8 @@ bool Layout::provesLocations(const AttributeStorage *location) {
   constexpr int unknown = 0, trying = 1, proved = 2, refuted = 3;
   if (int now = state.load(); now == proved || now == refuted)
     return now == proved;
-  if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
+  if (!tool::fileOf || !tool::lineOf || !tool::columnOf ||
+      isSwitchedOff("location") || !offsets.canPrint)
     return false;
   // In the fork.
   if (state.load() == trying && isTrying)

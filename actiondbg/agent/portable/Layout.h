@@ -9,6 +9,7 @@
 #ifndef ACTIONDBG_PORTABLE_LAYOUT_H
 #define ACTIONDBG_PORTABLE_LAYOUT_H
 
+#include "llvm/ADT/StringRef.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -79,6 +80,8 @@ public:
   static bool passed(Check check) {
     return isDecided() && failures[static_cast<unsigned>(check)].empty();
   }
+  /// The capability that a check is made for; empty if it is for several.
+  static llvm::StringRef capabilityOf(Check check);
   /// Returns why a check failed: the end of a sentence; empty if it passed.
   static const std::string &failure(Check check) {
     return failures[static_cast<unsigned>(check)];
@@ -87,6 +90,7 @@ public:
 private:
   static void choose(mlir::Operation *op);
   static void fail(Check check, std::string why);
+  static void switchOff();
 
   static std::atomic<bool> decided;
   static std::string failures[checks];

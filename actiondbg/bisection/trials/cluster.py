@@ -74,6 +74,7 @@ class WorkerSetup:
     env: Mapping[str, str] | None
     mlir_include: Path | None
     no_fork: bool
+    without: tuple[str, ...]
 
 
 class WorkerAnswer(NamedTuple):
@@ -101,6 +102,7 @@ class WorkerTool:
             mlir_include=setup.mlir_include,
             cwd=setup.cwd,
             env=setup.env,
+            without=setup.without,
         )
         stdin = None
         if setup.stdin is not None:
@@ -338,5 +340,6 @@ def make_dask_pool(
         env=task.env,
         mlir_include=task.mlir_include,
         no_fork=task.no_fork,
+        without=task.without,
     )
     return DaskPool(client, setup, new_trial)

@@ -162,6 +162,7 @@ def start_recording(
     randomize: bool = False,
     skip: Sequence[str] = (),
     follow: str | None = None,
+    without: Sequence[str] = (),
 ) -> RecordingProcess:
     """Start a tool and record its actions. The tool ends when this thread does.
 
@@ -187,13 +188,22 @@ def start_recording(
         skip: SPECs, each with ``if EXPR`` or without, of actions to skip.
         follow: a glob of the processes to record of a program that starts tools, see ``launch``;
             the second and later ones are recorded in files of their own.
+        without: names of capabilities that the agent does not use, see ``launch``.
 
     Raises:
-        UsageError: the command line is empty, a glob is wrong, an event is unknown, or ``output``
-            exists and is not a recording.
+        UsageError: the command line is empty, a glob is wrong, an event or a capability is
+            unknown, what is to be recorded needs one that is switched off, or ``output`` exists
+            and is not a recording.
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
-    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow)
+    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow, without)
+    needed = {"record": True, "lineage": lineage, "print": ir != "none", "skip": bool(skip)}
+    for name in program.without:
+        if needed.get(name):
+            raise UsageError(
+                f"What is to be recorded needs the capability {name!r}, which is switched off: "
+                "leave out one of the two."
+            )
     variables = _agent_environment(output, ir, events, lineage, upstream_log)
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)

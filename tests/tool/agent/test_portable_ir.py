@@ -49,7 +49,12 @@ def portable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A probe that is compiled without MLIR's headers."""
     options = ["-DADBG_DETOUR", "-DADBG_PORTABLE", "-Wl,-z,lazy"]
     options += [f"-iquote{PORTABLE}", f"-iquote{AGENT}", "-isystem", str(PORTABLE / "include")]
-    sources = [AGENT / "fork/QuietFork.cpp", PORTABLE / "Proof.cpp", PORTABLE / "Layout.cpp"]
+    sources = [
+        AGENT / "support/Without.cpp",
+        AGENT / "fork/QuietFork.cpp",
+        PORTABLE / "Proof.cpp",
+        PORTABLE / "Layout.cpp",
+    ]
     sources += [PORTABLE / "print/LinePrinter.cpp"]
     sources += sorted((PORTABLE / "mlir").glob("*.cpp")) + sorted((PORTABLE / "llvm").glob("*.cpp"))
     return build(tmp_path_factory.mktemp("probe") / "portable.so", options, sources)

@@ -7,6 +7,7 @@
 #include "portable/interpose/Contexts.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
+#include "support/Without.h"
 
 #include <algorithm>
 #include <atomic>
@@ -136,6 +137,9 @@ static const CopiedTable *copyOf(const void *table) {
 
 ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
+  static const bool isWanted = !isSwitchedOff("reasons");
+  if (LLVM_UNLIKELY(!isWanted))
+    return;
   if (LLVM_UNLIKELY(isUnknown || !isContext(layout.context))) {
     isUnknown = true;
     return;

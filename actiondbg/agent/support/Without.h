@@ -1,0 +1,19 @@
+//===- Without.h - Capabilities that the user switches off ------*- C++ -*-===//
+
+#ifndef ACTIONDBG_WITHOUT_H
+#define ACTIONDBG_WITHOUT_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace adbg {
+
+/// Whether --without names a capability: the tool's functions that it alone
+/// needs are neither replaced nor called, and its layouts not read.
+bool isSwitchedOff(llvm::StringRef capability);
+
+/// Why such a capability is missing: the end of a sentence.
+constexpr const char *switchedOff = "--without switched it off";
+
+} // namespace adbg
+
+#endif // ACTIONDBG_WITHOUT_H

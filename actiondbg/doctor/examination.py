@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from actiondbg import protocol
 from actiondbg.doctor.subject import Subject
 from actiondbg.doctor.trial import run_trial
 from actiondbg.errors import LaunchError
@@ -42,6 +43,7 @@ class Examined(msgspec.Struct):
         capabilities: of the agent in this tool, or None without a trial.
         missing: why capabilities are missing, by their names.
         problem: why the tool cannot be debugged, in one sentence with the remedy, or None.
+        facts: what the agent knew in the trial, for a report; unset without one.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Examined(msgspec.Struct):
     capabilities: list[str] | None = None
     missing: dict[str, str] = {}
     problem: str | None = None
+    facts: protocol.Facts | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def is_usable(self) -> bool:
@@ -147,5 +150,13 @@ def _add_trial(
         for name in CAPABILITIES
         if name not in result.hello.capabilities
     }
+    if result.facts is not None:
+        found.facts = result.facts
+    if result.crash is not None:
+        found.problem = (
+            f"{result.crash.removesuffix('.')}, in a trial: if it does not end so without "
+            "actiondbg, switch off what it crashes in (--without CAPABILITY), and report it with "
+            "the file of --report."
+        )
     found.capabilities = [name for name in CAPABILITIES if name not in reasons]
     found.missing = reasons

@@ -21,6 +21,7 @@ from actiondbg.session.session import launch
 from actiondbg.support.scratch_directory import scratch_directory
 
 _LEARNING = 20  # events
+_CRASHES = ("crash", "crashed")
 
 
 class TrialResult(msgspec.Struct):
@@ -30,11 +31,15 @@ class TrialResult(msgspec.Struct):
         hello: of the agent, or None if the tool made no MLIR context.
         problem: why the tool did not reach an action: the end of a sentence, or None.
         refusal: why the tool cannot be debugged: a sentence with the remedy, or None.
+        crash: how a signal ended the tool after its first action: a sentence, or None.
+        facts: what the agent knew near the first action, or None.
     """
 
     hello: protocol.Hello | None
     problem: str | None = None
     refusal: str | None = None
+    crash: str | None = None
+    facts: protocol.Facts | None = None
 
 
 def run_trial(
@@ -79,11 +84,17 @@ def _try(mlir_include: str, without: str, argv: list[str]) -> TrialResult:
             stop = session.start()
             hello = session.target.hello
             if stop.when != "exit":
+                facts = session.target.facts()
                 # The agent learns layouts from the IR of the first actions that have some.
                 stop = session.step(_LEARNING)
                 if stop.when != "exit":
-                    session.continue_()
-                return TrialResult(session.target.hello or hello)
+                    facts = session.target.facts()
+                hello = session.target.hello or hello
+                crash = None
+                while stop.when != "exit":
+                    stop = session.continue_()  # a tool may stop once more, in its crash
+                    crash = crash or (stop.message if stop.reason in _CRASHES else None)
+                return TrialResult(hello, crash=crash, facts=facts)
             errors = session.target.errors().strip().splitlines()[-1:]
     except ActiondbgError as error:
         return TrialResult(None, refusal=str(error))

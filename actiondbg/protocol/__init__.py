@@ -19,6 +19,7 @@ from actiondbg.protocol.messages import Count as Count
 from actiondbg.protocol.messages import CountOperations as CountOperations
 from actiondbg.protocol.messages import Empty as Empty
 from actiondbg.protocol.messages import Exit as Exit
+from actiondbg.protocol.messages import Facts as Facts
 from actiondbg.protocol.messages import FindNamed as FindNamed
 from actiondbg.protocol.messages import Follow as Follow
 from actiondbg.protocol.messages import Fork as Fork
@@ -31,6 +32,7 @@ from actiondbg.protocol.messages import GetContext as GetContext
 from actiondbg.protocol.messages import GetContexts as GetContexts
 from actiondbg.protocol.messages import GetCursor as GetCursor
 from actiondbg.protocol.messages import GetExcerpt as GetExcerpt
+from actiondbg.protocol.messages import GetFacts as GetFacts
 from actiondbg.protocol.messages import GetHits as GetHits
 from actiondbg.protocol.messages import GetLinks as GetLinks
 from actiondbg.protocol.messages import GetNames as GetNames

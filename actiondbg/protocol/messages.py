@@ -554,6 +554,43 @@ class GetCensus(Request[Census]):
     result: ClassVar[type[Message]] = Census
 
 
+class LayoutCheck(Message):
+    """A check of a layout in the process: whether it ``passed``, or ``why`` it did not."""
+
+    name: str
+    passed: bool
+    why: str
+
+
+class ToolFunction(Message):
+    """A function or table of the tool's MLIR that the agent uses.
+
+    Its ``state`` is "replaced", "called", "absent", or why it is not replaced.
+    """
+
+    symbol: str
+    state: str
+
+
+class Facts(Message):
+    """What the agent knows of the tool's MLIR.
+
+    The ``offsets`` are in bytes. There are no checks and offsets before it has seen IR, and of an
+    agent with headers.
+    """
+
+    checks: list[LayoutCheck]
+    offsets: dict[str, int]
+    functions: list[ToolFunction]
+
+
+class GetFacts(Request[Facts]):
+    """What the agent knows of the tool's MLIR, for a report about a build."""
+
+    method: ClassVar[str] = "facts"
+    result: ClassVar[type[Message]] = Facts
+
+
 class GetPasses(Request[Names]):
     """The passes that the tool has registered."""
 

@@ -95,6 +95,14 @@ class Target:
         current = self._executions.current
         return current.hello if current else None
 
+    def facts(self) -> protocol.Facts:
+        """Return what the agent knows of the tool's MLIR at this stop, for a report about a build.
+
+        Raises:
+            NotStopped: the tool is not stopped.
+        """
+        return self._executions.ask(protocol.GetFacts())
+
     @property
     def pid(self) -> int | None:
         """The process id of the tool; None when there is no process."""

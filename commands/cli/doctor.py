@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Without
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import seconds
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.doctor.examination import Examined, examine
 from actiondbg.doctor.subject import INSTALL_COMMANDS, Subject, installed_subjects, subjects_of
 from actiondbg.errors import LaunchError
@@ -50,6 +52,15 @@ class DoctorOptions(Options):
     markdown: Annotated[
         bool, Flag("--markdown", help="print the table of tools by capabilities")
     ] = False
+    report: Annotated[
+        Path | None,
+        Option(
+            "--report",
+            "FILE",
+            help="write what an author of actiondbg needs to know about the builds; no IR of yours",
+            parse=Path,
+        ),
+    ] = None
     mlir_include: MlirInclude = None
     without: Without = ()
 
@@ -83,6 +94,8 @@ def run(argv: list[str]) -> int:
         found = _print_each(examined)
         if not options.tools:
             _print_absent(found)
+    if options.report is not None:
+        _write_report(options.report, found)
     return 0 if found and all(each.is_usable for each in found) else 1
 
 
@@ -106,7 +119,19 @@ def _print_all(found: list[Examined], options: DoctorOptions) -> None:
     else:
         import msgspec
 
-        print(msgspec.json.encode({"tools": found}, enc_hook=str).decode())
+        bare = [msgspec.structs.replace(each, facts=msgspec.UNSET) for each in found]
+        print(msgspec.json.encode({"tools": bare}, enc_hook=str).decode())
+
+
+def _write_report(path: Path, found: list[Examined]) -> None:
+    from actiondbg.commands.interpreter.error_text import writing
+    from actiondbg.commands.render.examination import report_text
+    from actiondbg.doctor.report import make_report
+    from actiondbg.support.atomic_write import write_whole
+
+    with writing(path):
+        write_whole(path, report_text(make_report(found)).encode())
+    print_notice(f"Report: {path}. Read it before you send it.")
 
 
 def _print_each(examined: Iterable[Examined]) -> list[Examined]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from actiondbg.commands.render.units import rows
 from actiondbg.doctor.examination import Examined
+from actiondbg.doctor.report import Report, without_homes
+from actiondbg.support.counts import counted
 
 
 def examined_text(found: Examined) -> str:
@@ -24,6 +28,38 @@ def examined_text(found: Examined) -> str:
     for names, why in _grouped(found.missing):
         lines.append(f"no {', '.join(names)}: {why}")
     return "\n".join([f"{found.name}: {_verdict(found)}", *(f"  {line}" for line in lines)])
+
+
+def report_text(report: Report) -> str:
+    """Return a report about tools, as text for an issue."""
+    facts: dict[str, object] = {
+        "actiondbg": report.actiondbg,
+        "python": report.python,
+        "kernel": f"{report.kernel}, {report.machine}, {counted(report.cpus, 'processor')}",
+        "libc": report.libc,
+        **report.variables,
+    }
+    parts = ["\n".join(rows(facts)), *map(_reported, report.tools)]
+    return without_homes("\n\n".join(parts) + "\n")
+
+
+def _reported(found: Examined) -> str:
+    """Return what was found out about a tool, with what the agent knew in the trial."""
+    facts = found.facts
+    if isinstance(facts, msgspec.UnsetType):
+        return examined_text(found)
+    lines = ["", "Layouts:"]
+    for check in facts.checks:
+        lines.append(f"  {check.name}: {'proved' if check.passed else check.why or 'not proved'}")
+    lines.append(f"  {', '.join(f'{name} {value}' for name, value in facts.offsets.items())}")
+    if not facts.checks:
+        lines = ["", "Layouts: known from headers, or not learned."]
+    states: dict[str, list[str]] = {}
+    for function in facts.functions:
+        states.setdefault(function.state, []).append(function.symbol)
+    for state, symbols in sorted(states.items(), key=lambda item: item[0] == "called"):
+        lines += ["", f"Functions, {state}:", *(f"  {symbol}" for symbol in sorted(symbols))]
+    return "\n".join([examined_text(found), *lines])
 
 
 def _verdict(found: Examined) -> str:

@@ -122,6 +122,13 @@ std::vector<uint64_t *> Binder::places() const {
   return all;
 }
 
+std::vector<std::pair<size_t, bool>> Binder::bound() const {
+  std::vector<std::pair<size_t, bool>> all;
+  for (const Reference &reference : references)
+    all.push_back({reference.name, *reference.place != 0});
+  return all;
+}
+
 static bool isIn(const std::vector<LoadedObject> &objects, uint64_t address) {
   for (const LoadedObject &object : objects)
     if (object.contains(reinterpret_cast<const void *>(address)))

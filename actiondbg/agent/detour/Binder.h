@@ -6,6 +6,7 @@
 #include "detour/LoadedObjects.h"
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace adbg::detour {
@@ -24,6 +25,9 @@ public:
   void bind(const LoadedObject &object, const SymbolSet &wanted,
             const SymbolPlaces &places,
             const std::vector<LoadedObject> &others) const;
+  /// The names of the references by number in `wanted`, and whether the MLIR
+  /// of the current instance has each.
+  std::vector<std::pair<size_t, bool>> bound() const;
   /// The places that hold the references.
   std::vector<uint64_t *> places() const;
 

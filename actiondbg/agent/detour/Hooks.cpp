@@ -105,6 +105,17 @@ public:
       }
   }
 
+  /// Lists what the agent refers to in the MLIR of the current instance.
+  std::vector<ToolFunction> called() const {
+    std::map<size_t, bool> found;
+    for (auto [name, isBound] : binder.bound())
+      found[name] |= isBound;
+    std::vector<ToolFunction> result;
+    for (auto [name, isBound] : found)
+      result.push_back({wanted.name(name), isBound ? "called" : "absent"});
+    return result;
+  }
+
   void *open(Crossing *crossing) {
     AgentHeap agentHeap;
     std::lock_guard<std::mutex> lock(mutex);
@@ -304,6 +315,17 @@ std::vector<const Hook *> Hooks::refused() const {
     if (hook->place().refusal)
       refused.push_back(hook);
   return refused;
+}
+
+std::vector<ToolFunction> Hooks::functions() const {
+  std::vector<ToolFunction> result = Attacher::get().called();
+  for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks;
+       ++hook) {
+    const Hook::Place &place = hook->place();
+    const char *state = place.refusal ? place.refusal : "replaced";
+    result.push_back({hook->symbol, place.original ? state : "absent"});
+  }
+  return result;
 }
 
 Hooks &hooks() {

@@ -53,6 +53,14 @@ struct InInstance<function, hook, instance> {
   }
 };
 
+/// A function or table of the tool that the agent uses.
+struct ToolFunction {
+  /// Mangled.
+  std::string_view symbol;
+  /// "replaced", "called", "absent", or why it is not replaced.
+  const char *state;
+};
+
 /// The agent's hooks in the MLIR of the current instance.
 class Hooks {
 public:
@@ -61,6 +69,10 @@ public:
 
   /// The hooks that are not installed, with a reason each.
   std::vector<const Hook *> refused() const;
+
+  /// Lists the functions of the current instance's MLIR that the agent
+  /// replaces or calls, or would.
+  std::vector<ToolFunction> functions() const;
 
   /// Returns the hook of a function; null if there is none.
   Hook *find(std::string_view symbol) const;

@@ -6,6 +6,7 @@
 #include "requests/Control.h"
 #include "requests/Cursor.h"
 #include "requests/Excerpt.h"
+#include "requests/Facts.h"
 #include "requests/Fork.h"
 #include "requests/Legalizations.h"
 #include "requests/Native.h"
@@ -83,6 +84,7 @@ static constexpr Entry requests[] = {
     {"pass/try", by<TryPass>},
 
     {"native/prepare", by<PrepareNative>},
+    {"facts", by<GetFacts>},
 };
 
 static Answer<Json> answer(Engine &engine, const Envelope &envelope) {

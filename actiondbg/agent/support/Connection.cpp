@@ -2,6 +2,7 @@
 
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"
+#include "support/ProgramCounter.h"
 
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,7 +14,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 namespace adbg {
@@ -25,16 +25,6 @@ static constexpr size_t maxLine = 16u << 20;
 
 // The socket, for the signal handler.
 static volatile int watched = -1;
-
-static void *programCounter(const ucontext_t &context) {
-#if defined(__x86_64__)
-  return reinterpret_cast<void *>(context.uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return reinterpret_cast<void *>(context.uc_mcontext.pc);
-#else
-  return nullptr;
-#endif
-}
 
 static bool isForked = false;
 

@@ -51,6 +51,7 @@ def portable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options += [f"-iquote{PORTABLE}", f"-iquote{AGENT}", "-isystem", str(PORTABLE / "include")]
     sources = [
         AGENT / "support/Without.cpp",
+        AGENT / "support/Symbols.cpp",
         AGENT / "fork/QuietFork.cpp",
         PORTABLE / "Proof.cpp",
         PORTABLE / "Layout.cpp",

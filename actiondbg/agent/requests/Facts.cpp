@@ -1,0 +1,68 @@
+//===- Facts.cpp - Requests about what the agent knows --------------------===//
+
+#include "requests/Facts.h"
+#include "engine/Describe.h"
+#ifdef ADBG_DETOUR
+#include "detour/Hooks.h"
+#endif
+#ifdef ADBG_PORTABLE
+#include "portable/Layout.h"
+#endif
+
+using llvm::json::Object;
+
+namespace adbg {
+
+#ifdef ADBG_PORTABLE
+static llvm::json::Array describeChecks() {
+  using Check = Layout::Check;
+  static constexpr struct {
+    Check check;
+    const char *name;
+  } checks[] = {
+      {Check::Operations, "operations"}, {Check::Regions, "regions"},
+      {Check::Values, "values"},         {Check::Locations, "locations"},
+      {Check::Printing, "printing"},     {Check::Lines, "lines"}};
+  llvm::json::Array result;
+  for (const auto &one : checks)
+    result.push_back(Object{{"name", one.name},
+                            {"passed", Layout::passed(one.check)},
+                            {"why", safe(Layout::failure(one.check))}});
+  return result;
+}
+
+static Object describeOffsets() {
+  const Offsets &offsets = Layout::offsets;
+  return Object{{"region size", int64_t(offsets.regionSize)},
+                {"region blocks", int64_t(offsets.regionBlocks)},
+                {"region parent", int64_t(offsets.regionParent)},
+                {"block operations", int64_t(offsets.blockOperations)},
+                {"block arguments", int64_t(offsets.blockArguments)},
+                {"class name", int64_t(offsets.className)},
+                {"abi checks", int64_t(offsets.hasChecks)},
+                {"patterns", int64_t(offsets.hasPatterns)},
+                {"passes", int64_t(offsets.hasPasses)}};
+}
+#endif
+
+Answer<Object> GetFacts::run(NoArguments &) {
+  Object result{{"checks", llvm::json::Array()},
+                {"offsets", Object()},
+                {"functions", llvm::json::Array()}};
+#ifdef ADBG_PORTABLE
+  if (Layout::isDecided()) {
+    result["checks"] = describeChecks();
+    result["offsets"] = describeOffsets();
+  }
+#endif
+#ifdef ADBG_DETOUR
+  llvm::json::Array functions;
+  for (const ToolFunction &one : hooks().functions())
+    functions.push_back(
+        Object{{"symbol", std::string(one.symbol)}, {"state", one.state}});
+  result["functions"] = std::move(functions);
+#endif
+  return result;
+}
+
+} // namespace adbg

@@ -1,0 +1,67 @@
+"""A report about tools for an author of actiondbg: facts of files, of the machine and of trials.
+
+A trial compiles a sample of actiondbg's own, so that there is nothing of the user's IR in a report;
+and no variable of the environment but those of actiondbg that change what an agent does.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from actiondbg.doctor.examination import Examined
+from actiondbg.version import VERSION
+
+_VARIABLES = ("ACTIONDBG_WAY", "ACTIONDBG_WITHOUT")
+_HOMES = re.compile(r"(?<![\w.~/-])/home/[^/\s:'\"]+")
+
+
+class Report(msgspec.Struct):
+    """What an author needs to know about builds.
+
+    Args:
+        actiondbg: the version.
+        python: the version of the interpreter.
+        kernel: the name and version of the system.
+        machine: the architecture.
+        libc: the C library and its version.
+        cpus: the number of processors.
+        variables: those of actiondbg that are set.
+        tools: what was found out about each tool.
+    """
+
+    actiondbg: str
+    python: str
+    kernel: str
+    machine: str
+    libc: str
+    cpus: int
+    variables: dict[str, str]
+    tools: list[Examined]
+
+
+def make_report(examined: Sequence[Examined]) -> Report:
+    """Return the report about tools that were examined on this machine."""
+    return Report(
+        actiondbg=VERSION,
+        python=platform.python_version(),
+        kernel=f"{platform.system()} {platform.release()}",
+        machine=platform.machine(),
+        libc=os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
+        cpus=os.cpu_count() or 1,
+        variables={name: os.environ[name] for name in _VARIABLES if name in os.environ},
+        tools=list(examined),
+    )
+
+
+def without_homes(text: str) -> str:
+    """Return a text in which ``~`` stands for the user's home folder, and for other users'."""
+    home = str(Path.home())
+    if home != "/":
+        text = re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text)
+    return _HOMES.sub("~", text)

@@ -28,6 +28,7 @@ from actiondbg.protocol.capabilities import OF_ONE_THREAD, missing_text
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program
+from actiondbg.tool.seen_programs import SeenPrograms
 
 R = TypeVar("R", bound=protocol.Message)
 
@@ -465,14 +466,14 @@ class Execution:
         That may be a difference from what the run did before it went back; on another branch, or
         with other skips, the run differs as the user wants it.
         """
-        messages, self._messages = [*self._messages, stop.message], []
+        unobserved = self._program.report_unobserved() if self._program is not None else None
+        messages, self._messages = [*self._messages, unobserved, stop.message], []
         is_same_timeline = self._retraced == self._timeline()
         if difference is not None and difference != self._difference and is_same_timeline:
             self._difference = difference
             messages.append(run_differs(difference))
-        if len(messages) == 1:
-            return stop
-        return msgspec.structs.replace(stop, message="\n".join(filter(None, messages)))
+        text = "\n".join(filter(None, messages))
+        return stop if text == (stop.message or "") else msgspec.structs.replace(stop, message=text)
 
     def _update_checkpoints(self, client: Client) -> None:
         """Accept automatic checkpoints; at the first stop, have the tool make them."""
@@ -603,9 +604,10 @@ def start_execution(
         if isinstance(program, WaitingProgram):
             process: ToolProcess = program.begin(listener)
         else:
-            process = start_process(program, agent, listener, streams, directory)
-            if program.is_followed:
-                process = ProgramRun(process, listener, program.follow)
+            seen = SeenPrograms(directory) if program.is_followed else None
+            process = start_process(program, agent, listener, streams, directory, seen)
+            if seen is not None:
+                process = ProgramRun(process, listener, seen, program.follow)
     except BaseException:
         listener.close()
         raise

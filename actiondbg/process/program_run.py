@@ -21,6 +21,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
 from actiondbg.protocol.client import Client, encode_request
 from actiondbg.support.counts import plural
+from actiondbg.tool.seen_programs import SeenPrograms
 
 _SHOWN = 60  # characters of a command line in a message
 _IDLE_SAMPLES = 4  # without work, before other processes need not wait any longer
@@ -54,6 +55,7 @@ class ProgramRun:
         process: the program.
         listener: accepts the connections of agents; a process waits there until the one before
             has ended.
+        seen: what its processes note.
         follow: the glob of the processes to debug; None for all.
 
     Attributes:
@@ -62,7 +64,9 @@ class ProgramRun:
         shared: which of stdout and stderr it shares with the process that has started it.
     """
 
-    def __init__(self, process: Process, listener: Listener, follow: str | None = None) -> None:
+    def __init__(
+        self, process: Process, listener: Listener, seen: SeenPrograms, follow: str | None = None
+    ) -> None:
         self.pid = process.pid
         self.pidfd = process.pidfd
         self.listener = listener
@@ -70,6 +74,7 @@ class ProgramRun:
         self.is_tool = False
         self.shared: list[int] = []
         self._process = process
+        self._seen = seen
         self._follow = follow
         self._status: int | None = None
         self._released: list[socket.socket] = []
@@ -122,6 +127,13 @@ class ProgramRun:
             "no action meanwhile, and may have waited for this."
         )
 
+    def report_unobserved(self) -> str | None:
+        """Report processes that a debugged one has started since, and that ran unobserved."""
+        found = self._seen.new_unobserved()
+        if found is None:
+            return None
+        return f"{found}, started by a debugged process: --follow NAME debugs one instead."
+
     def note_end(self, status: int, actions: int | None) -> None:
         """Record the end of the followed process, which may be the whole program."""
         if self.is_tool and self.is_waiting:
@@ -156,6 +168,8 @@ class ProgramRun:
         """Describe the end of a program of which no process was debugged."""
         which = f" that matches {self._follow!r}" if self._follow else ""
         ended = f"The program ended with status {status}"
+        if why := self._seen.explain():
+            return f"{ended}, and no process of it{which} made an MLIR context: {why}."
         advice = (
             "'actiondbg doctor TOOL' reports whether the tool that it starts can be debugged, "
             "unless it is started without the agent's LD_PRELOAD, as by env -i."
@@ -174,6 +188,7 @@ class ProgramRun:
 
     def note_fork(self, pid: int) -> None:
         """Record that a fork has taken the place of the followed process."""
+        self._seen.new_unobserved()  # on its way, where the process had started them, too
         last = self.processes[-1]
         last.pid, last.state, last.status, last.actions = pid, "alive", None, None
 

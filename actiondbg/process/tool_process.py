@@ -18,6 +18,7 @@ from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
 from actiondbg.support.pidfd import open_pidfd
 from actiondbg.tool.program import Program, StartedProgram
+from actiondbg.tool.seen_programs import SeenPrograms
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 
@@ -172,7 +173,12 @@ class Process:
 
 
 def start_process(
-    program: Program, agent: Path, listener: Listener, streams: Streams, directory: Path
+    program: Program,
+    agent: Path,
+    listener: Listener,
+    streams: Streams,
+    directory: Path,
+    seen: SeenPrograms | None = None,
 ) -> Process:
     """Start the tool of a session.
 
@@ -183,6 +189,7 @@ def start_process(
         streams: the redirections of the standard streams. The default of stdin is ours, unless
             that is a terminal, which the tool must not compete for.
         directory: of the session; holds the default files ``stdout`` and ``stderr``.
+        seen: notes what a program starts; None for a tool.
 
     Raises:
         LaunchError: a file cannot be opened, or the tool cannot be started.
@@ -192,6 +199,8 @@ def start_process(
     chosen = (other if one is None else one for one, other in zip(streams, defaults, strict=True))
     with Streams(*chosen).opened() as opened:
         variables = {"ACTIONDBG_SOCKET": str(listener.path)}
+        if seen is not None:
+            variables |= seen.variables
         return Process(program.popen(agent, variables, opened, group=0))
 
 

@@ -9,6 +9,7 @@ from actiondbg.tool.without import VARIABLE as WITHOUT
 
 PRELOAD = "LD_PRELOAD"
 USERS_PRELOAD = "ACTIONDBG_PRELOAD"
+SEEN = "ACTIONDBG_SEEN"  # the path of the file of SeenPrograms
 # What the agent reads, and removes from the environment when it begins to observe.
 _OF_AGENTS = (
     "ACTIONDBG_SOCKET",
@@ -18,6 +19,7 @@ _OF_AGENTS = (
     "ACTIONDBG_FOLLOW",
     "ACTIONDBG_CACHE",
     WITHOUT,
+    SEEN,
     USERS_PRELOAD,
 )
 

@@ -14,6 +14,7 @@
 #include "detour/LateLibraries.h"
 #include "detour/Pointers.h"
 #include "interpose/HookedCapabilities.h"
+#include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 
@@ -204,6 +205,10 @@ private:
   }
 
   void attachOrPass(Gated &one) {
+    if (isOnlySeen()) {
+      noteUnobserved();
+      return leave(one);
+    }
     Instances &instances = Instances::all();
     for (unsigned i = 0; i < instances.count(); ++i)
       if (instances.fileOf(i) == one.object.path)
@@ -278,9 +283,14 @@ private:
   }
 
   /// Leaves an object alone.
-  void pass(Gated &one, const std::string &why) {
+  void leave(Gated &one) {
     for (const Gate &gate : one.gates)
       gate.crossing->target = gate.crossing->original;
+  }
+
+  /// Leaves an object alone, and says why.
+  void pass(Gated &one, const std::string &why) {
+    leave(one);
     fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
             one.object.path.c_str(), why.c_str());
   }

@@ -9,6 +9,7 @@
 #include "support/ExitAtOnce.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <unistd.h>
 
 namespace adbg {
@@ -57,6 +58,8 @@ void Forks::become(const ForkSettings &settings) {
   case Role::Checkpoint:
     break;
   case Role::Replica:
+    // What a replay starts was started before.
+    unsetenv("ACTIONDBG_SEEN");
     Files::discard();
     handleCrashSignals();
     ignoreInterrupts();

@@ -11,6 +11,7 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/FollowedProcess.h"
+#include "interpose/SeenPrograms.h"
 #ifdef ADBG_DETOUR
 #include "interpose/HookedCapabilities.h"
 #endif
@@ -54,36 +55,44 @@ static AgentSettings &settings() {
   return *settings;
 }
 
-static std::string takeVariable(const char *name) {
+/// Reads a variable, and removes it unless it is for the children, too.
+static std::string readVariable(const char *name, bool isKept) {
   const char *value = getenv(name);
-  std::string taken = value ? value : "";
-  unsetenv(name);
-  return taken;
+  std::string text = value ? value : "";
+  if (!isKept)
+    unsetenv(name);
+  return text;
 }
 
-/// Takes the settings from the environment, and removes the agent from it, so
-/// that no child of the tool loads it.
-static void takeEnvironment() {
-  std::string socket = takeVariable("ACTIONDBG_SOCKET");
-  if (settings().socket.empty()) // a program may have been told another one
-    settings().socket = socket;
-  settings().record = {takeVariable("ACTIONDBG_RECORD"),
-                       takeVariable("ACTIONDBG_UPSTREAM_LOG"),
-                       takeVariable("ACTIONDBG_RECORD_IR"),
-                       takeVariable("ACTIONDBG_RECORD_EVENTS"),
-                       takeVariable("ACTIONDBG_RECORD_LINEAGE"),
-                       takeVariable("ACTIONDBG_RECORD_SKIPS")};
-  std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
-  settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
-  settings().isOfProgram = !takeVariable("ACTIONDBG_PROGRAM").empty();
-  unsetenv("ACTIONDBG_FOLLOW");
-  unsetenv("ACTIONDBG_CACHE");
-  unsetenv("ACTIONDBG_WITHOUT");
+static void removeAgent() {
+  for (const char *name : {"ACTIONDBG_PROGRAM", "ACTIONDBG_FOLLOW",
+                           "ACTIONDBG_CACHE", "ACTIONDBG_WITHOUT"})
+    unsetenv(name);
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else
     unsetenv("LD_PRELOAD");
   unsetenv("ACTIONDBG_PRELOAD");
+}
+
+/// Takes the settings from the environment, and removes the agent from it, so
+/// that no child of a tool loads it. The children of a program load it: those
+/// of a recorded process are recorded, those of a debugged one are only seen.
+static void takeEnvironment() {
+  settings().isOfProgram = getenv("ACTIONDBG_PROGRAM");
+  bool isKept = settings().isOfProgram && getenv("ACTIONDBG_RECORD");
+  auto read = [=](const char *name) { return readVariable(name, isKept); };
+  std::string socket = read("ACTIONDBG_SOCKET");
+  if (settings().socket.empty()) // a program may have been told another one
+    settings().socket = socket;
+  settings().record = {
+      read("ACTIONDBG_RECORD"),         read("ACTIONDBG_UPSTREAM_LOG"),
+      read("ACTIONDBG_RECORD_IR"),      read("ACTIONDBG_RECORD_EVENTS"),
+      read("ACTIONDBG_RECORD_LINEAGE"), read("ACTIONDBG_RECORD_SKIPS")};
+  std::string parent = read("ACTIONDBG_RECORD_PARENT");
+  settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
+  if (!settings().isOfProgram || !getenv("ACTIONDBG_SEEN"))
+    removeAgent();
 }
 
 static void takeEnvironmentOnce() {
@@ -149,7 +158,8 @@ static void applySettings(MLIRContext *context) {
 
 bool adbg::isStartedByFrontEnd() {
   return getenv("ACTIONDBG_SOCKET") || getenv("ACTIONDBG_RECORD") ||
-         !settings().socket.empty() || !settings().record.path.empty();
+         getenv("ACTIONDBG_UPSTREAM_LOG") || !settings().socket.empty() ||
+         !settings().record.path.empty();
 }
 
 void adbg::connectLater(const char *socket) {
@@ -199,8 +209,11 @@ void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
 void adbg::observeContext(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
-  if (!(engine.isAttached() || Engine::isLibrary) || engine.isSilentHere())
+  if (!(engine.isAttached() || Engine::isLibrary) || engine.isSilentHere()) {
+    if (!engine.isAttached())
+      noteUnobserved();
     return;
+  }
   unsigned number = Contexts::all().add(context);
   static ADBG_OF_INSTANCE bool isFirst = true;
   if (std::exchange(isFirst, false) && !findTraits(context))

@@ -8,6 +8,7 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "interpose/SeenPrograms.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 
@@ -86,23 +87,27 @@ ADBG_EXIT(exitOfC99, "_Exit")
 ADBG_EXPORT int replaceBy(const char *path, Words words,
                           Words environment) __asm__("execve");
 int replaceBy(const char *path, Words words, Words environment) {
+  noteExec(path, environment);
   return execs().execve(path, words, environment);
 }
 
 ADBG_EXPORT int replaceByFound(const char *file, Words words,
                                Words environment) __asm__("execvpe");
 int replaceByFound(const char *file, Words words, Words environment) {
+  noteExec(file, environment);
   return execs().execvpe(file, words, environment);
 }
 
 ADBG_EXPORT int replaceHere(const char *path, Words words) __asm__("execv");
 int replaceHere(const char *path, Words words) {
+  noteExec(path, environ);
   return execs().execv(path, words);
 }
 
 ADBG_EXPORT int replaceByFoundHere(const char *file,
                                    Words words) __asm__("execvp");
 int replaceByFoundHere(const char *file, Words words) {
+  noteExec(file, environ);
   return execs().execvp(file, words);
 }
 

@@ -15,8 +15,10 @@ from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.capture.processes import other_recordings
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program, StartedProgram
+from actiondbg.tool.seen_programs import SeenPrograms
 
 P = ParamSpec("P")
 
@@ -35,6 +37,9 @@ class RecordedRun(NamedTuple):
         is_program: whether it was a program that may start tools; the status is that of the
             program, and a process of it may have been killed.
         follow: the glob of the processes to record; None for all.
+        seen: of a program without a recording, why nothing was observed and what to do: a clause;
+            None if that is unknown.
+        unobserved: the processes of a program that ran unobserved: a clause; None without any.
     """
 
     path: Path | None
@@ -42,6 +47,8 @@ class RecordedRun(NamedTuple):
     others: tuple[Path, ...] = ()
     is_program: bool = False
     follow: str | None = None
+    seen: str | None = None
+    unobserved: str | None = None
 
 
 class RecordingProcess(Closeable):
@@ -53,12 +60,19 @@ class RecordingProcess(Closeable):
         started: the tool, or a program that starts tools, of which several may be recorded.
         path: the recording, if there is one.
         follow: the glob of the processes to record; None for all.
+        scratch: the folder for what the processes of a program note, owned by this object; None
+            for a tool.
     """
 
     def __init__(
-        self, started: StartedProgram, path: Path | None, follow: str | None = None
+        self,
+        started: StartedProgram,
+        path: Path | None,
+        follow: str | None = None,
+        scratch: Path | None = None,
     ) -> None:
         self.process, self._guard = started
+        self._scratch = scratch
         self.path = path
         self._follow = follow
 
@@ -101,6 +115,8 @@ class RecordingProcess(Closeable):
                 self._guard.kill()
         if self._guard is not None:
             self._guard.close()
+        if self._scratch is not None:
+            remove_directory(self._scratch)
 
     def _ends_in(self, seconds: float | None) -> bool:
         """Wait for the end without the up to 50 ms that Popen.wait(timeout) adds by polling.
@@ -141,7 +157,12 @@ class RecordingProcess(Closeable):
         if self._guard is not None:
             self._guard.close()
         others = other_recordings(path) if path is not None and is_program else []
-        return RecordedRun(path, self.process.returncode, tuple(others), is_program, self._follow)
+        run = RecordedRun(path, self.process.returncode, tuple(others), is_program, self._follow)
+        if self._scratch is None:
+            return run
+        noted = SeenPrograms(self._scratch)
+        seen = noted.explain() if path is None else None
+        return run._replace(seen=seen, unobserved=noted.new_unobserved())
 
 
 def start_recording(
@@ -210,12 +231,19 @@ def start_recording(
     agent = program.agent()
     with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else create_recording(output)
+        scratch: Path | None = None
         try:
+            if program.is_followed:
+                scratch = make_scratch("record")
+                variables |= SeenPrograms(scratch).variables
             if path is not None and program.is_followed:
                 for stale in other_recordings(path):
                     stale.unlink()
-            return RecordingProcess(program.popen(agent, variables, streams), path, program.follow)
+            started = program.popen(agent, variables, streams)
+            return RecordingProcess(started, path, program.follow, scratch)
         except BaseException:
+            if scratch is not None:
+                remove_directory(scratch)
             if path is not None:
                 path.unlink(missing_ok=True)
             raise

@@ -16,8 +16,8 @@ from tests.tool.targets.targets import TARGETS
 TARGET = TARGETS["triton"]
 pytestmark = TARGET.marks
 
-# The kernels of each recording, in the order of the processes' first contexts. Children of a
-# process that is recorded are left alone.
+# The kernels of each recording, in the order of the processes' first contexts. A fork of a process
+# that is recorded is left alone, unless it becomes a program.
 MODES = {
     "fork-before": [["add"], ["softmax"]],
     "fork-after": [["softmax"]],
@@ -25,9 +25,13 @@ MODES = {
     "pool-spawn": [["add"], ["softmax"]],
     "pool-forkserver": [["add"], ["softmax"]],
     "program-before": [["add"], ["softmax"]],
-    "program-after": [["softmax"]],
-    "exec": [["softmax"]],
+    "program-after": [["softmax"], ["add"]],
+    "exec": [["softmax"], ["add"]],
 }
+
+
+# In a session a process that has become another program is not followed.
+SESSIONS = {"fork-before": 2, "pool-fork": 2, "exec": 1}
 
 
 def _argv(mode: str) -> list[str]:
@@ -65,7 +69,7 @@ def test_recordings_of_its_processes(mode: str, tmp_path: Path) -> None:
     assert [_kernels(recorded / name) for name in names] == MODES[mode]
 
 
-@pytest.mark.parametrize("mode", ["fork-before", "pool-fork", "exec"])
+@pytest.mark.parametrize("mode", SESSIONS)
 def test_a_session_with_its_processes(mode: str, tmp_path: Path) -> None:
     with actiondbg.launch(_argv(mode), cwd=tmp_path, env=TARGET.env()) as s:
         s.breakpoints.add("pass:tritongpu-coalesce")
@@ -75,7 +79,7 @@ def test_a_session_with_its_processes(mode: str, tmp_path: Path) -> None:
             found.append(stop.name)
             stop = s.continue_()
         assert stop.status == 0
-        assert found == ["tritongpu-coalesce"] * len(MODES[mode])
-        assert [process.state for process in s.processes] == ["exited"] * len(MODES[mode])
+        assert found == ["tritongpu-coalesce"] * SESSIONS[mode]
+        assert [process.state for process in s.processes] == ["exited"] * SESSIONS[mode]
         pid = s.processes[0].pid
     assert not descendants(pid)

@@ -1,0 +1,87 @@
+"""What the processes of a program did that no front end has seen, as their agents note it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import textwrap
+from pathlib import Path
+
+from actiondbg.support.counts import plural
+from actiondbg.tool.agent_environment import SEEN
+from actiondbg.tool.identification.mlir_object import Symbols, symbols_of
+
+_SHOWN = 3  # processes or programs in a message
+_WIDTH = 60  # characters of a command line in a message
+_SMALLEST = 1 << 20  # bytes of a program with MLIR in it
+
+
+class SeenPrograms:
+    """The file in which the agents of a program's processes note what they start.
+
+    The format is that of ``actiondbg/agent/interpose/SeenPrograms.cpp``.
+
+    Args:
+        folder: for the file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "seen"
+        self._reported = 0
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables for the program; they name a file that is created here."""
+        self._path.touch(mode=0o600)
+        return {SEEN: str(self._path)}
+
+    def explain(self) -> str | None:
+        """Return why nothing was observed, and what to do, in a clause; None if it is unknown."""
+        ran, lost = (list(dict.fromkeys(self._noted(kind))) for kind in ("ran", "lost"))
+        if stripped := [repr(path) for path in ran if _is_stripped(path)]:
+            return (
+                f"it ran {_listed(stripped)}, where MLIR is stripped: neither symbol table has the "
+                "names of MLIR's functions, so that only a build that keeps .symtab can be debugged"
+            )
+        if lost:
+            return (
+                f"it started {_listed([*map(repr, lost)])} without the agent: keep LD_PRELOAD in "
+                "the environment of what the program starts, or debug this tool itself"
+            )
+        return None
+
+    def new_unobserved(self) -> str | None:
+        """Report the processes that made a context unobserved since the last call, if any."""
+        processes = self._noted("unobserved")[self._reported :]
+        self._reported += len(processes)
+        if not processes:
+            return None
+        names = _listed([*map(_process, processes)])
+        which = plural("Process", len(processes))
+        return f"{which} {names} made an MLIR context and ran unobserved"
+
+    def _noted(self, kind: str) -> list[str]:
+        with contextlib.suppress(OSError):
+            lines = self._path.read_text(errors="surrogateescape").splitlines()
+            return [line[len(kind) + 1 :] for line in lines if line.startswith(f"{kind} ")]
+        return []
+
+
+def _is_stripped(path: str) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        program = Path(path)
+        return program.stat().st_size >= _SMALLEST and symbols_of(program) is Symbols.STRIPPED
+    return False
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _process(line: str) -> str:
+    """Return a process as messages name it, such as ``123 (mlir-opt in.mlir)``."""
+    pid, _, command = line.partition(" ")
+    tool, blank, words = command.partition(" ")
+    command = os.path.basename(tool) + blank + words
+    return f"{pid} ({textwrap.shorten(command, _WIDTH, placeholder=' ...')})"

@@ -1,0 +1,206 @@
+"""Programs that start tools after they have made a context, and tools that nobody observes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.recording import open_recording
+from actiondbg.tool.identification.mlir_object import _MLIR_TEXT  # pyright: ignore[reportPrivateUsage]
+from tests.conftest import PYPI
+from tests.paths import COMMAND
+
+TEXT = "func.func @f(%a: i32) -> i32 {\n  %0 = arith.addi %a, %a : i32\n  return %0 : i32\n}\n"
+TOOL = [str(PYPI / "mlir-opt"), "in.mlir", "--canonicalize"]
+# Runs cse, has a child run canonicalize, and runs cse again.
+PARENT = """
+import multiprocessing, os, subprocess, sys
+from mlir.ir import Context, Module
+from mlir.passmanager import PassManager
+
+def compile(name="cse"):
+    with Context():
+        module = Module.parse(open("in.mlir").read())
+        PassManager.parse(f"builtin.module({name})").run(module.operation)
+        print(module, flush=True)
+
+def child(how, tool):
+    if how == "run":
+        subprocess.run(tool, check=True)
+    elif how == "environment":
+        subprocess.run(tool, check=True, env={**os.environ, "OTHER": "1"})
+    elif how == "fork":
+        if (pid := os.fork()) == 0:
+            os.execv(tool[0], tool)
+        assert os.waitpid(pid, 0)[1] == 0
+    elif how == "posix_spawn":
+        assert os.waitpid(os.posix_spawn(tool[0], tool, os.environ), 0)[1] == 0
+    elif how == "shell":
+        subprocess.run(["sh", "-c", 'true; "$@"; true', "sh", *tool], check=True)
+    elif how == "system":
+        assert os.system(" ".join(tool)) == 0
+    elif how == "spawn":
+        process = multiprocessing.get_context("spawn").Process(
+            target=compile, args=["canonicalize"])
+        process.start()
+        process.join()
+    elif how == "forked":
+        if (pid := os.fork()) == 0:
+            compile("canonicalize")
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+    elif how == "exec":
+        os.execv(tool[0], tool)
+
+if __name__ == "__main__":
+    compile()
+    child(sys.argv[1], sys.argv[2:])
+    compile()
+"""
+CHILDREN = ["run", "environment", "fork", "posix_spawn", "shell", "system", "spawn"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "in.mlir").write_text(TEXT)
+    (tmp_path / "parent.py").write_text(PARENT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _parent(how: str) -> list[str]:
+    return [sys.executable, "parent.py", how, *TOOL]
+
+
+def _run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def _record(*argv: str) -> subprocess.CompletedProcess[str]:
+    return _run(COMMAND, "record", "-o", "run.adbrec", "--", *argv)
+
+
+def _passes(path: Path) -> list[str]:
+    recording = open_recording(path)
+    assert recording.cut is None
+    names = recording.table("actions", ["tag", "name"]).to_pylist()
+    return [row["name"] for row in names if row["tag"] == "pass-execution"]
+
+
+@pytest.mark.parametrize("how", [*CHILDREN, "exec"])
+def test_a_child_of_a_process_with_a_context_is_recorded(how: str, folder: Path) -> None:
+    alone = _run(*_parent(how))
+    done = _record(*_parent(how))
+    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout) == (0, alone.stdout)
+    assert sorted(path.name for path in folder.glob("*.adbrec")) == ["run.adbrec", "run.p1.adbrec"]
+    parent = ["cse"] if how == "exec" else ["cse", "cse"]
+    assert _passes(folder / "run.adbrec") == parent
+    assert _passes(folder / "run.p1.adbrec") == ["canonicalize"]
+    assert "unobserved" not in done.stderr
+
+
+def test_a_fork_of_a_recorded_process_is_named(folder: Path) -> None:
+    alone = _run(*_parent("forked"))
+    done = _record(*_parent("forked"))
+    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+    assert [path.name for path in folder.glob("*.adbrec")] == ["run.adbrec"]
+    assert re.search(
+        r"Process \d+ \(python\S* parent.py forked .*\) made an MLIR context and ran unobserved: "
+        "a fork of a recorded process is not recorded.",
+        done.stderr,
+    )
+
+
+@pytest.mark.parametrize("how", ["run", "fork", "shell", "forked", "exec"])
+def test_a_session_names_children_that_run_unobserved(how: str, folder: Path) -> None:
+    alone = _run(*_parent(how))
+    with actiondbg.launch(_parent(how)) as session:
+        session.breakpoints.add("pass:*")
+        messages = [session.run().message]
+        while session.stop is not None and session.stop.when != "exit":
+            messages.append(session.continue_().message)
+        told = "\n".join(filter(None, messages))
+        assert session.exit_status == alone.returncode == 0
+        assert session.target.output() == alone.stdout
+    name = "python" if how == "forked" else "mlir-opt"
+    assert re.search(rf"Process \d+ \({name}\S* .*\) made an MLIR context and ran unobserved", told)
+    assert told.count("unobserved") == 1
+    assert "--follow NAME debugs one instead" in told
+
+
+def test_a_replay_does_not_report_children_again(folder: Path) -> None:
+    """The children of a replay run again, and were reported before."""
+    with actiondbg.launch(_parent("run")) as session:
+        session.breakpoints.add("pass:*")
+        session.run()
+        assert "unobserved" in (session.continue_().message or "")
+        assert session.continue_().when == "exit"
+        # A replay from the beginning, in which the child runs again.
+        stop = session.timeline.goto(2)
+        assert (stop.name, stop.ordinal) == ("cse", 2)
+        assert "unobserved" not in (stop.message or "")
+        assert "unobserved" not in (session.continue_().message or "")
+
+
+@pytest.mark.parametrize("how", ["run", "shell"])
+def test_follow_debugs_the_child(how: str, folder: Path) -> None:
+    words = [sys.executable, "parent.py", how, *TOOL]
+    with actiondbg.launch(words, follow="--canonicalize", cwd=folder) as session:
+        session.breakpoints.add("pass:*")
+        assert session.run().when == "before"
+
+
+@pytest.mark.parametrize(
+    "inner", [["record", "-q", "-o", "inner.adbrec", "--"], ["--batch", "-ex", "run", "--"]]
+)
+@pytest.mark.parametrize("outer", ["record", "session"])
+def test_a_debugger_in_a_program_keeps_its_tool(inner: list[str], outer: str, folder: Path) -> None:
+    """The program has made a context before it starts the inner one."""
+    argv = [sys.executable, "parent.py", "run", COMMAND, *inner, *TOOL]
+    alone = _run(*argv)
+    assert alone.returncode == 0
+    if outer == "record":
+        done = _record(*argv)
+    else:
+        done = _run(COMMAND, "--batch", "-ex", "run", "--", *argv)
+    assert done.returncode == 0 and done.stdout.startswith(alone.stdout)
+    assert "unobserved" not in done.stderr + done.stdout
+    if inner[0] == "record":
+        assert _passes(folder / "inner.adbrec") == ["canonicalize"]
+    if outer == "record":
+        assert _passes(folder / "run.adbrec") == ["cse", "cse"]
+        assert not (folder / "run.p1.adbrec").exists()
+
+
+def test_a_tool_without_the_agent_is_named(folder: Path) -> None:
+    """A script empties the environment of the tool."""
+    script = folder / "script"
+    script.write_text(f"#!/bin/sh\nexec env -i {' '.join(TOOL)}\n")
+    script.chmod(0o755)
+    done = _record("./script")
+    assert (done.returncode, done.stdout) == (0, _run(*TOOL).stdout)
+    assert f"it started '{TOOL[0]}' without the agent: keep LD_PRELOAD" in done.stderr
+    with actiondbg.launch(["./script"]) as session:
+        stop = session.run()
+        assert stop.status == 0 and "without the agent" in (stop.message or "")
+
+
+def test_a_stripped_tool_behind_a_script_is_named(folder: Path) -> None:
+    """The program that the script becomes holds MLIR's texts, and no symbols."""
+    source = folder / "tool.c"
+    text = _MLIR_TEXT.decode()
+    source.write_text(
+        f'const char text[2 << 20] = "{text}";\nint main(void) {{ return text[1] == 0; }}\n'
+    )
+    subprocess.run(["cc", "-s", "-o", folder / "tool", source], check=True)
+    script = folder / "script"
+    script.write_text("#!/usr/bin/env python3\nimport os\nos.execv('tool', ['tool'])\n")
+    script.chmod(0o755)
+    done = _record("./script")
+    assert done.returncode == 0
+    assert f"it ran '{folder / 'tool'}', where MLIR is stripped" in done.stderr

@@ -26,7 +26,7 @@ from actiondbg.process.tool_process import Listener, ToolProcess, start_process
 from actiondbg.process.waiting_program import WaitingProgram
 from actiondbg.protocol.capabilities import OF_ONE_THREAD, missing_text
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
-from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.support.interrupts import HeldInterrupts, wait_for_end
 from actiondbg.tool.program import Program
 from actiondbg.tool.seen_programs import SeenPrograms
 
@@ -532,6 +532,7 @@ class Execution:
     def _end(self, rest: bytes) -> Stop:
         """End the tool after its connection was closed, and return the last stop."""
         self._read_remaining()
+        self._await_other_program()
         status = self._process.end(kill=False)
         self._close()
         stop = self._set_exit(status)
@@ -540,6 +541,16 @@ class Execution:
                 f"The connection to the agent ended in the middle of a message, {quoted(rest)}."
             )
         return stop
+
+    def _await_other_program(self) -> None:
+        """Wait for the end of the program that the tool has become by exec, without the agent."""
+        if self._program is None or not self._program.has_become_another():
+            return
+        try:
+            self._held.open()
+            wait_for_end(self._process.pidfd, None)
+        finally:
+            self._held.shut()
 
     def _read_remaining(self) -> None:
         """Read the notifications that arrived before the end of the connection."""

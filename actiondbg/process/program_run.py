@@ -134,6 +134,10 @@ class ProgramRun:
             return None
         return f"{found}, started by a debugged process: --follow NAME debugs one instead."
 
+    def has_become_another(self) -> bool:
+        """Return whether the followed process became a program that runs on unobserved."""
+        return bool(self.processes) and self._seen.has_become_another(self.processes[-1].pid)
+
     def note_end(self, status: int, actions: int | None) -> None:
         """Record the end of the followed process, which may be the whole program."""
         if self.is_tool and self.is_waiting:

@@ -60,6 +60,10 @@ class SeenPrograms:
         which = plural("Process", len(processes))
         return f"{which} {names} made an MLIR context and ran unobserved"
 
+    def has_become_another(self, pid: int) -> bool:
+        """Return whether a debugged process was about to become another program by exec."""
+        return str(pid) in self._noted("became")
+
     def _noted(self, kind: str) -> list[str]:
         with contextlib.suppress(OSError):
             lines = self._path.read_text(errors="surrogateescape").splitlines()

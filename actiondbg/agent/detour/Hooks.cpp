@@ -205,10 +205,8 @@ private:
   }
 
   void attachOrPass(Gated &one) {
-    if (isOnlySeen()) {
-      noteUnobserved();
+    if (isChildOfDebugged())
       return leave(one);
-    }
     Instances &instances = Instances::all();
     for (unsigned i = 0; i < instances.count(); ++i)
       if (instances.fileOf(i) == one.object.path)

@@ -5,11 +5,11 @@
 #include "fork/ProcessTitle.h"
 #include "fork/QuietFork.h"
 #include "fork/SilentStreams.h"
+#include "interpose/SeenPrograms.h"
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"
 
 #include <csignal>
-#include <cstdlib>
 #include <unistd.h>
 
 namespace adbg {
@@ -36,6 +36,7 @@ static void ignoreInterrupts() {
 void Forks::become(const ForkSettings &settings) {
   role = settings.role;
   titleAsCheckpoint(role == Role::Checkpoint);
+  noteDebugged(/*isReplay=*/role == Role::Replica || role == Role::Trial);
   connection.abandon();
   if (role == Role::Replica || role == Role::Trial)
     checkpoints = Checkpoints();
@@ -58,8 +59,6 @@ void Forks::become(const ForkSettings &settings) {
   case Role::Checkpoint:
     break;
   case Role::Replica:
-    // What a replay starts was started before.
-    unsetenv("ACTIONDBG_SEEN");
     Files::discard();
     handleCrashSignals();
     ignoreInterrupts();

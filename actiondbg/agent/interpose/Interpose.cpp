@@ -80,7 +80,9 @@ static void removeAgent() {
 /// of a recorded process are recorded, those of a debugged one are only seen.
 static void takeEnvironment() {
   settings().isOfProgram = getenv("ACTIONDBG_PROGRAM");
-  bool isKept = settings().isOfProgram && getenv("ACTIONDBG_RECORD");
+  // Several logs would overwrite each other.
+  bool isKept = settings().isOfProgram && getenv("ACTIONDBG_SEEN") &&
+                !getenv("ACTIONDBG_UPSTREAM_LOG");
   auto read = [=](const char *name) { return readVariable(name, isKept); };
   std::string socket = read("ACTIONDBG_SOCKET");
   if (settings().socket.empty()) // a program may have been told another one
@@ -91,7 +93,7 @@ static void takeEnvironment() {
       read("ACTIONDBG_RECORD_LINEAGE"), read("ACTIONDBG_RECORD_SKIPS")};
   std::string parent = read("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
-  if (!settings().isOfProgram || !getenv("ACTIONDBG_SEEN"))
+  if (!isKept)
     removeAgent();
 }
 
@@ -152,8 +154,10 @@ static void applySettings(MLIRContext *context) {
   if (observes &&
       !Engine::startObserving(given.record, context->isMultithreadingEnabled()))
     exitAtOnce(3);
-  if (!given.socket.empty())
+  if (!given.socket.empty()) {
+    noteDebugged(/*isReplay=*/false);
     Engine::get().attach(given.socket);
+  }
 }
 
 bool adbg::isStartedByFrontEnd() {

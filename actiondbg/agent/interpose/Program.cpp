@@ -8,6 +8,7 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "interpose/SeenPrograms.h"
 
 using namespace adbg;
 
@@ -17,8 +18,8 @@ extern "C" {
 /// recorded: not if it is debugged or recorded as a whole.
 ADBG_EXPORT bool adbg_prepare();
 bool adbg_prepare() {
-  if (!Engine::isLibrary &&
-      (Engine::first().isAttached() || isStartedByFrontEnd()))
+  if (!Engine::isLibrary && (Engine::first().isAttached() ||
+                             (isStartedByFrontEnd() && !isChildOfDebugged())))
     return false;
   Engine::isLibrary = true;
   return true;

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
+#include <vector>
 
 namespace adbg {
 
@@ -19,8 +21,9 @@ namespace adbg {
 static char seenFile[PATH_MAX];
 /// The value of LD_PRELOAD with this agent.
 static char preload[PATH_MAX];
-/// Whether this process was started to be debugged or recorded.
-static bool wasStarted = true;
+/// Whether this program, of this process or of the one that it is a fork of, is
+/// debugged.
+static bool isDebugged = false;
 
 /// Adds a line with one write: other processes write, too. The file is not kept
 /// open: a program may close what it has not opened, or count it.
@@ -42,8 +45,6 @@ static void note(const char *kind, const char *text) {
 
 // Before the environment is cleared.
 __attribute__((constructor(102))) static void noteProgram() {
-  wasStarted = getenv("ACTIONDBG_SOCKET") || getenv("ACTIONDBG_RECORD") ||
-               getenv("ACTIONDBG_UPSTREAM_LOG") || !getenv("ACTIONDBG_PROGRAM");
   const char *file = getenv("ACTIONDBG_SEEN");
   const char *value = getenv("LD_PRELOAD");
   if (!file || !value || strlen(file) >= sizeof(seenFile) ||
@@ -62,6 +63,11 @@ __attribute__((constructor(102))) static void noteProgram() {
 void noteExec(const char *path, char *const *environment) {
   if (!*seenFile || !path)
     return;
+  if (isDebugged && Engine::first().isOwnProcess()) {
+    char number[16];
+    snprintf(number, sizeof(number), "%d", getpid());
+    note("became ", number);
+  }
   for (char *const *one = environment; one && *one; ++one)
     if (strncmp(*one, "LD_PRELOAD=", 11) == 0 && strstr(*one + 11, preload))
       return;
@@ -88,6 +94,96 @@ void noteUnobserved() {
   note("unobserved ", text);
 }
 
-bool isOnlySeen() { return !wasStarted && !Engine::isLibrary; }
+void noteDebugged(bool isReplay) {
+  isDebugged = true;
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  long second = sysconf(_SC_CLK_TCK);
+  char text[64];
+  snprintf(text, sizeof(text), "%d %lld", getpid(),
+           static_cast<long long>(now.tv_sec) * second +
+               now.tv_nsec / (1000000000 / second));
+  note(isReplay ? "replayed " : "debugged ", text);
+}
+
+namespace {
+/// A running process, as in proc(5): the time of its start is in ticks since
+/// boot.
+struct RunningProcess {
+  pid_t parent = 0;
+  long long start = 0;
+
+  explicit RunningProcess(pid_t pid) {
+    char path[32], text[1024];
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+    if (file >= 0)
+      close(file);
+    text[std::max<ssize_t>(size, 0)] = 0;
+    // The name before it may hold any character.
+    const char *rest = strrchr(text, ')');
+    if (rest)
+      sscanf(rest + 1,
+             " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+             "%*d %*d %*d %lld",
+             &parent, &start);
+  }
+};
+
+/// The processes that are debugged, from the file.
+class DebuggedProcesses {
+public:
+  DebuggedProcesses() {
+    FILE *file = fopen(seenFile, "re");
+    char line[PATH_MAX + 32];
+    Entry entry;
+    while (file && fgets(line, sizeof(line), file))
+      if (sscanf(line, "debugged %d %lld", &entry.pid, &entry.since) == 2)
+        all.push_back({entry.pid, entry.since, false});
+      else if (sscanf(line, "replayed %d %lld", &entry.pid, &entry.since) == 2)
+        all.push_back({entry.pid, entry.since, true});
+    if (file)
+      fclose(file);
+  }
+
+  struct Entry {
+    pid_t pid = 0;
+    long long since = 0;
+    bool isReplay = false;
+  };
+
+  /// Returns the debugged process that this one was, or that has started it or
+  /// one of its ancestors; null if there is none. What was started before it
+  /// was debugged is another process of the program.
+  const Entry *find() const {
+    constexpr int most = 100;
+    long long started = LLONG_MAX;
+    pid_t pid = getpid();
+    for (int depth = 0; pid > 1 && depth < most; ++depth) {
+      for (const Entry &one : all)
+        if (one.pid == pid && started >= one.since)
+          return &one;
+      RunningProcess process(pid);
+      started = process.start;
+      pid = process.parent;
+    }
+    return nullptr;
+  }
+
+private:
+  std::vector<Entry> all;
+};
+} // namespace
+
+bool isChildOfDebugged() {
+  if (!*seenFile || isDebugged || Engine::isLibrary)
+    return false;
+  DebuggedProcesses debugged;
+  const DebuggedProcesses::Entry *found = debugged.find();
+  if (found && !found->isReplay)
+    noteUnobserved();
+  return found;
+}
 
 } // namespace adbg

@@ -11,17 +11,21 @@
 
 namespace adbg {
 
-/// Notes that this process is about to become another program, if its new
-/// environment does not preload the agent. Async-signal-safe.
+/// Notes that this process is about to become another program, if it is
+/// debugged, or if its new environment does not preload the agent.
+/// Async-signal-safe in a child of vfork.
 void noteExec(const char *path, char *const *environment);
 
 /// Notes, once, that this process makes a context which is not observed, though
 /// the user wants it.
 void noteUnobserved();
 
-/// Whether this process was started by one that is debugged: it only notes that
-/// it makes a context.
-bool isOnlySeen();
+/// Notes that this process is debugged, or repeats what a debugged one did.
+void noteDebugged(bool isReplay);
+
+/// Whether this process runs unobserved, as a debugged one has started it or
+/// become it: that one may wait for its end. Notes it then.
+bool isChildOfDebugged();
 
 } // namespace adbg
 

@@ -116,7 +116,7 @@ def test_a_fork_of_a_recorded_process_is_named(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("how", ["run", "fork", "shell", "forked", "exec"])
+@pytest.mark.parametrize("how", [*CHILDREN, "forked", "exec"])
 def test_a_session_names_children_that_run_unobserved(how: str, folder: Path) -> None:
     alone = _run(*_parent(how))
     with actiondbg.launch(_parent(how)) as session:
@@ -127,18 +127,23 @@ def test_a_session_names_children_that_run_unobserved(how: str, folder: Path) ->
         told = "\n".join(filter(None, messages))
         assert session.exit_status == alone.returncode == 0
         assert session.target.output() == alone.stdout
-    name = "python" if how == "forked" else "mlir-opt"
+    name = "python" if how in ("forked", "spawn") else "mlir-opt"
     assert re.search(rf"Process \d+ \({name}\S* .*\) made an MLIR context and ran unobserved", told)
     assert told.count("unobserved") == 1
     assert "--follow NAME debugs one instead" in told
 
 
-def test_a_replay_does_not_report_children_again(folder: Path) -> None:
-    """The children of a replay run again, and were reported before."""
-    with actiondbg.launch(_parent("run")) as session:
+@pytest.mark.parametrize("how", ["run", "environment", "shell"])
+def test_a_replay_does_not_report_children_again(how: str, folder: Path) -> None:
+    """The children of a replay run again, wait for nobody, and were reported before."""
+    with actiondbg.launch(_parent(how)) as session:
         session.breakpoints.add("pass:*")
         session.run()
         assert "unobserved" in (session.continue_().message or "")
+        session.next()
+        stop = session.timeline.reverse_step()
+        assert (stop.name, stop.ordinal, stop.when) == ("cse", 2, "before")
+        assert "unobserved" not in (stop.message or "")
         assert session.continue_().when == "exit"
         # A replay from the beginning, in which the child runs again.
         stop = session.timeline.goto(2)
@@ -175,6 +180,16 @@ def test_a_debugger_in_a_program_keeps_its_tool(inner: list[str], outer: str, fo
     if outer == "record":
         assert _passes(folder / "run.adbrec") == ["cse", "cse"]
         assert not (folder / "run.p1.adbrec").exists()
+
+
+def test_a_program_that_a_debugged_process_becomes_is_not_killed(folder: Path) -> None:
+    """It runs for longer than a tool takes to end."""
+    words = ["/bin/sh", "-c", "sleep 6; echo finished; exit 3"]
+    argv = [sys.executable, "parent.py", "exec", *words]
+    done = _run(COMMAND, "--batch", "--return-child-result", "-ex", "run", "--", *argv)
+    assert done.returncode == 3
+    assert "\nfinished\nThe tool ended with status 3" in done.stdout
+    assert _record(*argv).returncode == 3
 
 
 def test_a_tool_without_the_agent_is_named(folder: Path) -> None:

@@ -12,6 +12,7 @@
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 
+#include <alloca.h>
 #include <cerrno>
 
 using namespace adbg;
@@ -63,7 +64,7 @@ namespace {
 /// The functions of the C library, looked up early: a child of vfork must not.
 struct Execs {
   Exec<const char *, Words, Words> execve{"execve"}, execvpe{"execvpe"};
-  Exec<const char *, Words> execv{"execv"}, execvp{"execvp"};
+  Exec<const char *, Words> execvp{"execvp"};
   Exec<int, Words, Words> fexecve{"fexecve"};
 };
 } // namespace
@@ -87,6 +88,14 @@ ADBG_EXIT(exitOfC99, "_Exit")
 ADBG_EXPORT int replaceBy(const char *path, Words words,
                           Words environment) __asm__("execve");
 int replaceBy(const char *path, Words words, Words environment) {
+  if (LLVM_UNLIKELY(refusesAgent(path))) {
+    size_t size = sizeOf(environment);
+    auto **own = static_cast<char **>(alloca(size * sizeof(char *)));
+    char preloaded[4096];
+    copyWithoutAgent(environment, size, own, preloaded);
+    noteExec(path, own);
+    return execs().execve(path, words, own);
+  }
   noteExec(path, environment);
   return execs().execve(path, words, environment);
 }
@@ -100,8 +109,7 @@ int replaceByFound(const char *file, Words words, Words environment) {
 
 ADBG_EXPORT int replaceHere(const char *path, Words words) __asm__("execv");
 int replaceHere(const char *path, Words words) {
-  noteExec(path, environ);
-  return execs().execv(path, words);
+  return replaceBy(path, words, environ);
 }
 
 ADBG_EXPORT int replaceByFoundHere(const char *file,

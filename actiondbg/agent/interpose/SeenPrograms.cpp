@@ -74,6 +74,65 @@ void noteExec(const char *path, char *const *environment) {
   note("lost ", path);
 }
 
+bool refusesAgent(const char *path) {
+  if (!*seenFile || !path)
+    return false;
+  static constexpr char library[] = "libasan.so.";
+  constexpr size_t name = sizeof(library) - 1;
+  constexpr off_t most =
+      1 << 20; // the names of libraries are near the beginning
+  int saved = errno;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  bool isFound = false;
+  char part[4096];
+  for (off_t at = 0; file >= 0 && at < most; at += sizeof(part) - name) {
+    ssize_t size = pread(file, part, sizeof(part), at);
+    if (size <= 0 || (at == 0 && memcmp(part,
+                                        "\x7f"
+                                        "ELF",
+                                        4) != 0))
+      break;
+    isFound = memmem(part, size, library, name);
+    if (isFound)
+      break;
+  }
+  if (file >= 0)
+    close(file);
+  errno = saved;
+  return isFound;
+}
+
+size_t sizeOf(char *const *environment) {
+  size_t size = 1;
+  while (environment && environment[size - 1])
+    ++size;
+  return size;
+}
+
+void copyWithoutAgent(char *const *environment, size_t size, char **copy,
+                      char (&preloaded)[4096]) {
+  static constexpr char variable[] = "LD_PRELOAD=";
+  constexpr size_t name = sizeof(variable) - 1;
+  size_t agent = strcspn(preload, ":"); // it is the first
+  for (size_t i = 0; i + 1 < size; ++i) {
+    char *one = environment[i];
+    const void *found = strncmp(one, variable, name) == 0
+                            ? memmem(one, strlen(one), preload, agent)
+                            : nullptr;
+    if (!found || strlen(one) >= sizeof(preloaded)) {
+      *copy++ = one;
+      continue;
+    }
+    size_t before = static_cast<const char *>(found) - one;
+    const char *behind = one + before + agent;
+    memcpy(preloaded, one, before);
+    strcpy(preloaded + before, *behind == ':' ? behind + 1 : behind);
+    if (preloaded[name])
+      *copy++ = preloaded;
+  }
+  *copy = nullptr;
+}
+
 void noteUnobserved() {
   static pid_t noted = 0;
   const char *glob = getenv("ACTIONDBG_FOLLOW");

@@ -219,3 +219,27 @@ def test_a_stripped_tool_behind_a_script_is_named(folder: Path) -> None:
     done = _record("./script")
     assert done.returncode == 0
     assert f"it ran '{folder / 'tool'}', where MLIR is stripped" in done.stderr
+
+
+SANITIZED = """\
+#include <stdio.h>
+#include <stdlib.h>
+int main() {
+  const char *preloaded = getenv("LD_PRELOAD");
+  puts(preloaded ? preloaded : "nothing");
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["run", "environment", "fork", "shell"])
+def test_a_child_with_a_sanitizer_runs_without_the_agent(how: str, folder: Path) -> None:
+    """A shared AddressSanitizer ends a program in which anything is loaded before it."""
+    (folder / "child.c").write_text(SANITIZED)
+    built = _run("gcc", "-fsanitize=address", "child.c", "-o", "child")
+    assert built.returncode == 0, built.stderr
+    parent = [sys.executable, "parent.py", how, str(folder / "child")]
+    alone = _run(*parent)
+    done = _record(*parent)
+    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+    assert "\nnothing\n" in done.stdout
+    assert _passes(folder / "run.adbrec") == ["cse", "cse"]

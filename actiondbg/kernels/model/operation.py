@@ -126,6 +126,11 @@ class Operation(ABC):
         return False
 
     @property
+    def defines_edges(self) -> bool:
+        """Whether results of NaN and infinities are defined: compilers approximate functions."""
+        return True
+
+    @property
     def own_runs(self) -> int:
         """The number of runs with ``own_operands`` that verification needs."""
         return 0

@@ -19,6 +19,8 @@ ROOT_MARK = "actiondbg_root"
 # The mark as the only attribute of an operation, or before others.
 _MARK = re.compile(rf"( attrs =)?  ?\{{{ROOT_MARK}\}}|{ROOT_MARK}, |, {ROOT_MARK}\b")
 
+# Functions that compilers replace by approximations for finite numbers.
+_APPROXIMATED = re.compile(r"math\.(r?sqrt|log2?|sin|cos|erf|exp2)\b")
 # What may hide an operand from an element of the result.
 _SELECTING = re.compile(r"(arith\.(max|min|cmp|select)|math\.(tanh|erf))")
 
@@ -94,6 +96,10 @@ class ModelOperation(Operation):
     @property
     def selects(self) -> bool:
         return _SELECTING.search(self.text) is not None
+
+    @property
+    def defines_edges(self) -> bool:
+        return _APPROXIMATED.search(self.text) is None
 
     def arguments(self) -> Mapping[str, Argument]:
         return {

@@ -121,9 +121,8 @@ def expectation_of(
     reference = _reference(operation, operands, compute)
     values, result = reference.values, operation.result.type
     run = OperandRun(kind, index)
-    if kind == "edges":  # of NaN and infinities the reference has no magnitude
-        finite = numpy.isfinite(reference.magnitude)
-        reference = replace(reference, magnitude=numpy.where(finite, reference.magnitude, 0.0))
+    if kind == "edges":
+        reference = replace(reference, magnitude=_magnitude_of_edges(reference))
     limit = _exact_limit(operation)
     small = float(numpy.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
@@ -151,6 +150,19 @@ def expectation_of(
         bound = numpy.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
         method = _EQUAL
     return Expectation(operands, values, bound, method, run)
+
+
+def _magnitude_of_edges(reference: Reference) -> np.ndarray:
+    """Return the magnitude of a result some operands of which are NaN or infinite.
+
+    Of such results there is none. A finite one that was selected from them is as exact as the
+    operation is, and else unknown.
+    """
+    import numpy
+
+    magnitude = numpy.broadcast_to(reference.magnitude, reference.values.shape)
+    unknown = numpy.isfinite(reference.values) & (not reference.exact)
+    return numpy.where(numpy.isfinite(magnitude), magnitude, numpy.where(unknown, numpy.inf, 0.0))
 
 
 def _exact_limit(operation: Operation) -> int:

@@ -94,7 +94,7 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     else:
         counts.append(("reals", 1 if exact else repeated))
         counts.append(("huge", precise) if exact else ("large", 1))
-        counts.append(("edges", int(exact)))
+        counts.append(("edges", int(operation.defines_edges)))
     counts.append(("extremes", _extreme_runs(operation)))
     counts.append(("own", _own_runs(operation)))
     runs = [OperandRun(kind, index) for kind, count in counts for index in range(count)]

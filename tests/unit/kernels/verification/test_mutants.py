@@ -321,3 +321,20 @@ def test_edge_values_have_the_results_of_the_semantics() -> None:
 
     for kernel in (larger, finite, last_zero):
         assert not _kept(operation, expectations, kernel)
+
+
+def test_exponentials_of_edge_values_are_compared() -> None:
+    operation = Elementwise((12, 20), ("add", "exp"))
+    expectations = expected_results(operation)
+    right = loop_kernel(operation)
+    assert _kept(operation, expectations, right)
+
+    def without_nan(operands: Arrays) -> np.ndarray:
+        result = right(operands)
+        return np.where(np.isnan(result), np.float32(0), result)
+
+    def without_infinity(operands: Arrays) -> np.ndarray:
+        return np.minimum(right(operands), np.float32(3e38))
+
+    for kernel in (without_nan, without_infinity):
+        assert not _kept(operation, expectations, kernel)

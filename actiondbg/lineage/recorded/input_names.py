@@ -30,13 +30,12 @@ _LONGEST = 2000  # characters of the results of one operation
 class _Parsed(NamedTuple):
     """An operation in the file, and in the printed text: where its results and its name begin."""
 
-    index: int
     results: int
     name: int
     printed: int
 
 
-def with_input_names(stage: Stage, header: Header) -> Stage | None:
+def with_input_names(stage: Stage, header: Header) -> str | None:
     """Return the printed text of a run's input with the names of its file.
 
     Args:
@@ -92,7 +91,7 @@ def _parsed(stage: Stage, file: str, text: str) -> Iterator[_Parsed]:
         if _is_named(text, at, name):
             results = _RESULTS.search(text, max(0, at - _LONGEST), at)
             begin = results.start() if results else at
-            yield _Parsed(index, begin, at, printed[line - 1])
+            yield _Parsed(begin, at, printed[line - 1])
 
 
 def _line_starts(text: str) -> list[int]:

@@ -173,8 +173,6 @@ def test_each_way_has_its_sources(way: Way) -> None:
     assert len([file for file in files if file.endswith(".map")]) == 1
     assert ("detour/Hooks.cpp" in files) == (way is not Way.NATIVE)
     assert any(file.startswith("portable/") for file in files) == (way is Way.PORTABLE)
-    convergence = "interpose/InterposeConvergence.cpp"
-    assert (convergence in files) == (way is not Way.PORTABLE)
 
 
 def _hooks() -> list[str]:

@@ -24,6 +24,8 @@ _TOKEN = re.compile(rf'({_NAME})|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+')
 _GROUPS = rf"{_NAME}(?:\s*:\s*\d+)?(?:\s*,\s*{_NAME}(?:\s*:\s*\d+)?)*"
 _RESULTS = re.compile(rf"{_GROUPS}\s*=\s*\Z")
 _RESULTS_OF_LINE = re.compile(rf"[ ]*{_GROUPS} = ")
+_GENERIC = re.compile(r' *"')
+_IN_NAME = re.compile(r"[\w$.]")
 _LONGEST = 2000  # characters of the results of one operation
 
 
@@ -89,9 +91,21 @@ def _parsed(stage: Stage, file: str, text: str) -> Iterator[_Parsed]:
             continue
         at = starts[int(place["line"]) - 1] + int(place["column"]) - 1
         if _is_named(text, at, name):
-            results = _RESULTS.search(text, max(0, at - _LONGEST), at)
-            begin = results.start() if results else at
-            yield _Parsed(begin, at, printed[line - 1])
+            yield _Parsed(_results_begin(text, at), at, printed[line - 1])
+
+
+def _results_begin(text: str, at: int) -> int:
+    """Return where the results of an operation begin; where its name does without results."""
+    before = at - 1
+    while before >= 0 and text[before].isspace():
+        before -= 1
+    if before < 0 or text[before] != "=":
+        return at
+    # Usually they are on one line.
+    for first in (text.rfind("\n", 0, before) + 1, max(0, at - _LONGEST)):
+        if results := _RESULTS.search(text, first, at):
+            return results.start()
+    return at
 
 
 def _line_starts(text: str) -> list[int]:
@@ -102,7 +116,7 @@ def _is_named(text: str, at: int, name: str) -> bool:
     """Whether an operation begins there: quoted, or perhaps without a default dialect."""
     forms = (f'"{name}"', name, name.partition(".")[2])
     return any(
-        form and text.startswith(form, at) and not re.match(r"[\w$.]", text[at + len(form) :][:1])
+        form and text.startswith(form, at) and not _IN_NAME.match(text, at + len(form))
         for form in forms
     )
 
@@ -166,9 +180,10 @@ class _Matching:
         return self._results.get(value) or self._others.get(value)
 
     def _is_same_form(self, one: _Parsed) -> bool:
-        found = _RESULTS_OF_LINE.match(self._printed.text, one.printed)
-        line = self._printed.text[found.end() if found else one.printed :][:200]
-        return line.lstrip().startswith('"') == (self._text[one.name] == '"')
+        printed = self._printed.text
+        found = _RESULTS_OF_LINE.match(printed, one.printed)
+        is_generic = _GENERIC.match(printed, found.end() if found else one.printed) is not None
+        return is_generic == (self._text[one.name] == '"')
 
     def _completed(self, found: dict[int, str]) -> dict[int, str]:
         taken = {token[1] for token in _TOKEN.finditer(self._text) if token[1]}

@@ -20,6 +20,7 @@ from actiondbg.kernels.errors import (
     KernelOutOfMemory,
     KernelTimedOut,
     LoaderFailed,
+    NotRunnable,
     WroteOutOfBounds,
 )
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -214,7 +215,6 @@ def test_a_crash_leaves_the_next_kernel_alone(
     [
         ({"symbol": "absent"}, "undefined symbol: absent"),
         ({"path": Path("absent.so")}, "cannot open shared object file"),
-        ({"loader": "absent_module:load"}, "No module named 'absent_module'"),
         ({"loader": "tests.fakes.kernels.c_kernel:absent"}, "no attribute 'absent'"),
     ],
 )
@@ -224,6 +224,11 @@ def test_a_kernel_that_cannot_be_loaded(
     with pytest.raises(LoaderFailed) as error:
         KernelProcess(replace(compiled(RIGHT), **change))
     assert message in str(error.value)
+
+
+def test_a_kernel_whose_loader_is_not_installed_cannot_be_run_here(compiled: Compile) -> None:
+    with pytest.raises(NotRunnable, match="needs the Python module absent_module"):
+        KernelProcess(replace(compiled(RIGHT), loader="absent_module:load"))
 
 
 def test_a_server_that_was_killed_is_started_again(

@@ -85,7 +85,7 @@ def _load() -> AgentLibrary:
     if hasattr(process, "adbg_prepare"):
         return AgentLibrary(process)  # preloaded
     from actiondbg.tool import build_agent, find_tool
-    from actiondbg.tool.without import capabilities_without
+    from actiondbg.tool.agent_environment import capabilities_without
 
     capabilities_without((), os.environ)  # which the agent reads itself
 

@@ -14,6 +14,7 @@ from actiondbg.doctor.trial import run_trial
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
 from actiondbg.tool import Tool, agent_state, find_tool, fitted
+from actiondbg.tool.agent_environment import capabilities_without
 from actiondbg.tool.discovery import UNKNOWN_LLVM, portable
 from actiondbg.tool.identification.mlir_object import (
     build_id_of,
@@ -22,7 +23,6 @@ from actiondbg.tool.identification.mlir_object import (
     symbols_of,
 )
 from actiondbg.tool.way import Way
-from actiondbg.tool.without import capabilities_without
 
 
 class Examined(msgspec.Struct):

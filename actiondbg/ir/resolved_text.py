@@ -18,13 +18,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 from actiondbg.ir.value_names import NamedKey, NamedKeys, ValueNames, hint_of
 
-_NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
-NAMES = re.compile(_NAME)
+NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
+NAMES = re.compile(NAME)
 NUMBERED_ARGUMENT = re.compile(r"%arg\d+")
 # Each alternative begins with a distinct character, so that re skips fast to the next match.
 _TOKEN = re.compile(
-    rf"(?P<name>{_NAME})"
-    rf"|(?P<line>\n[ \t]*+(?:{_NAME}(?::\d+)?(?:,[ ]{_NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
+    rf"(?P<name>{NAME})"
+    rf"|(?P<line>\n[ \t]*+(?:{NAME}(?::\d+)?(?:,[ ]{NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
     r'|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+'
     r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.errors import ActiondbgError, NoSuchUnit
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"@\d+")
 _RESULT = re.compile(r"(%[\w$.-]+)(?::\d+)?(?:, .*?)? = ")
-_PLACE = re.compile(r'"(?P<file>.*)":(?P<line>\d+):\d+')
 
 
 class SessionLineage:
@@ -41,7 +39,6 @@ class SessionLineage:
 
     def __init__(self, session: DebugSession, end: End) -> None:
         self._session = session
-        self._files: dict[str, list[str]] = {}  # the lines of each
         moments: list[OperationChanges] = []
         is_over = False
         if isinstance(session, RecordedSession):
@@ -81,8 +78,8 @@ class SessionLineage:
     def named(self, answer: TrackAnswer) -> TrackAnswer:
         """Return an answer with the names that values have in the session.
 
-        The text of an operation of this stop is that of the session, and the text of one of the
-        input is that of the file. The operations of other stages have the printer's names.
+        The text of an operation of this stop is that of the session. The operations of other
+        stages but the input have the printer's names.
         """
         if isinstance(self._session, RecordedSession):
             return answer
@@ -101,23 +98,7 @@ class SessionLineage:
                 line = excerpt.lines[excerpt.current]
                 text = line.text.partition("\n")[0]
                 return text if line.id == one.node else f"{one.name} inside {text}"
-        return self._line_of_file(one) if one.stage == self.first.name else None
-
-    def _line_of_file(self, one: AnsweredOperation) -> str | None:
-        """Return the line of the file at which the parser found an operation."""
-        place = _PLACE.fullmatch(one.location)
-        if place is None:
-            return None
-        lines = self._files.get(place["file"])
-        if lines is None:
-            try:
-                text = Path(place["file"]).read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                text = ""
-            lines = self._files[place["file"]] = text.splitlines()
-        number = int(place["line"])
-        line = lines[number - 1].strip() if number <= len(lines) else ""
-        return line if one.name.rpartition(".")[2] in line else None
+        return None
 
     def _by_id(self, target: str, stage: Stage) -> Operation:
         is_id = _ID.fullmatch(target)

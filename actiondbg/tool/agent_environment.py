@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from actiondbg.errors import UsageError
 from actiondbg.tool.program_guard import VARIABLE
-from actiondbg.tool.without import VARIABLE as WITHOUT
 
 PRELOAD = "LD_PRELOAD"
 USERS_PRELOAD = "ACTIONDBG_PRELOAD"
+WITHOUT = "ACTIONDBG_WITHOUT"  # names with commas between them, for the agent and from the user
 SEEN = "ACTIONDBG_SEEN"  # the path of the file of SeenPrograms
 # What the agent reads, and removes from the environment when it begins to observe.
 _OF_AGENTS = (
@@ -39,3 +40,26 @@ def without_agents(environment: Mapping[str, str]) -> dict[str, str]:
         if name in _OF_AGENTS or name.startswith("ACTIONDBG_RECORD_"):
             del result[name]
     return result
+
+
+def capabilities_without(names: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the capabilities to switch off: names, and those of the user's environment.
+
+    A debugger that debugs us has a variable of its own in our environment, which is not for us.
+
+    Raises:
+        UsageError: a name is that of no capability.
+    """
+    given = "" if VARIABLE in environment else environment.get(WITHOUT, "")
+    wanted = tuple(dict.fromkeys([*names, *filter(None, given.split(","))]))
+    if wanted:
+        # Imported on demand: the messages of the protocol take a while.
+        from actiondbg.protocol.capabilities import CAPABILITIES
+
+        for name in wanted:
+            if name not in CAPABILITIES:
+                raise UsageError(
+                    f"There is no capability {name!r} to switch off: choose among "
+                    f"{', '.join(CAPABILITIES)}."
+                )
+    return wanted

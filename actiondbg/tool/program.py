@@ -22,14 +22,18 @@ from actiondbg.tool import (
     fitted,
 )
 from actiondbg.tool.address_layout import address_layout
-from actiondbg.tool.agent_environment import PRELOAD, USERS_PRELOAD, without_agents
+from actiondbg.tool.agent_environment import (
+    PRELOAD,
+    USERS_PRELOAD,
+    WITHOUT,
+    capabilities_without,
+    without_agents,
+)
 from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.discovery import portable
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.shipped import is_preloadable
 from actiondbg.tool.way import Way
-from actiondbg.tool.without import VARIABLE as WITHOUT
-from actiondbg.tool.without import capabilities_without
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 

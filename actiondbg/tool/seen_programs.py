@@ -28,6 +28,7 @@ class SeenPrograms:
     def __init__(self, folder: Path) -> None:
         self._path = folder / "seen"
         self._reported = 0
+        self._size = 0  # of the file, when it was read last for a report
 
     @property
     def variables(self) -> dict[str, str]:
@@ -52,6 +53,9 @@ class SeenPrograms:
 
     def new_unobserved(self) -> str | None:
         """Report the processes that made a context unobserved since the last call, if any."""
+        if (size := self._written()) == self._size:
+            return None  # as at most stops
+        self._size = size
         processes = self._noted("unobserved")[self._reported :]
         self._reported += len(processes)
         if not processes:
@@ -63,6 +67,11 @@ class SeenPrograms:
     def has_become_another(self, pid: int) -> bool:
         """Return whether a debugged process was about to become another program by exec."""
         return str(pid) in self._noted("became")
+
+    def _written(self) -> int:
+        with contextlib.suppress(OSError):
+            return self._path.stat().st_size
+        return 0
 
     def _noted(self, kind: str) -> list[str]:
         with contextlib.suppress(OSError):

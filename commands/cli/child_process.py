@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 
 _STDIN = 0  # which may be closed
+_REFUSED = 3  # the status with which an agent ends a tool that it cannot record
 _COMPILING = "Compiling the agent (once, about 15 s) ..."
 
 
@@ -41,6 +42,8 @@ def without_context(done: RecordedRun) -> str:
             f"no process of the program{which} made an MLIR context: 'actiondbg doctor TOOL' "
             "reports whether the tool that it starts can be debugged"
         )
+    if done.status == _REFUSED:
+        return f"the tool ended with status {done.status} before the recording began"
     return "the tool ended without creating an MLIR context"
 
 

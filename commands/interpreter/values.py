@@ -86,7 +86,7 @@ def seconds(text: str) -> float:
 
 def capability(text: str) -> str:
     """Parse the name of a capability of the agent."""
-    from actiondbg.tool.without import capabilities_without
+    from actiondbg.tool.agent_environment import capabilities_without
 
     try:
         capabilities_without([text], {})

@@ -17,7 +17,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
-from actiondbg.support.counts import plural
+from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,7 +98,8 @@ def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:
     changes = sorted(stop.changes, key=lambda each: (each.id != stop.id, each.what == "block"))
     lines = [f"  {_colored_change(context, change, stop.ordinal)}" for change in changes[:most]]
     if (rest := stop.change_count - len(lines)) > 0:
-        lines.append(f"  ... and {rest} more: info changes")
+        more = f"... and {rest} more" if lines else counted(rest, "change")
+        lines.append(f"  {more}: info changes")
     return lines
 
 

@@ -11,8 +11,9 @@ using llvm::StringRef;
 namespace adbg {
 
 namespace {
-/// A function that must be detoured for a capability: one of these symbols. The
-/// first capability with a function is what the agent has it for.
+/// A function that must be detoured for a capability, by either of two symbols.
+/// Of several capabilities that need a function, the first owns it: --without
+/// leaves the function alone with its owner only.
 struct Need {
   StringRef capability;
   const char *symbol;

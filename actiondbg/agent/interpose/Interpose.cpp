@@ -76,8 +76,9 @@ static void removeAgent() {
 }
 
 /// Takes the settings from the environment, and removes the agent from it, so
-/// that no child of a tool loads it. The children of a program load it: those
-/// of a recorded process are recorded, those of a debugged one are only seen.
+/// that no child of a tool loads it. The children of a program load the agent:
+/// children of a recorded process are recorded, and children of a debugged
+/// process only noted.
 static void takeEnvironment() {
   settings().isOfProgram = getenv("ACTIONDBG_PROGRAM");
   // Several logs would overwrite each other.

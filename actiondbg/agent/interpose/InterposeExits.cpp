@@ -12,7 +12,6 @@
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 
-#include <alloca.h>
 #include <cerrno>
 
 using namespace adbg;
@@ -64,7 +63,6 @@ namespace {
 /// The functions of the C library, looked up early: a child of vfork must not.
 struct Execs {
   Exec<const char *, Words, Words> execve{"execve"}, execvpe{"execvpe"};
-  Exec<const char *, Words> execvp{"execvp"};
   Exec<int, Words, Words> fexecve{"fexecve"};
 };
 } // namespace
@@ -88,23 +86,17 @@ ADBG_EXIT(exitOfC99, "_Exit")
 ADBG_EXPORT int replaceBy(const char *path, Words words,
                           Words environment) __asm__("execve");
 int replaceBy(const char *path, Words words, Words environment) {
-  if (LLVM_UNLIKELY(refusesAgent(path))) {
-    size_t size = sizeOf(environment);
-    auto **own = static_cast<char **>(alloca(size * sizeof(char *)));
-    char preloaded[4096];
-    copyWithoutAgent(environment, size, own, preloaded);
-    noteExec(path, own);
-    return execs().execve(path, words, own);
-  }
-  noteExec(path, environment);
-  return execs().execve(path, words, environment);
+  return execNoted(path, environment, [=](Words chosen) {
+    return execs().execve(path, words, chosen);
+  });
 }
 
 ADBG_EXPORT int replaceByFound(const char *file, Words words,
                                Words environment) __asm__("execvpe");
 int replaceByFound(const char *file, Words words, Words environment) {
-  noteExec(file, environment);
-  return execs().execvpe(file, words, environment);
+  return execNoted(file, environment, [=](Words chosen) {
+    return execs().execvpe(file, words, chosen);
+  });
 }
 
 ADBG_EXPORT int replaceHere(const char *path, Words words) __asm__("execv");
@@ -115,8 +107,7 @@ int replaceHere(const char *path, Words words) {
 ADBG_EXPORT int replaceByFoundHere(const char *file,
                                    Words words) __asm__("execvp");
 int replaceByFoundHere(const char *file, Words words) {
-  noteExec(file, environ);
-  return execs().execvp(file, words);
+  return replaceByFound(file, words, environ);
 }
 
 ADBG_EXPORT int replaceByFile(int file, Words words,

@@ -5,12 +5,14 @@
 #include "interpose/FollowedProcess.h"
 
 #include <algorithm>
+#include <alloca.h>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <elf.h>
 #include <fcntl.h>
 #include <unistd.h>
 #include <vector>
@@ -21,8 +23,7 @@ namespace adbg {
 static char seenFile[PATH_MAX];
 /// The value of LD_PRELOAD with this agent.
 static char preload[PATH_MAX];
-/// Whether this program, of this process or of the one that it is a fork of, is
-/// debugged.
+/// Whether this process is debugged, or a fork of a process that is.
 static bool isDebugged = false;
 
 /// Adds a line with one write: other processes write, too. The file is not kept
@@ -37,9 +38,11 @@ static void note(const char *kind, const char *text) {
   memcpy(line + begin, text, size);
   line[begin + size] = '\n';
   int file = open(seenFile, O_WRONLY | O_APPEND | O_CLOEXEC);
-  // A line that is not written is one that the front end does not see.
-  if (file >= 0 && write(file, line, begin + size + 1) >= 0)
+  if (file >= 0) {
+    // Without room for a line, a message lacks what the line says.
+    [[maybe_unused]] ssize_t written = write(file, line, begin + size + 1);
     close(file);
+  }
   errno = saved;
 }
 
@@ -60,37 +63,39 @@ __attribute__((constructor(102))) static void noteProgram() {
   note("ran ", path);
 }
 
-void noteExec(const char *path, char *const *environment) {
-  if (!*seenFile || !path)
-    return;
+static constexpr char preloadVariable[] = "LD_PRELOAD=";
+
+/// Whether an environment variable is that with this agent.
+static bool isPreload(const char *variable) {
+  constexpr size_t name = sizeof(preloadVariable) - 1;
+  return strncmp(variable, preloadVariable, name) == 0 &&
+         strstr(variable + name, preload);
+}
+
+static void noteExec(const char *path, char *const *environment) {
   if (isDebugged && Engine::first().isOwnProcess()) {
     char number[16];
     snprintf(number, sizeof(number), "%d", getpid());
     note("became ", number);
   }
   for (char *const *one = environment; one && *one; ++one)
-    if (strncmp(*one, "LD_PRELOAD=", 11) == 0 && strstr(*one + 11, preload))
+    if (isPreload(*one))
       return;
   note("lost ", path);
 }
 
-bool refusesAgent(const char *path) {
-  if (!*seenFile || !path)
-    return false;
+/// Whether a program names a library that has to be loaded first.
+static bool refusesAgent(const char *path) {
   static constexpr char library[] = "libasan.so.";
   constexpr size_t name = sizeof(library) - 1;
-  constexpr off_t most =
-      1 << 20; // the names of libraries are near the beginning
-  int saved = errno;
+  // The names of libraries are near the beginning.
+  constexpr off_t most = 1 << 20;
   int file = open(path, O_RDONLY | O_CLOEXEC);
   bool isFound = false;
   char part[4096];
   for (off_t at = 0; file >= 0 && at < most; at += sizeof(part) - name) {
     ssize_t size = pread(file, part, sizeof(part), at);
-    if (size <= 0 || (at == 0 && memcmp(part,
-                                        "\x7f"
-                                        "ELF",
-                                        4) != 0))
+    if (size <= 0 || (at == 0 && memcmp(part, ELFMAG, SELFMAG) != 0))
       break;
     isFound = memmem(part, size, library, name);
     if (isFound)
@@ -98,39 +103,44 @@ bool refusesAgent(const char *path) {
   }
   if (file >= 0)
     close(file);
-  errno = saved;
   return isFound;
 }
 
-size_t sizeOf(char *const *environment) {
+/// Calls `exec` with an environment in which only the user's own libraries are
+/// preloaded.
+static int execWithoutAgent(const char *path, char *const *environment,
+                            llvm::function_ref<int(char *const *)> exec) {
   size_t size = 1;
   while (environment && environment[size - 1])
     ++size;
-  return size;
+  auto **own = static_cast<char **>(alloca(size * sizeof(char *)));
+  char users[sizeof(preload) + sizeof(preloadVariable)];
+  // This agent is the first one.
+  size_t agent = strcspn(preload, ":");
+  strcpy(users, preloadVariable);
+  strcat(users, preload + agent + (preload[agent] == ':'));
+  char **end = own;
+  for (size_t i = 0; i + 1 < size; ++i)
+    if (!isPreload(environment[i]))
+      *end++ = environment[i];
+    else if (preload[agent])
+      *end++ = users;
+  *end = nullptr;
+  noteExec(path, own);
+  return exec(own);
 }
 
-void copyWithoutAgent(char *const *environment, size_t size, char **copy,
-                      char (&preloaded)[4096]) {
-  static constexpr char variable[] = "LD_PRELOAD=";
-  constexpr size_t name = sizeof(variable) - 1;
-  size_t agent = strcspn(preload, ":"); // it is the first
-  for (size_t i = 0; i + 1 < size; ++i) {
-    char *one = environment[i];
-    const void *found = strncmp(one, variable, name) == 0
-                            ? memmem(one, strlen(one), preload, agent)
-                            : nullptr;
-    if (!found || strlen(one) >= sizeof(preloaded)) {
-      *copy++ = one;
-      continue;
-    }
-    size_t before = static_cast<const char *>(found) - one;
-    const char *behind = one + before + agent;
-    memcpy(preloaded, one, before);
-    strcpy(preloaded + before, *behind == ':' ? behind + 1 : behind);
-    if (preloaded[name])
-      *copy++ = preloaded;
-  }
-  *copy = nullptr;
+int execNoted(const char *path, char *const *environment,
+              llvm::function_ref<int(char *const *)> exec) {
+  if (!*seenFile || !path)
+    return exec(environment);
+  int saved = errno;
+  bool isRefused = strchr(path, '/') && refusesAgent(path);
+  errno = saved;
+  if (LLVM_UNLIKELY(isRefused))
+    return execWithoutAgent(path, environment, exec);
+  noteExec(path, environment);
+  return exec(environment);
 }
 
 void noteUnobserved() {
@@ -212,9 +222,9 @@ public:
     bool isReplay = false;
   };
 
-  /// Returns the debugged process that this one was, or that has started it or
-  /// one of its ancestors; null if there is none. What was started before it
-  /// was debugged is another process of the program.
+  /// Returns the debugged process that is this one or its nearest ancestor;
+  /// null if there is none. A child of a process that was not debugged yet is
+  /// no child of a debugged process.
   const Entry *find() const {
     constexpr int most = 100;
     long long started = LLONG_MAX;

@@ -1,36 +1,25 @@
 //===- SeenPrograms.h - What a program starts -------------------*- C++ -*-===//
 //
-// The processes of a program note in the file $ACTIONDBG_SEEN, if it is named,
-// what the front end does not see: the programs that they run, those that they
-// become without the agent, and contexts that nobody observes.
+// The processes of a program write into the file $ACTIONDBG_SEEN, if there is
+// one, what the front end does not see: each program that runs, each program
+// that runs without the agent, and contexts that nobody observes.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ACTIONDBG_SEENPROGRAMS_H
 #define ACTIONDBG_SEENPROGRAMS_H
 
-#include <cstddef>
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace adbg {
 
-/// Notes that this process is about to become another program, if it is
-/// debugged, or if its new environment does not preload the agent.
+/// Calls `exec`, which makes this process another program, with the environment
+/// for that: without this agent where the program would end at once with it, as
+/// the library of a sanitizer, which it names, has to be loaded first. Notes
+/// the exec of a debugged process, and each that leaves the agent behind.
 /// Async-signal-safe in a child of vfork.
-void noteExec(const char *path, char *const *environment);
-
-/// Whether a program would end at once with this agent: the library of a
-/// sanitizer, which it names, has to be the first that is loaded.
-/// Async-signal-safe.
-bool refusesAgent(const char *path);
-
-/// The number of words of an environment, with the null.
-size_t sizeOf(char *const *environment);
-
-/// Copies an environment of `size` words, without this agent: `preloaded` has
-/// room for what else is preloaded, of the size of an agent's path.
-/// Async-signal-safe.
-void copyWithoutAgent(char *const *environment, size_t size, char **copy,
-                      char (&preloaded)[4096]);
+int execNoted(const char *path, char *const *environment,
+              llvm::function_ref<int(char *const *)> exec);
 
 /// Notes, once, that this process makes a context which is not observed, though
 /// the user wants it.

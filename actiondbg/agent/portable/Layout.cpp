@@ -16,6 +16,7 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <fcntl.h>
@@ -328,28 +329,14 @@ uint32_t findClassName(Memory &memory, Operation *op) {
 
 /// Returns why the tool's functions disagree with the text of a location; empty
 /// if they do not.
-/// Returns a text as MLIR prints it between quotes.
-std::string escaped(StringRef text) {
-  static constexpr char digits[] = "0123456789ABCDEF";
-  std::string result;
-  for (unsigned char c : text) {
-    if (c == '\\')
-      result += "\\\\";
-    else if (c >= ' ' && c <= '~' && c != '"')
-      result += c;
-    else
-      result += {'\\', digits[c >> 4], digits[c & 15]};
-  }
-  return result;
-}
-
 std::string checkLocation(Location location) {
   auto place = dyn_cast<FileLineColRange>(location);
   std::string text, expected;
   llvm::raw_string_ostream os(text), wanted(expected);
   location.print(os);
-  wanted << "\"" << escaped(place.getFilename().getValue())
-         << "\":" << place.getStartLine() << ":" << place.getStartColumn();
+  wanted << '"';
+  llvm::printEscapedString(place.getFilename().getValue(), wanted);
+  wanted << "\":" << place.getStartLine() << ":" << place.getStartColumn();
   bool agrees = StringRef(os.str()).contains(wanted.str());
   return agrees ? "" : "the location " + text + " is read as " + expected;
 }

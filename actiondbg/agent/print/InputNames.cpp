@@ -5,7 +5,7 @@
 #include "print/ValueKeys.h"
 
 #ifdef ADBG_PORTABLE
-#include "portable/Proof.h"
+#include "portable/FirstCall.h"
 #endif
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void InputNames::add(const ParsedNames &parsed) {
     add({scope, id, one.index, block, 0},
         StringRef(parsed.names.data() + one.name));
   }
-  isParsed = true;
+  readsFiles = false;
   isOrdered = false;
 }
 
@@ -69,20 +69,13 @@ void InputNames::reached(Operation *op) {
   while (Operation *parent = op->getParentOp())
     op = parent;
   std::lock_guard<std::mutex> lock(mutex);
-  if (isParsed || !roots.insert(Identities::all().of(op)).second)
+  if (!readsFiles || !roots.insert(Identities::all().of(op)).second)
     return;
 #ifdef ADBG_PORTABLE
-  static bool isProved = false;
-  if (!isProved && !proveInForks({[&]() -> std::string {
-                      addFromSource(op, 1000);
-                      return "";
-                    }})
-                        .front()
-                        .empty()) {
-    isParsed = true; // nothing is read
+  static FirstCall first;
+  readsFiles = first.isSafe([&] { addFromSource(op, 1000); });
+  if (!readsFiles)
     return;
-  }
-  isProved = true;
 #endif
   addFromSource(op, std::numeric_limits<size_t>::max());
   isOrdered = false;

@@ -101,7 +101,7 @@ private:
   /// Adds the names of `most` operations at most.
   void addFromSource(mlir::Operation *root, size_t most);
   void addArguments(mlir::Block &block, SourceText &source);
-  /// Makes names be found: at the first question, as most runs ask none.
+  /// Orders the names for lookups: at the first one, as most runs make none.
   void order();
   Named describe(const Entry &entry) const;
   llvm::StringRef nameOf(const Entry &entry) const {
@@ -109,8 +109,8 @@ private:
   }
 
   std::mutex mutex;
-  /// Whether texts are parsed observed.
-  bool isParsed = false;
+  /// Whether names are read from files: not where the parser is observed.
+  bool readsFiles = true;
   bool isOrdered = true;
   /// The operations without a parent whose names are known, by id.
   llvm::DenseSet<uint32_t> roots;

@@ -141,8 +141,11 @@ class Operation(ABC):
         Args:
             index: of the run.
             numbers: random numbers, the same for a run each time.
+
+        Raises:
+            IndexError: there are not so many runs.
         """
-        raise NotImplementedError
+        raise IndexError(index)
 
     @abstractmethod
     def arguments(self) -> Mapping[str, Argument]:

@@ -13,15 +13,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from actiondbg.ir.resolved_text import ResolvedText
+from actiondbg.ir.resolved_text import NAME, ResolvedText
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.format.header import Header
 
 _MOST_TEXT = 16 << 20  # characters of a file or of a stage: names are read and resolved in seconds
 _PLACE = re.compile(r'"(?P<file>.*)":(?P<line>\d+):(?P<column>\d+)')
-_NAME = r"%(?:[.-]*+[\w$]++)++"
-_TOKEN = re.compile(rf'({_NAME})|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+')
-_GROUPS = rf"{_NAME}(?:\s*:\s*\d+)?(?:\s*,\s*{_NAME}(?:\s*:\s*\d+)?)*"
+_TOKEN = re.compile(rf'({NAME})|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+')
+_GROUPS = rf"{NAME}(?:\s*:\s*\d+)?(?:\s*,\s*{NAME}(?:\s*:\s*\d+)?)*"
 _RESULTS = re.compile(rf"{_GROUPS}\s*=\s*\Z")
 _RESULTS_OF_LINE = re.compile(rf"[ ]*{_GROUPS} = ")
 _GENERIC = re.compile(r' *"')

@@ -1,6 +1,7 @@
 //===- LinePrinter.cpp - One operation as text, by the tool ---------------===//
 
 #include "portable/print/LinePrinter.h"
+#include "print/SourceText.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -107,8 +108,7 @@ static size_t endOfString(StringRef text, size_t start) {
 
 static size_t endOfName(StringRef text, size_t start) {
   size_t end = start + 1;
-  while (end < text.size() &&
-         (llvm::isAlnum(text[end]) || StringRef("_$.-").contains(text[end])))
+  while (end < text.size() && isOfName(text[end]))
     ++end;
   return end;
 }
@@ -152,28 +152,39 @@ Value LinePrinter::shadowOf(BlockArgument argument) {
   RegionStyle style = styleOf(parent);
   if (style.labels != RegionStyle::None)
     return nullptr;
-  return namesItself(parent, argument)
+  auto [isNamed, isNew] = named.try_emplace(argument.getOwner());
+  if (isNew)
+    isNamed->second = namedArguments(argument.getOwner());
+  return isNamed->second[argument.getArgNumber()]
              ? nullptr
              : parent->getOperand(argument.getArgNumber());
 }
 
-/// Whether an operation's own line has the name of an argument of its region.
-bool LinePrinter::namesItself(Operation *op, BlockArgument argument) {
+/// Returns which arguments of an entry block are named on the operation's own
+/// line.
+std::vector<bool> LinePrinter::namedArguments(Block *entry) {
+  Operation *op = entry->getParentOp();
   AsmState &state = stateFor(op, /*isGeneric=*/false);
-  std::string text, name;
-  llvm::raw_string_ostream os(text), named(name);
+  std::string text;
+  llvm::raw_string_ostream os(text);
   op->print(os, state);
   os.flush();
-  Value(argument).printAsOperand(named, state);
-  named.flush();
   llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
   StringRef header =
       places.empty() ? StringRef(text) : StringRef(text).take_front(places[0]);
-  // An operand may have the same name, but no type behind it.
   Names names = namesIn(text, op, state);
-  auto found = names.find(name);
-  bool isOwn = found != names.end() && found->second == Value(argument);
-  return mentions(header, name, isOwn ? "" : ":");
+  std::vector<bool> result;
+  for (BlockArgument argument : entry->getArguments()) {
+    std::string name;
+    llvm::raw_string_ostream named(name);
+    Value(argument).printAsOperand(named, state);
+    named.flush();
+    // An operand may have the same name, but no type behind it.
+    auto found = names.find(name);
+    bool isOwn = found != names.end() && found->second == Value(argument);
+    result.push_back(mentions(header, name, isOwn ? "" : ":"));
+  }
+  return result;
 }
 
 /// Returns the mark in the place of a value's name.

@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringMap.h"
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace adbg {
 
@@ -54,7 +55,7 @@ private:
   PrintedRegion describe(mlir::Region &region, llvm::StringRef before,
                          const Names &names, bool isGeneric);
   mlir::Value shadowOf(mlir::BlockArgument argument);
-  bool namesItself(mlir::Operation *op, mlir::BlockArgument argument);
+  std::vector<bool> namedArguments(mlir::Block *entry);
   /// What an operation prints in its regions.
   struct RegionStyle {
     /// The labels of entries with arguments.
@@ -71,6 +72,8 @@ private:
   std::map<std::pair<mlir::Operation *, bool>, std::unique_ptr<mlir::AsmState>>
       states;
   llvm::DenseMap<mlir::Operation *, Known> known;
+  /// The result of namedArguments.
+  std::map<mlir::Block *, std::vector<bool>> named;
   /// The styles of operations with a name, with and without results.
   std::map<std::pair<const void *, bool>, RegionStyle> styles;
 };

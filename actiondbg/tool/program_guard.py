@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 VARIABLE = "ACTIONDBG_PROGRAM"  # begins with the pid of the front end, for the agent
+_END_SECONDS = 10.0  # between the ends of two threads of a killed front end
 _KILL_SECONDS = 5.0  # a process that waits for a disk ends later
 
 
@@ -103,12 +104,11 @@ def _guard(program: int, mark: str) -> None:
         pidfd = os.pidfd_open(program)
     except OSError:
         return  # ended, and reaped by the front end; or refused, which the front end reports
-    poll = select.poll()
-    poll.register(pidfd, select.POLLIN)
-    poll.register(0, select.POLLIN)
-    poll.poll()
-    # The front end's files are closed before the program is killed.
-    if any(descriptor == 0 for descriptor, _ in poll.poll(0)):
+    select.select([pidfd, 0], [], [])
+    # The kernel kills the program with the thread that started it, and closes the front end's
+    # files with the last of its threads. A front end that runs on ends the guard instead.
+    front_end_ended, _, _ = select.select([0], [], [], _END_SECONDS)
+    if front_end_ended:
         _kill_marked(mark)
 
 

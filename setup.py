@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from actiondbg.errors import ActiondbgError  # noqa: E402
 from actiondbg.tool.package_build import build_shipped  # noqa: E402
-from actiondbg.tool.shipped import AGENT_SOURCE, SHIPPED  # noqa: E402
+from actiondbg.tool.shipped import SHIPPED  # noqa: E402
 
 
 class BuildAgent(Command):
@@ -32,7 +32,7 @@ class BuildAgent(Command):
         self.set_undefined_options("build", ("build_lib", "build_lib"), ("plat_name", "plat_name"))
 
     def run(self) -> None:
-        shipped = AGENT_SOURCE / SHIPPED
+        shipped = SHIPPED
         if not self.editable_mode:
             shipped = Path(self.build_lib) / shipped.relative_to(ROOT)
         machine = "aarch64" if self.plat_name.endswith("aarch64") else "x86_64"
@@ -45,7 +45,7 @@ class BuildAgent(Command):
         return []
 
     def get_outputs(self) -> list[str]:
-        shipped = Path(self.build_lib) / (AGENT_SOURCE / SHIPPED).relative_to(ROOT)
+        shipped = Path(self.build_lib) / SHIPPED.relative_to(ROOT)
         return [] if self.editable_mode else [str(file) for file in shipped.iterdir()]
 
     def get_output_mapping(self) -> dict[str, str]:

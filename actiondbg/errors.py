@@ -42,10 +42,6 @@ class AgentBuildError(LaunchError):
     """The agent cannot be compiled for the tool's MLIR."""
 
 
-class UnfitTool(AgentBuildError):
-    """An agent with headers calls functions of MLIR that the linker left out of the tool."""
-
-
 class ToolGone(ActiondbgError):
     """The tool ended, or was killed, before it replied to a request."""
 

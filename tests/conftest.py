@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import fnmatch
-import functools
 import os
 import shutil
 import signal
@@ -19,8 +18,9 @@ import pytest
 from hypothesis import configuration, settings
 
 import actiondbg
-from actiondbg.tool import build_agent, find_tool
+from actiondbg.tool import find_tool
 from actiondbg.tool.compiler import find_compiler
+from tests.headers import header_flags
 from tests.paths import INPUTS, ROOT
 from tests.processes import children, kill_family
 
@@ -114,25 +114,11 @@ def locked(path: Path) -> Generator[None]:
         yield
 
 
-@functools.cache
-def _prepare_agent(tool: str, directory: Path) -> None:
-    """Compile the agent for a tool, once: parallel workers wait for the first of them."""
-    with locked(directory / f"agent-of{tool.replace('/', '-')}.lock"):
-        build_agent(find_tool(tool))
-
-
 @pytest.fixture(scope="session")
 def shared_directory(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     """The temporary directory that all workers of this run have."""
     base = tmp_path_factory.getbasetemp()
     return base if worker_id == "master" else base.parent
-
-
-@pytest.fixture(autouse=True)
-def agent_of_the_default_tool(request: pytest.FixtureRequest) -> None:
-    """Compile the agent for the package's mlir-opt, which tests of commands run by its name."""
-    if request.node.get_closest_marker("unit") is None:
-        _prepare_agent(str(_path("pypi", "mlir-opt")), request.getfixturevalue("shared_directory"))
 
 
 @pytest.fixture(autouse=True)
@@ -151,28 +137,20 @@ def _path(build: str, name: str) -> Path:
     return (PYPI if build == "pypi" else DEBIAN) / name
 
 
-# For a module's BUILDS: its tests run with the agent that is shipped, too.
-EACH_WAY = ("pypi", "debian", "portable")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of mlir-opt with each of the module's BUILDS: by default, with both builds."""
     if "mlir_opt" in metafunc.fixturenames:
         module = cast(object, metafunc.module)  # pyright: ignore[reportUnknownMemberType]
-        builds: tuple[str, ...] = getattr(module, "BUILDS", EACH_WAY[:2])
+        builds: tuple[str, ...] = getattr(module, "BUILDS", ("pypi", "debian"))
         metafunc.parametrize("mlir_opt", builds, indirect=True)
 
 
 @pytest.fixture
-def mlir_opt(request: pytest.FixtureRequest, shared_directory: Path) -> str:
-    """The mlir-opt of the build with assertions, and of the one without; its agent is compiled."""
-    if request.param == "portable":
-        request.getfixturevalue("monkeypatch").setenv("ACTIONDBG_WAY", "portable")
-        return str(_path("pypi", "mlir-opt"))
+def mlir_opt(request: pytest.FixtureRequest) -> str:
+    """The mlir-opt of the build with assertions, and of the one without."""
     path = _path(request.param, "mlir-opt")
     if not path.exists():
         pytest.skip(f"{path.name} of {request.param} is not installed")
-    _prepare_agent(str(path), shared_directory)
     return str(path)
 
 
@@ -185,22 +163,21 @@ def pattern_plugin(mlir_opt: str, shared_directory: Path) -> Path:
         if not library.exists():
             # The library of the package is compiled without type information.
             flags = ["-fno-rtti"] if tool.path.is_relative_to(sys.prefix) else []
-            flags += [f"-I{directory}" for directory in tool.headers]
+            flags += header_flags(tool)
             source = str(INPUTS / "pattern_plugin.cpp")
-            command = [*find_compiler().command, "-std=c++17", "-O1", "-g", "-fPIC", "-shared"]
+            command = [*find_compiler(), "-std=c++17", "-O1", "-g", "-fPIC", "-shared"]
             subprocess.run([*command, *flags, source, "-o", str(library)], check=True)
     return library
 
 
 @pytest.fixture
-def debian(shared_directory: Path) -> Callable[[str], str]:
-    """Find a tool of Debian's build, or skip; its agent is compiled."""
+def debian() -> Callable[[str], str]:
+    """Find a tool of Debian's build, or skip."""
 
     def find(name: str) -> str:
         path = DEBIAN / name
         if not path.exists():
             pytest.skip(f"Debian's {name} is not installed (scripts/install-debian-mlir)")
-        _prepare_agent(str(DEBIAN / "mlir-opt"), shared_directory)
         return str(path)
 
     return find

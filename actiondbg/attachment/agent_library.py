@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 from pathlib import Path
 
 from actiondbg.errors import LaunchError, UsageError
@@ -70,10 +69,10 @@ class AgentLibrary:
 
 
 def load_agent() -> AgentLibrary:
-    """Return the agent of this process, loaded and compiled at the first call.
+    """Return the agent of this process, loaded at the first call.
 
     Raises:
-        LaunchError: it cannot be compiled or loaded.
+        LaunchError: it is missing, or cannot be loaded.
     """
     if not _loaded:
         _loaded.append(_load())
@@ -84,12 +83,12 @@ def _load() -> AgentLibrary:
     process = ctypes.CDLL(None)
     if hasattr(process, "adbg_prepare"):
         return AgentLibrary(process)  # preloaded
-    from actiondbg.tool import build_agent, find_tool
     from actiondbg.tool.agent_environment import capabilities_without
+    from actiondbg.tool.shipped import shipped_agent
 
     capabilities_without((), os.environ)  # which the agent reads itself
 
-    path = build_agent(find_tool(sys.executable))
+    path = shipped_agent()
     _keep_users_preload()
     try:
         return AgentLibrary(ctypes.CDLL(os.fspath(path), mode=os.RTLD_LAZY | os.RTLD_LOCAL))

@@ -63,8 +63,6 @@ def bisect(
     stdin: str | os.PathLike[str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    mlir_include: str | os.PathLike[str] | None = None,
-    on_compile: Callable[[], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
     without: Sequence[str] = (),
 ) -> Result:
@@ -102,8 +100,6 @@ def bisect(
         stdin: the file on the tool's standard input; None for this process's, if the tool reads it.
         cwd: the working directory of the tool and the oracle; None for this process's.
         env: the tool's environment; None for this process's.
-        mlir_include: the tool's MLIR headers; None to find them.
-        on_compile: called when the agent is compiled, which takes some seconds, once.
         progress: called with each change of the progress.
         without: names of capabilities that the agent does not use, see ``launch``.
 
@@ -131,8 +127,6 @@ def bisect(
             stdin=_stdin(command_words(argv), stdin, cwd, scratch),
             cwd=Path(cwd) if cwd is not None else None,
             env=env,
-            mlir_include=Path(mlir_include) if mlir_include is not None else None,
-            on_compile=on_compile,
             layouts=max(repeat, BisectionTask.layouts),
             no_fork=no_fork,
             limit=SearchLimit(max_trials, max_seconds),

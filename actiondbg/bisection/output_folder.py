@@ -130,15 +130,13 @@ def write_folder(
 def _report(
     folder: Path, reproducer: Reproducer, oracle: Oracle, run: RepeatableRun, tool: Tool
 ) -> Report:
-    hello = run.hello
-    assertions = hello.assertions if hello else None
     texts = (
         read_text(folder, name, title, name in reproducer.generic)
         for name, title in reproducer.ir.items()
     )
     return Report(
         result=reproducer.result,
-        tool=ToolFacts(tool.path.name, tool.llvm, tool.build_id, assertions),
+        tool=ToolFacts(tool.path.name, tool.llvm() or "unknown", tool.build_id, tool.assertions()),
         command=reproducer.command,
         oracle=oracle.as_option(),
         symptom=oracle.symptom,

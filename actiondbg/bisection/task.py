@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,8 +31,6 @@ class BisectionTask:
         stdin: the file on the tool's standard input, or None for no input.
         cwd: the working directory of the tool and the oracle; None for this process's.
         env: the tool's environment; None for this process's.
-        mlir_include: the tool's MLIR headers; None to find them.
-        on_compile: called when the agent is compiled.
         layouts: how many random address layouts a good whole run is repeated in.
         no_fork: start the tool anew for each trial, even if it can be forked.
         limit: of the search.
@@ -49,8 +47,6 @@ class BisectionTask:
     stdin: Path | None = None
     cwd: Path | None = None
     env: Mapping[str, str] | None = None
-    mlir_include: Path | None = None
-    on_compile: Callable[[], None] | None = field(default=None, compare=False)
     layouts: int = 8
     no_fork: bool = False
     limit: SearchLimit = field(default_factory=SearchLimit)
@@ -74,10 +70,8 @@ class BisectionTask:
         """Return the tool with another command line, and with fixed or random addresses."""
         return Program(
             argv=argv,
-            mlir_include=self.mlir_include,
             cwd=self.cwd,
             env=self.env,
-            on_compile=self.on_compile,
             randomize=randomize,
             without=self.without,
         )

@@ -13,16 +13,14 @@ from actiondbg.doctor.subject import Subject
 from actiondbg.doctor.trial import run_trial
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
-from actiondbg.tool import Tool, agent_state, find_tool, fitted
+from actiondbg.tool import find_tool
 from actiondbg.tool.agent_environment import capabilities_without
-from actiondbg.tool.discovery import UNKNOWN_LLVM, portable
 from actiondbg.tool.identification.mlir_object import (
     build_id_of,
     compilers_of,
     llvm_version,
     symbols_of,
 )
-from actiondbg.tool.way import Way
 
 
 class Examined(msgspec.Struct):
@@ -36,10 +34,6 @@ class Examined(msgspec.Struct):
         llvm: its LLVM version, or None if it is unknown.
         compilers: of its parts, as they name themselves.
         symbols: where it has the names of MLIR's functions, or None.
-        headers: the include directories for the agent.
-        way: how the agent gets into it, or None if it does not.
-        agent: whether the agent is compiled, or None without a way.
-        limit: why there is no agent with headers, or None.
         capabilities: of the agent in this tool, or None without a trial.
         missing: why capabilities are missing, by their names.
         problem: why the tool cannot be debugged, in one sentence with the remedy, or None.
@@ -53,10 +47,6 @@ class Examined(msgspec.Struct):
     llvm: str | None = None
     compilers: list[str] = []
     symbols: str | None = None
-    headers: list[Path] = []
-    way: Way | None = None
-    agent: str | None = None
-    limit: str | None = None
     capabilities: list[str] | None = None
     missing: dict[str, str] = {}
     problem: str | None = None
@@ -70,7 +60,6 @@ class Examined(msgspec.Struct):
 
 def examine(
     subject: Subject,
-    mlir_include: str | None = None,
     seconds: float | None = None,
     without: Sequence[str] = (),
 ) -> Examined:
@@ -78,7 +67,6 @@ def examine(
 
     Args:
         subject: the tool or the package.
-        mlir_include: the tool's MLIR headers; None for automatic discovery.
         seconds: the limit of the trial; None for no trial.
         without: names of capabilities that the agent does not use.
 
@@ -88,17 +76,14 @@ def examine(
     found = Examined(subject.name, subject.program)
     off = capabilities_without(without, os.environ)
     try:
-        tool = fitted(find_tool(str(subject.program), Path(mlir_include) if mlir_include else None))
-        tool = portable(tool) if off else tool
+        tool = find_tool(str(subject.program))
     except LaunchError as error:
         found.problem = str(error)
         _describe(found, subject.library or subject.program)
         return found
     _describe(found, subject.library or tool.libmlir)
-    _describe_agent(found, tool)
     if seconds is not None:
-        _add_trial(found, subject, mlir_include, seconds, off)
-        _describe_agent(found, fitted(tool))  # which the trial has compiled
+        _add_trial(found, subject, seconds, off)
     return found
 
 
@@ -116,24 +101,14 @@ def _describe(found: Examined, holder: Path | None) -> None:
         return
 
 
-def _describe_agent(found: Examined, tool: Tool) -> None:
-    found.way = tool.way
-    found.agent = agent_state(tool)
-    found.headers = list(tool.headers)
-    found.limit = tool.limit
-    if tool.llvm != UNKNOWN_LLVM:
-        found.llvm = tool.llvm
-
-
 def _add_trial(
     found: Examined,
     subject: Subject,
-    mlir_include: str | None,
     limit: float,
     without: Sequence[str],
 ) -> None:
     """Add what the agent has checked in the process of a tool."""
-    result = run_trial(subject, mlir_include, limit, without)
+    result = run_trial(subject, limit, without)
     if result.refusal is not None:
         found.problem = result.refusal
         return

@@ -17,7 +17,7 @@ import msgspec
 from actiondbg.doctor.examination import Examined
 from actiondbg.version import VERSION
 
-_VARIABLES = ("ACTIONDBG_WAY", "ACTIONDBG_WITHOUT")
+_VARIABLES = ("ACTIONDBG_WITHOUT",)
 _HOMES = re.compile(r"(?<![\w.~/-])/home/[^/\s:'\"]+")
 
 

@@ -26,7 +26,6 @@ def _rows(examined: Sequence[Examined], notes: dict[str, list[str]]) -> Iterator
     yield ["capability", *(f"`{each.name}`" for each in examined)]
     yield ["---"] * (len(examined) + 1)
     yield ["LLVM", *(each.llvm or "unknown" for each in examined)]
-    yield ["agent", *(str(each.way or "none") for each in examined)]
     for name, capability in CAPABILITIES.items():
         cells = (_cell(each, name, notes) for each in examined)
         yield [f"`{name}`: {capability.verb}", *cells]

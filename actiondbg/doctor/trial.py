@@ -42,22 +42,19 @@ class TrialResult(msgspec.Struct):
     facts: protocol.Facts | None = None
 
 
-def run_trial(
-    subject: Subject, mlir_include: str | None, seconds: float, without: Sequence[str] = ()
-) -> TrialResult:
+def run_trial(subject: Subject, seconds: float, without: Sequence[str] = ()) -> TrialResult:
     """Run a tool on its sample to its end, with stops near its first action.
 
     Args:
         subject: the tool or the package.
-        mlir_include: the tool's MLIR headers; None for automatic discovery.
-        seconds: the limit, with the compilation of the agent.
+        seconds: the limit.
         without: names of capabilities that the agent does not use.
     """
     with scratch_directory("trial") as directory:
         subject.sample.write(directory)
         argv = [str(subject.program), *subject.sample.arguments]
-        options = [mlir_include or "", ",".join(without)]
-        command = [sys.executable, "-m", "actiondbg.doctor.trial", *options, *argv]
+        off = ",".join(without)
+        command = [sys.executable, "-m", "actiondbg.doctor.trial", off, *argv]
         try:
             done = subprocess.run(
                 command,
@@ -77,10 +74,10 @@ def run_trial(
         return TrialResult(None, f"the trial failed ({' '.join(last)})")
 
 
-def _try(mlir_include: str, without: str, argv: list[str]) -> TrialResult:
+def _try(without: str, argv: list[str]) -> TrialResult:
     try:
         off = without.split(",") if without else ()
-        with launch(argv, mlir_include=mlir_include or None, without=off) as session:
+        with launch(argv, without=off) as session:
             stop = session.start()
             hello = session.target.hello
             if stop.when != "exit":
@@ -104,7 +101,7 @@ def _try(mlir_include: str, without: str, argv: list[str]) -> TrialResult:
 
 def main() -> None:
     """Print the result of a trial as JSON."""
-    result = _try(sys.argv[1], sys.argv[2], sys.argv[3:])
+    result = _try(sys.argv[1], sys.argv[2:])
     sys.stdout.write(json.dumps(msgspec.to_builtins(result)))
 
 

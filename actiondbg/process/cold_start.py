@@ -32,7 +32,6 @@ class ColdStart:
     Args:
         program: the tool.
         with_output: the command line with another output file.
-        agent: the result of ``program.agent``.
         stdin: the tool's standard input.
         directory: for its files.
         forks: ends the processes that remain.
@@ -44,7 +43,6 @@ class ColdStart:
         self,
         program: Program,
         with_output: Callable[[Path], list[str]],
-        agent: Path,
         stdin: Redirection,
         directory: Path,
         forks: ForkOwner,
@@ -53,7 +51,6 @@ class ColdStart:
     ) -> None:
         self._program = program
         self._with_output = with_output
-        self._agent = agent
         self._stdin = stdin
         self._directory = directory
         self._forks = forks
@@ -101,7 +98,7 @@ class ColdStart:
         listener = Listener(path)
         with contextlib.ExitStack() as undo:
             undo.callback(listener.close)
-            process = start_process(program, self._agent, listener, streams, self._directory)
+            process = start_process(program, listener, streams, self._directory)
             with contextlib.ExitStack() as started:
                 started.callback(process.end, kill=True)
                 try:

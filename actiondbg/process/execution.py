@@ -596,13 +596,12 @@ class Execution:
 
 
 def start_execution(
-    program: Program, agent: Path, directory: Path, streams: Streams, options: LaunchOptions
+    program: Program, directory: Path, streams: Streams, options: LaunchOptions
 ) -> Execution:
     """Start a program's tool with the agent in it.
 
     Args:
         program: the command line and its environment.
-        agent: the result of ``program.agent``.
         directory: the session's scratch directory, or one in it.
         streams: the redirections of the tool's standard streams.
         options: settings for the agent after its hello.
@@ -616,7 +615,7 @@ def start_execution(
             process: ToolProcess = program.begin(listener)
         else:
             seen = SeenPrograms(directory) if program.is_followed else None
-            process = start_process(program, agent, listener, streams, directory, seen)
+            process = start_process(program, listener, streams, directory, seen)
             if seen is not None:
                 process = ProgramRun(process, listener, seen, program.follow)
     except BaseException:

@@ -174,7 +174,6 @@ class Process:
 
 def start_process(
     program: Program,
-    agent: Path,
     listener: Listener,
     streams: Streams,
     directory: Path,
@@ -184,7 +183,6 @@ def start_process(
 
     Args:
         program: the tool.
-        agent: preloaded into the tool.
         listener: accepts the connection of the agent.
         streams: the redirections of the standard streams. The default of stdin is ours, unless
             that is a terminal, which the tool must not compete for.
@@ -201,7 +199,7 @@ def start_process(
         variables = {"ACTIONDBG_SOCKET": str(listener.path)}
         if seen is not None:
             variables |= seen.variables
-        return Process(program.popen(agent, variables, opened, group=0))
+        return Process(program.popen(variables, opened, group=0))
 
 
 def is_shared(where: Redirection) -> bool:

@@ -61,7 +61,6 @@ class WaitingProgram(Program):
                 pid, uid = peer_of(connection)
             words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
             folder = Path(f"/proc/{pid}/cwd").resolve()
-            self._executable = Path(f"/proc/{pid}/exe").resolve()
         except OSError as error:
             raise LaunchError(
                 f"No program waits at {self._path!r} ({error.strerror}): give the path that "
@@ -81,9 +80,8 @@ class WaitingProgram(Program):
             raise
         return connection
 
-    def agent(self) -> Path:
-        """Return the program's own path: it has loaded its agent itself."""
-        return self._executable
+    def prepare(self) -> None:
+        """Do nothing: the program has loaded its agent itself."""
 
     def begin(self, listener: Listener) -> WaitingProcess:
         """Have the program connect to a listener when it makes its next MLIR context.

@@ -99,7 +99,7 @@ def missing_text(hello: Hello, name: str) -> str:
         name: of the capability that it lacks.
     """
     capability = CAPABILITIES[name]
-    start = f"The {hello.agent} agent in this tool cannot {capability.verb}"
+    start = f"The agent in this tool cannot {capability.verb}"
     return f"{start}: {missing_reason(hello, name)}."
 
 

@@ -92,7 +92,7 @@ def check_version(hello: protocol.Incoming) -> None:
     if theirs != protocol.VERSION:
         raise ProtocolError(
             f"The agent has version {theirs} of the protocol, and this actiondbg has version "
-            f"{protocol.VERSION}: remove the agent from the cache to compile it again."
+            f"{protocol.VERSION}: install actiondbg again, or run scripts/setup in a clone."
         )
 
 

@@ -35,7 +35,7 @@ from actiondbg.protocol.types import (
     Written,
 )
 
-VERSION = 3
+VERSION = 4
 MAX_LINE = 16 << 20  # bytes in one message, the newline included
 
 Control = Literal["continue", "apply", "skip", "step", "next", "finish"]

@@ -49,11 +49,8 @@ class Hello(Message):
 
     method: ClassVar[str] = "hello"
     protocol: int
-    agent: str
-    llvm: str
     pid: int
     parent: int
-    assertions: bool
     capabilities: frozenset[str]
     role: Role
     ordinal: int

@@ -129,8 +129,8 @@ class Executions:
             )
         )
 
-    def prepare(self) -> Path:
-        """Make the scratch directory and the agent; return the agent's path.
+    def prepare(self) -> None:
+        """Look for the tool, and make the scratch directory.
 
         Raises:
             LaunchError: the tool is missing, or unsuitable for the agent.
@@ -138,12 +138,12 @@ class Executions:
         """
         with self._held:  # an interrupt here would leak the directory
             self.file("")
-        return self.program.agent()
+        self.program.prepare()
 
-    def start(self, agent: Path, options: LaunchOptions) -> Execution:
+    def start(self, options: LaunchOptions) -> Execution:
         """Start the tool and make it current, after the previous one was killed."""
         with self._held:
-            started = start_execution(self.program, agent, self.file(""), self.streams, options)
+            started = start_execution(self.program, self.file(""), self.streams, options)
             self._resources.execution = started
             self._spool = ""
         return started
@@ -192,12 +192,11 @@ class Executions:
         """
         if (why := self.why_not_beside()) is not None:
             raise NoAnswer(why)
-        agent = self.program.agent()
         with self._held:
             self._beside += 1
             directory = self.file(f"{self._beside}")
             directory.mkdir()
-            return start_execution(self.program, agent, directory, self.streams, options)
+            return start_execution(self.program, directory, self.streams, options)
 
     def replace(self, execution: Execution) -> None:
         """Make an execution from ``start_beside`` current, and kill the previous one."""

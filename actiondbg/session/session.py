@@ -45,7 +45,6 @@ from actiondbg.session.target import Target
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.closeable import Closeable
-from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
@@ -55,13 +54,11 @@ if TYPE_CHECKING:
 def launch(
     argv: Sequence[str],
     *,
-    mlir_include: str | os.PathLike[str] | None = None,
     stdin: Redirection = None,
     stdout: Redirection = None,
     stderr: Redirection = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    on_compile: OnCompile | None = None,
     skips: str | os.PathLike[str] | None = None,
     edits: str | os.PathLike[str] | None = None,
     randomize: bool = False,
@@ -72,15 +69,12 @@ def launch(
 
     Args:
         argv: the tool's command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``.
-        mlir_include: the tool's MLIR headers; None for automatic discovery.
         stdin: a path, a file or its descriptor; None for ours, unless ours is a terminal.
         stdout: a path, a file or its descriptor, or "inherit" for ours; None for a file of the
             session's, which ``target.output`` reads.
         stderr: as ``stdout``; ``target.errors`` reads it.
         cwd: the tool's working directory; None for ours.
         env: the tool's environment; None for ours.
-        on_compile: called before the agent is compiled, which takes some seconds; a function
-            that it returns is called after it.
         skips: a file of ``skips.save``: its actions are skipped in each run.
         edits: a file of ``edits.save``: its edits are applied in each run.
         randomize: whether the tool's addresses are random, so that runs may differ.
@@ -93,7 +87,7 @@ def launch(
         UsageError: the command line is empty, a glob is wrong, a capability is unknown, or the
             skips or edits cannot be read.
     """
-    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow, without)
+    program = Program(argv, cwd, env, randomize, follow, without)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.skips.load(skips)
@@ -353,7 +347,7 @@ class Session(Closeable):
             return self._restart()
 
     def _restart(self) -> Stop:
-        agent = self._executions.prepare()
+        self._executions.prepare()
         self.kill()
         self._table.forget_hits()
         self._branch_names.clear()  # another input may be read now
@@ -363,7 +357,7 @@ class Session(Closeable):
         resume = protocol.Resume(control=control)
         rules = self.skips.rules
         options = self.options.launch(resume, self._agent_breakpoints.all(), rules.at_start())
-        rules.begin_run(self._executions.start(agent, options))
+        rules.begin_run(self._executions.start(options))
         stop = self._tool.begin(control)
         if self._control == control or stop.when != "before" or stop.breakpoints:
             return stop

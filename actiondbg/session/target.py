@@ -11,7 +11,7 @@ from actiondbg.process.streams import Streams
 from actiondbg.session.executions import Executions
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool
-from actiondbg.tool.identification.mlir_object import find_mlir_object
+from actiondbg.tool.identification.mlir_object import find_mlir_object, llvm_version
 from actiondbg.tool.option_names import option_names
 from actiondbg.tool.program import Program
 
@@ -42,11 +42,6 @@ class Target:
     def environment(self) -> Mapping[str, str] | None:
         """The environment of the tool; None for ours."""
         return self._program.env
-
-    @property
-    def mlir_include(self) -> Path | None:
-        """The user's directory of MLIR headers; None for automatic discovery."""
-        return self._program.mlir_include
 
     @property
     def without(self) -> tuple[str, ...]:
@@ -85,10 +80,6 @@ class Target:
         execution = self._executions.current
         return [] if execution is None else [one.tool.pid for one in execution.frozen()]
 
-    def agent(self) -> Path:
-        """Return the agent for the tool, compiled if need be; raises LaunchError."""
-        return self._program.agent()
-
     @property
     def hello(self) -> protocol.Hello | None:
         """The hello of the agent in this run, or None."""
@@ -120,6 +111,11 @@ class Target:
         agents = cache_directory()
         found = find_mlir_object(one for one in mapped_files(self.pid) if one.parent != agents)
         return found[0] if found else None
+
+    def llvm(self) -> str | None:
+        """Return the LLVM version of the tool's MLIR; None if it is unknown."""
+        loaded = self.loaded_mlir
+        return self.tool.llvm() if loaded is None else llvm_version(loaded)
 
     def output(self) -> str:
         """Return the tool's stdout so far; raises UsageError when it is redirected."""

@@ -32,17 +32,6 @@ def make_library_folder(folder: Path) -> None:
         raise PermissionError(errno.EPERM, "it is mounted noexec", str(folder))
 
 
-def is_private(file: Path) -> bool:
-    """Return whether a file is there that only this user, or root, can have written."""
-    try:
-        # A link in a folder of ours is ours, too.
-        status = file.stat()
-    except OSError:
-        return False
-    regular = stat.S_ISREG(status.st_mode)
-    return regular and _is_trusted(status) and not status.st_mode & _WRITABLE_BY_OTHERS
-
-
 def _is_trusted(status: os.stat_result) -> bool:
     return status.st_uid in (0, os.geteuid())
 

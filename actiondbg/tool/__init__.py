@@ -1,17 +1,8 @@
-"""Find a tool, its libMLIR and its headers, and compile the agent for it."""
+"""The tool under the debugger: its discovery, its agent and its start."""
 
 from __future__ import annotations
 
-from actiondbg.tool.agent_cache import OnCompile, agent_state, build_agent, fitted
 from actiondbg.tool.discovery import Tool, find_tool
 from actiondbg.tool.driver import expand_driver
 
-__all__ = [
-    "OnCompile",
-    "Tool",
-    "agent_state",
-    "build_agent",
-    "expand_driver",
-    "find_tool",
-    "fitted",
-]
+__all__ = ["Tool", "expand_driver", "find_tool"]

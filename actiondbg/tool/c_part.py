@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import tempfile
-from importlib.util import source_hash
 from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.support.user_directories import cache_directory, is_private, make_library_folder
 from actiondbg.tool.compiler import OLD_LIBRARIES, find_c_compiler
-from actiondbg.tool.shipped import AGENT_SOURCE, shipped
+from actiondbg.tool.shipped import AGENT_SOURCE, SHIPPED, shipped
 
 _GLIBC = "glibc/Versions.c"
 
@@ -22,7 +19,7 @@ class CPart(NamedTuple):
     """A library or a program in C.
 
     Args:
-        name: the beginning of its file name.
+        name: its file name.
         what: it is, for messages.
         sources: files of the agent's directory, headers included.
         flags: the compiler's options.
@@ -38,64 +35,36 @@ class CPart(NamedTuple):
     cpu: frozenset[str] = frozenset()
 
     @property
-    def file_name(self) -> str:
-        """The name of its file, with a hash of the sources and the options."""
-        parts = [os.fsencode(part) for part in (*self.flags, *self.link_flags)]
-        parts += [(AGENT_SOURCE / source).read_bytes() for source in (*self.sources, _GLIBC)]
-        return f"{self.name}-{source_hash(bytes(0).join(parts)).hex()}"
+    def is_shipped(self) -> bool:
+        """Whether the compiler that built actiondbg knew its instructions."""
+        return (SHIPPED / self.name).exists()
 
     def file(self) -> Path:
-        """Return the shipped file, or one that is compiled once, of edited sources.
+        """Return the shipped file; raises AgentBuildError."""
+        return shipped(self.name)
+
+    def compile(self, directory: Path) -> None:
+        """Compile it into a directory.
 
         Raises:
-            AgentBuildError: there is no compiler, it fails, or the cache cannot be written.
+            AgentBuildError: there is no compiler, or it fails; its messages are on stderr.
         """
-        name = self.file_name
-        found = shipped(name)
-        if found is not None:
-            return found
-        compiled = cache_directory() / name
-        try:
-            make_library_folder(compiled.parent)
-            if not is_private(compiled):
-                self.compile(compiled)
-        except OSError as error:
-            raise AgentBuildError(
-                f"{self.what} cannot be kept in {str(compiled.parent)!r} ({error.strerror}): set "
-                "XDG_CACHE_HOME to a directory of yours that is writable and not mounted noexec."
-            ) from error
-        return compiled
-
-    def compile(self, target: Path) -> None:
-        """Compile it, atomically.
-
-        Raises:
-            AgentBuildError: there is no compiler, or it fails.
-            OSError: the target cannot be written.
-        """
-        compiler = find_c_compiler()
+        command = [*find_c_compiler(), *self.flags]
         files = [AGENT_SOURCE / source for source in (*self.sources, _GLIBC)]
-        sources = [str(file) for file in files if file.suffix == ".c"]
-        with tempfile.TemporaryDirectory(prefix="build-", dir=target.parent) as directory:
-            built = Path(directory) / "built"
-            command = [*compiler.command, *self.flags, *sources, "-o", str(built)]
-            done = subprocess.run(
-                [*command, *self.link_flags, *OLD_LIBRARIES],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, "LC_ALL": "C"},
-                check=False,
+        command += [str(file) for file in files if file.suffix == ".c"]
+        built = directory / self.name
+        done = subprocess.run(
+            [*command, "-o", str(built), *self.link_flags, *OLD_LIBRARIES],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+        if done.returncode:
+            raise AgentBuildError(
+                f"{self.what} could not be compiled with {command[0]}: read its messages above, or "
+                "set CC to another compiler."
             )
-            if done.returncode:
-                log = target.with_suffix(".log")
-                log.write_bytes(done.stdout)
-                raise AgentBuildError(
-                    f"{self.what} could not be compiled with {compiler.command[0]}: read {log}, or "
-                    "set CC to another compiler."
-                )
-            built.chmod(0o755)  # whatever the umask is: see is_private
-            built.replace(target)
+        built.chmod(0o755)  # whatever the umask is
 
 
 def _files_in(folder: str) -> tuple[str, ...]:
@@ -119,7 +88,7 @@ def calls() -> CPart:
         "-Wno-ignored-optimization-argument",
     )
     link = ("-shared", "-Wl,-z,now", "-pthread", "-ldl")
-    return CPart("agent-calls", "The library that counts calls", _files_in("calls"), flags, link)
+    return CPart("calls.so", "The library that counts calls", _files_in("calls"), flags, link)
 
 
 _PEAKS = ("-std=gnu11", "-D_GNU_SOURCE", "-O3", "-ffp-contract=fast")
@@ -157,7 +126,7 @@ def peaks(machine: str = platform.machine()) -> list[CPart]:
         flags, cpu = (*options, *added), features | frozenset(needed.split())
         what = f"The program that measures peaks ({name})"
         source = ("peaks/peaks.c",)
-        parts.append(CPart(f"agent-peaks-{name}", what, source, (*_PEAKS, *flags), cpu=cpu))
+        parts.append(CPart(f"peaks-{name}", what, source, (*_PEAKS, *flags), cpu=cpu))
         if name != _BESIDE:
             options, features = flags, cpu
     return parts

@@ -96,23 +96,6 @@ def read_sections(content: mmap) -> dict[str, Section]:
     return found
 
 
-def defined_symbols(content: mmap) -> Iterator[bytes]:
-    """Iterate over the names of what a file defines, from both symbol tables."""
-    sections = read_sections(content)
-    by_number = {section.number: section for section in sections.values()}
-    for table in (".dynsym", ".symtab"):
-        symbols = sections.get(table)
-        names = by_number.get(symbols.link) if symbols is not None else None
-        if symbols is None or names is None:
-            continue
-        size = (symbols.end - symbols.offset) // _SYMBOL.size * _SYMBOL.size
-        entries = content[symbols.offset : symbols.offset + size]
-        for name, _, _, section, _, _ in _SYMBOL.iter_unpack(entries):
-            if section:
-                begin = names.offset + int(name)
-                yield content[begin : content.find(b"\0", begin)]
-
-
 def _read(file: BinaryIO) -> Elf | None:
     ident = file.read(16)
     if len(ident) < 16 or ident[:4] != b"\x7fELF" or ident[4] != _CLASS_64:

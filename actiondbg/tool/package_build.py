@@ -5,21 +5,17 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.tool.agent_cache import agent_name, source_files
 from actiondbg.tool.agent_compilation import compile_agent
-from actiondbg.tool.c_part import CPart, calls, peaks
-from actiondbg.tool.compiler import find_compiler
-from actiondbg.tool.discovery import UNKNOWN_LLVM, Tool
-from actiondbg.tool.shipped import AGENT_SOURCE, SHIPPED
-from actiondbg.tool.way import Way
+from actiondbg.tool.c_part import calls, peaks
+from actiondbg.tool.shipped import AGENT, SHIPPED, SUM, sum_of_sources
 
 
 def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
-    """Compile all that is shipped into a folder, and remove what is in it of other sources.
+    """Compile all that is shipped into a folder, if it is not there yet.
 
     Args:
         folder: of the package to build.
@@ -29,46 +25,46 @@ def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
         AgentBuildError: a compiler is missing, or fails.
         OSError: the folder is not writable.
     """
+    wanted = sum_of_sources()
+    if _sum_in(folder) == wanted:
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {agent_name(AGENT_SOURCE, source_files(AGENT_SOURCE, Way.PORTABLE)): _compile_agent}
-    if machine == "x86_64":
-        wanted[calls().file_name] = calls().compile
-    wanted |= {part.file_name: _optional(part) for part in peaks(machine)}
-    for file in folder.iterdir():
-        # Another process may be building in a folder of its own.
-        if file.name not in wanted and not file.is_dir():
-            file.unlink(missing_ok=True)
-    for name, compile in wanted.items():
-        before = AGENT_SOURCE / SHIPPED / name
-        if (folder / name).exists():
-            continue
-        if before.exists():
-            shutil.copy(before, folder / name)
+    # Beside others that build at the same time, and tools that run with what is there.
+    with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as made:
+        directory = Path(made)
+        if folder != SHIPPED and _sum_in(SHIPPED) == wanted:
+            for file in SHIPPED.iterdir():
+                if file.is_file():
+                    shutil.copy(file, directory)
         else:
-            compile(folder / name)
+            _compile_all(directory, machine)
+            (directory / SUM).write_text(wanted)
+        names = {file.name for file in directory.iterdir()}
+        for name in sorted(names, key=lambda name: name == SUM):  # the sum last
+            (directory / name).replace(folder / name)
+    for file in folder.iterdir():
+        if file.is_file() and file.name not in names:
+            file.unlink(missing_ok=True)
 
 
-def _compile_agent(target: Path) -> None:
-    tool = Tool(Path(), None, (), UNKNOWN_LLVM, "", way=Way.PORTABLE)
-    files = source_files(AGENT_SOURCE, Way.PORTABLE)
-    compile_agent(tool, find_compiler(), AGENT_SOURCE, files, target, target)
-    target.chmod(0o755)  # for all users of the environment
+def _sum_in(folder: Path) -> str | None:
+    file = folder / SUM
+    return file.read_text() if file.exists() else None
 
 
-def _optional(part: CPart) -> Callable[[Path], None]:
-    """Return the compilation of a part that an old compiler may not know the instructions of."""
-
-    def compile(target: Path) -> None:
+def _compile_all(directory: Path, machine: str) -> None:
+    compile_agent(directory / AGENT)
+    if machine == "x86_64":
+        calls().compile(directory)
+    for part in peaks(machine):
         try:
-            part.compile(target)
-        except AgentBuildError as error:
+            part.compile(directory)
+        except AgentBuildError as error:  # an old compiler may not know its instructions
             sys.stderr.write(f"left out: {error}\n")
-
-    return compile
 
 
 if __name__ == "__main__":
     try:
-        build_shipped(AGENT_SOURCE / SHIPPED)
+        build_shipped(SHIPPED)
     except AgentBuildError as error:
         raise SystemExit(f"error: {error}") from None

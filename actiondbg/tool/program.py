@@ -9,18 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
-from actiondbg.errors import LaunchError, UnfitTool, UsageError
+from actiondbg.errors import LaunchError, UsageError
 from actiondbg.support.globs import check_glob
 from actiondbg.support.user_directories import cache_directory
-from actiondbg.tool import (
-    OnCompile,
-    Tool,
-    agent_state,
-    build_agent,
-    expand_driver,
-    find_tool,
-    fitted,
-)
+from actiondbg.tool import Tool, expand_driver, find_tool
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_environment import (
     PRELOAD,
@@ -30,10 +22,8 @@ from actiondbg.tool.agent_environment import (
     without_agents,
 )
 from actiondbg.tool.compilation_caches import bypassing_caches
-from actiondbg.tool.discovery import portable
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
-from actiondbg.tool.shipped import is_preloadable
-from actiondbg.tool.way import Way
+from actiondbg.tool.shipped import shipped_agent
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
@@ -67,11 +57,8 @@ class Program:
 
     Args:
         argv: the command line, the tool first.
-        mlir_include: the tool's MLIR headers; None for automatic discovery.
         cwd: the tool's working directory; None for ours.
         env: its environment; None for ours.
-        on_compile: called before the agent is compiled, which takes some seconds; a function
-            that it returns is called after it.
         randomize: whether the tool's addresses are random, and so may differ in each run.
         follow: a glob of the processes to debug in a program that starts the tool: of the name of
             the executable, or of a word of the command line; None for each that makes an MLIR
@@ -86,10 +73,8 @@ class Program:
     def __init__(
         self,
         argv: Sequence[str],
-        mlir_include: str | os.PathLike[str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
-        on_compile: OnCompile | None = None,
         randomize: bool = False,
         follow: str | None = None,
         without: Sequence[str] = (),
@@ -97,13 +82,11 @@ class Program:
         self.argv = command_words(argv)
         if not argv or not argv[0]:
             raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
-        self.mlir_include = None if mlir_include is None else Path(mlir_include)
         self.cwd = None if cwd is None else Path(cwd)
         self.env = env
         self.randomize = randomize
         self.follow = follow
         self.without = capabilities_without(without, os.environ if env is None else env)
-        self._on_compile = on_compile
         self._expanded: tuple[list[str], list[str]] | None = None
         self._found: tuple[str, Tool] | None = None
 
@@ -112,8 +95,7 @@ class Program:
         """The tool, looked up at the first use; raises LaunchError."""
         name = self.command[0]
         if self._found is None or self._found[0] != name:
-            tool = fitted(find_tool(name, self.mlir_include))
-            self._found = name, portable(tool) if self.without else tool
+            self._found = name, find_tool(name)
         return self._found[1]
 
     @property
@@ -132,25 +114,13 @@ class Program:
         """Whether it is no tool, but a program that loads MLIR later, or starts tools."""
         return self.tool.libmlir is None
 
-    def agent(self) -> Path:
-        """Return the agent for the tool, compiled if need be; raises LaunchError."""
-        folder = cache_directory()
-        if not is_preloadable(folder) and agent_state(self.tool) != "shipped":
-            raise _not_preloadable(folder)
-        try:
-            agent = build_agent(self.tool, self._on_compile)
-        except UnfitTool:
-            if fitted(self.tool).way is not Way.PORTABLE:
-                raise
-            self._found = None
-            agent = build_agent(self.tool, self._on_compile)
-        if not is_preloadable(agent):
-            raise _not_preloadable(folder)
-        return agent
+    def prepare(self) -> None:
+        """Look for the tool and the agent; raises LaunchError if one is missing or unsuitable."""
+        _ = self.tool
+        shipped_agent()
 
     def popen(
         self,
-        agent: Path,
         variables: Mapping[str, str],
         streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
@@ -158,7 +128,6 @@ class Program:
         """Start the tool's process with the agent in it.
 
         Args:
-            agent: the result of ``agent``.
             variables: environment variables with settings for the agent.
             streams: the result of ``Streams.opened``.
             group: the process group to join, 0 for a new one; None for ours.
@@ -168,7 +137,7 @@ class Program:
         """
         executable = self.tool.path
         stdin, stdout, stderr = streams
-        environment = {**self._environment(agent), **variables}
+        environment = {**self._environment(shipped_agent()), **variables}
         try:
             with address_layout(self.randomize):
                 process = subprocess.Popen(
@@ -211,9 +180,8 @@ class Program:
             result[USERS_PRELOAD] = preloaded
         if self.without:
             result[WITHOUT] = ",".join(self.without)
-        if self.tool.way is not Way.NATIVE:
-            # For the places of MLIR's functions, which take a while to find in a large library.
-            result["ACTIONDBG_CACHE"] = str(cache_directory())
+        # For the places of MLIR's functions, which take a while to find in a large library.
+        result["ACTIONDBG_CACHE"] = str(cache_directory())
         if self.is_followed:
             result[VARIABLE] = new_mark()
             if self.follow:
@@ -227,10 +195,3 @@ class Program:
         if self._expanded is None or self._expanded[0] != self.argv:
             self._expanded = list(self.argv), expand_driver(self.argv, self.cwd)
         return self._expanded[1]
-
-
-def _not_preloadable(folder: Path) -> LaunchError:
-    return LaunchError(
-        f"The dynamic loader cannot preload an agent from {str(folder)!r}, as blanks and "
-        "colons separate paths there: set XDG_CACHE_HOME to a directory without them."
-    )

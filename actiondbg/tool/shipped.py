@@ -3,29 +3,85 @@
 from __future__ import annotations
 
 import os
+from functools import cache
+from importlib.util import source_hash
 from pathlib import Path
 
+from actiondbg.errors import AgentBuildError
 from actiondbg.support.user_directories import cache_directory, make_library_folder
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
-SHIPPED = "built"
+SHIPPED = AGENT_SOURCE / "built"
+AGENT = "agent.so"
+# Of the sources that the folder was built from: a wheel has none of them.
+SUM = "sum"
+_SOURCES = (".cpp", ".h", ".c", ".map")
+_RECIPES = ("agent_compilation.py", "c_part.py", "compiler.py", "weakening.py")
 
 
-def shipped(name: str, folder: Path = AGENT_SOURCE / SHIPPED) -> Path | None:
+def shipped_agent() -> Path:
+    """Return the path of the agent; for its authors, of the one that ``$ACTIONDBG_AGENT`` names.
+
+    Raises:
+        AgentBuildError: it is not there, or was built from other sources, or cannot be preloaded.
+    """
+    given = os.environ.get("ACTIONDBG_AGENT")
+    return Path(given) if given else shipped(AGENT)
+
+
+def shipped(name: str) -> Path:
     """Return a shipped file, by a link in the user's cache if its own path cannot be preloaded.
 
-    Args:
-        name: has a hash of the sources in it, so that a file of other sources is not found.
-        folder: what was shipped.
+    Raises:
+        AgentBuildError: it is not there, or was built from other sources, or cannot be preloaded.
     """
-    file = folder / name
+    file = SHIPPED / name
     if not file.exists():
-        return None
-    link = cache_directory() / name
-    if is_preloadable(file) or not is_preloadable(link):
+        raise AgentBuildError(
+            f"{str(file)!r} is missing: install actiondbg again, or run scripts/setup in a clone."
+        )
+    if _is_outdated():
+        raise AgentBuildError(
+            f"The agent's sources in {str(AGENT_SOURCE)!r} were edited after it was compiled: run "
+            "scripts/setup."
+        )
+    if is_preloadable(file):
         return file
-    link_to(file, link)
+    link = cache_directory() / link_name(name)
+    if not is_preloadable(link):
+        raise AgentBuildError(
+            f"The dynamic loader cannot preload an agent from {str(link.parent)!r}, as blanks and "
+            "colons separate paths there: set XDG_CACHE_HOME to a directory without them."
+        )
+    try:
+        link_to(file, link)
+    except OSError as error:
+        raise AgentBuildError(
+            f"The agent cannot be kept in {str(link.parent)!r} ({error.strerror}): set "
+            "XDG_CACHE_HOME to a directory of yours that is writable and not mounted noexec."
+        ) from error
     return link
+
+
+def link_name(name: str) -> str:
+    """Return the name of a link to a shipped file: another one for each build of actiondbg."""
+    stem, dot, ending = name.partition(".")
+    return f"{stem}-{(SHIPPED / SUM).read_text()}{dot}{ending}"
+
+
+def sum_of_sources() -> str:
+    """Return a hash of the sources in a clone, and of how they are compiled."""
+    parts: list[bytes] = []
+    for folder, rooms, files in os.walk(AGENT_SOURCE):
+        rooms.sort()
+        if folder == str(AGENT_SOURCE):
+            rooms[:] = [room for room in rooms if room != SHIPPED.name]
+        for name in sorted(files):
+            if name.endswith(_SOURCES):
+                parts += [name.encode(), _content(f"{folder}/{name}")]
+    parts += [_content(f"{os.path.dirname(__file__)}/{recipe}") for recipe in _RECIPES]
+    # The hash of .pyc files: the import of hashlib takes 5 ms.
+    return source_hash(b"\0".join(parts)).hex()
 
 
 def link_to(file: Path, link: Path) -> None:
@@ -44,3 +100,15 @@ def link_to(file: Path, link: Path) -> None:
 def is_preloadable(path: Path) -> bool:
     """Return whether the dynamic loader can preload a file: blanks and colons separate paths."""
     return not any(separator in str(path) for separator in " :")
+
+
+@cache
+def _is_outdated() -> bool:
+    return (AGENT_SOURCE / "exports.map").exists() and (
+        (SHIPPED / SUM).read_text() != sum_of_sources()
+    )
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as opened:
+        return opened.read()

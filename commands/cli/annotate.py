@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, file_or_stdout
+from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
 from actiondbg.commands.cli.lineage_source import (
     Dumps,
     Remap,
@@ -90,7 +90,6 @@ class AnnotateOptions(Options):
         bool, Flag("--comments-only", help="add comments, leave locations as they are")
     ] = False
     partial: Partial = False
-    mlir_include: MlirInclude = None
 
 
 def build_parser() -> LineParser[AnnotateOptions]:
@@ -125,7 +124,6 @@ def run(argv: list[str]) -> int:
             options.dumps,
             remap=options.remap,
             partial=options.partial,
-            mlir_include=options.mlir_include,
             after=after,
         ) as lineage:
             _annotate(lineage, options, has_tool=bool(tool))

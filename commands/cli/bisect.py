@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from actiondbg.commands.cli.child_process import print_compiling
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor, Without
+from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without
 from actiondbg.commands.interpreter.options import Flag
 from actiondbg.commands.render.bisection import bisection_text, progress_display
 from actiondbg.commands.render.past import colored_line
@@ -40,7 +39,6 @@ class BisectCommandLine(BisectOptions):
     """The options of ``actiondbg bisect``: of the search, and of the output."""
 
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    mlir_include: MlirInclude = None
     without: Without = ()
     no_color: NoColor = False
 
@@ -80,9 +78,7 @@ def run(argv: list[str]) -> int:
                 oracle,
                 **search_keywords(options),
                 output=folder,
-                mlir_include=options.mlir_include,
                 without=options.without,
-                on_compile=print_compiling,
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.terminal.echo import stop_echo
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.commands.render.terminal.progress import ProgressLine
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 
-_STDIN = 0  # which may be closed
 _REFUSED = 3  # the status with which an agent ends a tool that it cannot record
-_COMPILING = "Compiling the agent (once, about 15 s) ..."
 
 
 def print_cut(path: str, cut: str | None) -> None:
@@ -79,31 +74,6 @@ def print_others(done: RecordedRun) -> None:
             f"This is the first of {count + 1} processes of the program that made an MLIR context: "
             "--follow selects another, and 'actiondbg record' records all."
         )
-
-
-def print_compiling() -> None:
-    """Print on stderr that the agent is being compiled, which takes some seconds."""
-    print(_COMPILING, file=sys.stderr, flush=True)
-
-
-def show_compiling(progress: ProgressLine | None = None) -> Callable[[], None] | None:
-    """Show that the agent is being compiled; return the end of that, if it is to be called.
-
-    Args:
-        progress: the line to show it on; None for another one.
-    """
-    line = ProgressLine(sys.stderr) if progress is None else progress
-    if not line.shows:
-        print_compiling()
-        return None
-    restore = stop_echo(_STDIN)
-    line.begin(_COMPILING, late=0)
-
-    def end() -> None:
-        line.end()
-        restore()
-
-    return end
 
 
 def signal_name(number: int) -> str:

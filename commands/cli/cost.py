@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
+from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.cli.lineage_source import (
     Dumps,
     Remap,
@@ -73,7 +73,6 @@ class CostOptions(Options):
         Path | None, Option("--html", "FILE", help="write an HTML page as well", parse=Path)
     ] = None
     partial: Partial = False
-    mlir_include: MlirInclude = None
 
 
 def build_parser() -> LineParser[CostOptions]:
@@ -111,7 +110,6 @@ def run(argv: list[str]) -> int:
             options.dumps,
             remap=options.remap,
             partial=options.partial,
-            mlir_include=options.mlir_include,
         ) as lineage:
             cost = attribute(profile, lineage, modules_of(lineage, options.module))
     except UsageError as error:

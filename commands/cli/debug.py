@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands import SUBCOMMANDS
-from actiondbg.commands.cli.child_process import exit_code, show_compiling
+from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import (
     Follow,
     LineParser,
-    MlirInclude,
     Randomize,
     Without,
     names_recording,
@@ -73,7 +71,6 @@ class DebugOptions(StartupOptions):
     return_child_result: Annotated[
         bool, Flag("--return-child-result", help="exit with the tool's status")
     ] = False
-    mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
     without: Without = ()
@@ -150,13 +147,11 @@ def _check_subcommand(parser: LineParser[DebugOptions], ours: list[str], tool: l
 
 
 def _print_version(tool: list[str], options: DebugOptions) -> int:
-    from actiondbg.tool import agent_state, find_tool, fitted
+    from actiondbg.tool import find_tool
 
     print(f"actiondbg {__version__}")
-    include = Path(options.mlir_include) if options.mlir_include else None
-    found = fitted(find_tool(tool[0] if tool else "mlir-opt", include))
-    print(f"tool {found.path}: LLVM {found.llvm}")
-    print(f"agent: {agent_state(found)}")
+    found = find_tool(tool[0] if tool else "mlir-opt")
+    print(f"tool {found.path}: LLVM {found.llvm() or 'unknown'}")
     return 0
 
 
@@ -171,14 +166,12 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
     progress = ProgressLine(sys.stderr, enabled=not options.json)
     session = launch(
         tool,
-        mlir_include=options.mlir_include,
         follow=options.follow,
         randomize=options.randomize,
         without=options.without,
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),
         stderr="inherit",
-        on_compile=lambda: show_compiling(progress),
         skips=options.skips,
         edits=options.edits,
     )

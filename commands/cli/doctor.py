@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Without
+from actiondbg.commands.cli.line_parser import LineParser, Without
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.commands.render.terminal.output import print_notice
@@ -61,7 +61,6 @@ class DoctorOptions(Options):
             parse=Path,
         ),
     ] = None
-    mlir_include: MlirInclude = None
     without: Without = ()
 
 
@@ -108,7 +107,7 @@ def _subjects(names: Iterable[str]) -> list[Subject]:
 def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[Examined]:
     limit = None if options.static else options.timeout
     for subject in subjects:
-        yield examine(subject, options.mlir_include, limit, options.without)
+        yield examine(subject, limit, options.without)
 
 
 def _print_all(found: list[Examined], options: DoctorOptions) -> None:

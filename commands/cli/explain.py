@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor, Partial, Randomize
+from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import UsageError
@@ -55,7 +55,6 @@ class ExplainOptions(Options):
     ] = None
     partial: Partial = False
     no_color: NoColor = False
-    mlir_include: MlirInclude = None
     randomize: Randomize = False
 
 
@@ -109,7 +108,6 @@ def _check(options: ExplainOptions, tool: list[str]) -> None:
 
 def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
     """Run a tool to its first failure, or to its end if operations were left."""
-    from actiondbg.commands.cli.child_process import show_compiling
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch
@@ -117,11 +115,9 @@ def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
     progress = ProgressLine(sys.stderr, enabled=not options.json)
     session: Session = launch(
         tool,
-        mlir_include=options.mlir_include,
         randomize=options.randomize,
         stdout=os.devnull,
         stderr="inherit",
-        on_compile=lambda: show_compiling(progress),
     )
     stack.enter_context(session)
     console = Console(

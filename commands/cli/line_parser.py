@@ -35,15 +35,6 @@ Follow = Annotated[
         help="of a program that starts tools: only processes with this name or word of the command",
     ),
 ]
-MlirInclude = Annotated[
-    str | None,
-    Option(
-        "--mlir-include",
-        "DIR",
-        help="the include directory of the tool's MLIR; may be repeated",
-        joint=os.pathsep,
-    ),
-]
 NoColor = Annotated[bool, Flag("--no-color", help="do not use colours")]
 Partial = Annotated[bool, Flag("--partial", help="read a damaged recording up to the damage")]
 Quiet = Annotated[bool, Flag("--quiet", help="print nothing on success", short="-q")]

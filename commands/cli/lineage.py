@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import (
     LineParser,
-    MlirInclude,
     Partial,
     file_or_stdout,
     names_recording,
@@ -167,7 +166,6 @@ class LineageOptions(Options):
     all: Annotated[bool, Flag("--all", help="list everything, not only the first of each")] = False
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
     partial: Partial = False
-    mlir_include: MlirInclude = None
 
     @property
     def asks_orphans(self) -> bool:
@@ -223,7 +221,6 @@ def run(argv: list[str]) -> int:
         options.dumps,
         remap=options.remap,
         partial=options.partial,
-        mlir_include=options.mlir_include,
     ) as lineage:
         if options.is_question:
             return _Answers(lineage, options).give()

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import names_recording
 from actiondbg.commands.interpreter.options import Option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -67,7 +66,6 @@ def opened_lineage(
     *,
     remap: Sequence[str] = (),
     partial: bool = False,
-    mlir_include: str | None = None,
     after: str | None = None,
 ) -> Generator[Lineage]:
     """Open a lineage.
@@ -78,7 +76,6 @@ def opened_lineage(
         dumps: files of IR, in the order of the compilation.
         remap: ``OLD=NEW`` names of source files, for dumps and imports.
         partial: use what can be read of a damaged recording or dump.
-        mlir_include: the include directory of the tool's MLIR.
         after: ``#N`` or a pass, after which there is a stage: of a tool beside the output, of a
             recording in its place.
 
@@ -99,16 +96,16 @@ def opened_lineage(
         raise UsageError("--remap is for dumps: a run knows its operations.")
     tools = _chained(words)
     if len(tools) > 1:
-        with _of_chain(tools, mlir_include) as lineage:
+        with _of_chain(tools) as lineage:
             yield lineage
         return
     if after is not None and not names_recording(words):
-        yield _of_session(list(words), after, mlir_include)
+        yield _of_session(list(words), after)
         return
     if after is not None and (lineage := _up_to(words[0], after, partial)):
         yield lineage
         return
-    with _recorded(words, partial, mlir_include, os.devnull, remap=remap) as lineage:
+    with _recorded(words, partial, os.devnull, remap=remap) as lineage:
         yield lineage
 
 
@@ -127,7 +124,6 @@ def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Line
 def _recorded(
     words: Sequence[str],
     partial: bool,
-    mlir_include: str | None,
     stdout: str,
     stdin: str | None = None,
     remap: Sequence[str] = (),
@@ -140,7 +136,6 @@ def _recorded(
         words,
         "trace",
         partial=partial,
-        mlir_include=mlir_include,
         lineage=True,
         stdin=stdin,
         stdout=stdout,
@@ -155,7 +150,7 @@ def _recorded(
         yield lineage
 
 
-def _of_session(tool: list[str], after: str, mlir_include: str | None) -> Lineage:
+def _of_session(tool: list[str], after: str) -> Lineage:
     """Run a tool over a stop after an action, whose IR is a stage then."""
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.session.session import launch
@@ -164,8 +159,6 @@ def _of_session(tool: list[str], after: str, mlir_include: str | None) -> Lineag
         tool,
         stdout=os.devnull,
         stderr="inherit",
-        mlir_include=mlir_include,
-        on_compile=print_compiling,
     ) as session:
         digits = after.removeprefix("#")
         session.breakpoints.add(f"#{digits}" if digits.isdecimal() else f"pass:{after}")
@@ -209,7 +202,7 @@ def _chained(words: Sequence[str]) -> list[list[str]]:
 
 
 @contextmanager
-def _of_chain(tools: Sequence[list[str]], mlir_include: str | None) -> Generator[Lineage]:
+def _of_chain(tools: Sequence[list[str]]) -> Generator[Lineage]:
     """Run tools, each with what the one before it wrote as its standard input."""
     from actiondbg.lineage.chain import ChainLineage
     from actiondbg.lineage.recorded.lineage import RecordedLineage
@@ -222,7 +215,7 @@ def _of_chain(tools: Sequence[list[str]], mlir_include: str | None) -> Generator
         given: str | None = None
         for number, tool in enumerate(tools, 1):
             written = str(directory / f"{number}.mlir")
-            run = stack.enter_context(_recorded(tool, False, mlir_include, written, given))
+            run = stack.enter_context(_recorded(tool, False, written, given))
             if not isinstance(run, RecordedLineage) or names_recording(tool):
                 raise ActiondbgError(f"{tool[0]!r} is not a tool: a chain runs each of its tools.")
             runs.append(run)

@@ -13,7 +13,6 @@ from actiondbg.commands.cli.child_process import (
     print_cut,
     print_ending,
     print_others,
-    show_compiling,
     wait_and_import,
     without_context,
 )
@@ -21,7 +20,6 @@ from actiondbg.commands.cli.line_parser import (
     SUFFIX,
     Follow,
     LineParser,
-    MlirInclude,
     NoColor,
     Partial,
     Randomize,
@@ -108,7 +106,6 @@ class LogOptions(Options):
         Option("--tool-stdout", "FILE", help="redirect the standard output of the tool"),
     ] = None
     partial: Partial = False
-    mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
@@ -324,11 +321,9 @@ def _started(
         output,
         # The output of the tool must not mix with the log.
         stdout=options.tool_stdout or (None if options.output else os.devnull),
-        mlir_include=options.mlir_include,
         follow=options.follow,
         randomize=options.randomize,
         skip=options.skip,
-        on_compile=show_compiling,
         upstream_log=upstream_log,
     )
     return forward_interrupts(started)

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.child_process import (
     exit_code,
     print_ending,
-    show_compiling,
     without_context,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
     Follow,
     LineParser,
-    MlirInclude,
     Quiet,
     Randomize,
     Skip,
@@ -87,7 +85,6 @@ class RecordOptions(Options):
         Flag("--lineage", help="record from which operation each was made; see actiondbg track"),
     ] = False
     quiet: Quiet = False
-    mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
     without: Without = ()
@@ -127,12 +124,10 @@ def run(argv: list[str]) -> int:
             ir=options.ir,
             events=options.events.split(",") if options.events else (),
             lineage=options.lineage,
-            mlir_include=options.mlir_include,
             follow=options.follow,
             randomize=options.randomize,
             skip=options.skip,
             without=options.without,
-            on_compile=show_compiling,
         ) as running,
     ):
         # Imported here, while the tool runs.

@@ -11,7 +11,6 @@ from actiondbg.commands.cli.child_process import (
     forward_interrupts,
     print_ending,
     print_others,
-    show_compiling,
     signal_name,
     wait_and_import,
 )
@@ -40,7 +39,6 @@ def open_source(
     partial: bool = False,
     ir: IRDetail = "none",
     events: Sequence[str] = (),
-    mlir_include: str | None = None,
     randomize: bool = False,
     skip: Sequence[str] = (),
     follow: str | None = None,
@@ -57,7 +55,6 @@ def open_source(
         partial: read a damaged recording up to the damage.
         ir: the IR to record.
         events: the events to count.
-        mlir_include: the include directory of the tool's MLIR.
         randomize: whether the tool's addresses are random.
         skip: SPECs of actions to skip.
         follow: a glob of the processes to record of a program.
@@ -78,14 +75,12 @@ def open_source(
             directory / f"run{SUFFIX}",
             ir=ir,
             events=events,
-            mlir_include=mlir_include,
             randomize=randomize,
             skip=skip,
             follow=follow,
             lineage=lineage,
             stdin=stdin,
             stdout=stdout,
-            on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:
             recorded = wait_and_import(running, *modules)

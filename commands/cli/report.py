@@ -10,7 +10,6 @@ from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import (
     Follow,
     LineParser,
-    MlirInclude,
     Partial,
     Quiet,
     Randomize,
@@ -111,7 +110,6 @@ class ReportOptions(Options):
     ] = False
     partial: Partial = False
     quiet: Quiet = False
-    mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
@@ -151,7 +149,6 @@ def run(argv: list[str]) -> int:
         "report",
         partial=options.partial,
         ir=options.ir or _IR,
-        mlir_include=options.mlir_include,
         follow=options.follow,
         randomize=options.randomize,
         skip=options.skip,

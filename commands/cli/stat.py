@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from actiondbg.commands.cli.line_parser import (
     Follow,
     LineParser,
-    MlirInclude,
     Partial,
     Randomize,
 )
@@ -127,7 +126,6 @@ class StatOptions(Options):
         Option("--output", "FILE", help="write the result to a file", short="-o", parse=Path),
     ] = None
     partial: Partial = False
-    mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
 
@@ -164,7 +162,6 @@ def run(argv: list[str]) -> int:
             "measure",
             partial=options.partial,
             events=() if recorded else _events(options),
-            mlir_include=options.mlir_include,
             follow=options.follow,
             randomize=options.randomize,
             modules=_MODULES,

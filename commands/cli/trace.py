@@ -16,14 +16,12 @@ from actiondbg.commands.cli.child_process import (
     print_cut,
     print_ending,
     print_others,
-    show_compiling,
     without_context,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
     Follow,
     LineParser,
-    MlirInclude,
     Partial,
     Quiet,
     Randomize,
@@ -113,7 +111,6 @@ class TraceOptions(Options):
     ] = ()
     partial: Partial = False
     quiet: Quiet = False
-    mlir_include: MlirInclude = None
     follow: Follow = None
     randomize: Randomize = False
     skip: Skip = ()
@@ -184,11 +181,9 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
         started = start_recording(
             tool,
             directory / f"run{SUFFIX}",
-            mlir_include=options.mlir_include,
             follow=options.follow,
             randomize=options.randomize,
             skip=options.skip,
-            on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:
             # Imported here, as the import takes long and the tool runs meanwhile.

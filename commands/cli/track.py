@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
+from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.cli.lineage_source import (
     chosen_operations,
     opened_lineage,
@@ -101,7 +101,6 @@ class TrackOptions(Options):
         Option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
     ] = ()
     partial: Partial = False
-    mlir_include: MlirInclude = None
     json: Annotated[bool, Flag("--json", help="print one JSON object a line")] = False
 
 
@@ -149,7 +148,6 @@ def run(argv: list[str]) -> int:
         dumps,
         remap=options.remap,
         partial=options.partial,
-        mlir_include=options.mlir_include,
         after=_action(options),
     ) as lineage:
         _show(_answers(lineage, options), as_json=options.json)

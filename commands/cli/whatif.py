@@ -8,8 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.child_process import show_compiling
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
+from actiondbg.commands.cli.line_parser import LineParser, NoColor
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import Flag, Option
 from actiondbg.commands.render.past import colored_line
@@ -69,7 +68,6 @@ class WhatifCommandLine(ComparisonOptions):
         ),
     ] = None
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    mlir_include: MlirInclude = None
     no_color: NoColor = False
 
 
@@ -100,7 +98,7 @@ def run(argv: list[str]) -> int:
     from actiondbg.session.session import launch
 
     try:
-        with launch(tool, mlir_include=options.mlir_include, on_compile=show_compiling) as session:
+        with launch(tool) as session:
             _go(session, options.at)
             _compare(session, options)
     except KeyboardInterrupt:

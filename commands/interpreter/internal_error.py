@@ -94,8 +94,8 @@ def _state(session: DebugSession | None) -> list[str]:
 
     if session is None:
         return []
-    hello = session.target.hello if isinstance(session, Session) else None
-    llvm = "" if hello is None else f"LLVM {hello.llvm}, "
+    version = session.target.llvm() if isinstance(session, Session) else None
+    llvm = "" if version is None else f"LLVM {version}, "
     stop = session.stop
     place = "" if stop is None else f", {stop.when} #{stop.ordinal} {stop.name}, event {stop.event}"
     return [f"tool: {llvm}{session.state}{place}"]

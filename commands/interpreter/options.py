@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -122,7 +122,6 @@ class Option:
         prefix: accept unique prefixes of the words of a Literal.
         bare: the value of the option without one; None if it needs one.
         alias: another name of the option, which help leaves out.
-        joint: what joins the values of several occurrences; by default the last one counts.
     """
 
     def __init__(
@@ -138,7 +137,6 @@ class Option:
         prefix: bool = False,
         bare: object = None,
         alias: str = "",
-        joint: str = "",
     ) -> None:
         self.name = name
         self.metavar = metavar
@@ -150,7 +148,6 @@ class Option:
         self.prefix = prefix
         self.bare = bare
         self.alias = alias
-        self.joint = joint
 
 
 class Rest:
@@ -337,28 +334,7 @@ def _valued(field: Field, marker: Option) -> dict[str, Any]:
         keywords |= {"nargs": "?", "const": marker.bare}
     if field.many:
         return {**keywords, "action": "append"}
-    if marker.joint:
-        return {**keywords, "action": partial(_Joined, joint=marker.joint)}
     return {**keywords, **({"required": True} if field.required else {"default": field.default})}
-
-
-class _Joined(argparse.Action):
-    """Joins the values of all occurrences of an option."""
-
-    def __init__(self, *, joint: str, **keywords: Any) -> None:
-        super().__init__(**keywords)
-        self._joint = joint
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        before: str | None = getattr(namespace, self.dest)
-        joined = values if before is None else f"{before}{self._joint}{values}"
-        setattr(namespace, self.dest, joined)
 
 
 def _value(field: Field, marker: Positional | Option) -> dict[str, Any]:

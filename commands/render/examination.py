@@ -19,9 +19,6 @@ def examined_text(found: Examined) -> str:
         "llvm": found.llvm or "unknown",
         "compiler": ", ".join(found.compilers) or None,
         "symbols": found.symbols,
-        "headers": ":".join(map(str, found.headers)) or None,
-        "agent": f"{found.way}, {found.agent}" if found.way else None,
-        "limit": found.limit,
         "capabilities": _listed(found.capabilities),
     }
     lines = rows(facts)
@@ -53,7 +50,7 @@ def _reported(found: Examined) -> str:
         lines.append(f"  {check.name}: {'proved' if check.passed else check.why or 'not proved'}")
     lines.append(f"  {', '.join(f'{name} {value}' for name, value in facts.offsets.items())}")
     if not facts.checks:
-        lines = ["", "Layouts: known from headers, or not learned."]
+        lines = ["", "Layouts: not learned."]
     states: dict[str, list[str]] = {}
     for function in facts.functions:
         states.setdefault(function.state, []).append(function.symbol)
@@ -66,13 +63,13 @@ def _verdict(found: Examined) -> str:
     if found.problem is not None:
         return found.problem
     if found.capabilities is None:
-        return f"the {found.way} agent would be used."
+        return "it can be debugged, as far as its file tells; a trial tells the rest."
     if found.missing:
         return (
-            f"it can be debugged by the {found.way} agent, which lacks {len(found.missing)} of "
+            f"it can be debugged; the agent lacks {len(found.missing)} of "
             f"{len(found.missing) + len(found.capabilities)} capabilities."
         )
-    return f"it can be debugged by the {found.way} agent, with all capabilities."
+    return "it can be debugged, with all capabilities."
 
 
 def _listed(names: list[str] | None) -> str | None:

@@ -260,7 +260,6 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
                 stdin=_stdin_of(session),
                 cwd=session.target.directory,
                 env=session.target.environment,
-                mlir_include=session.target.mlir_include,
                 without=session.target.without,
                 progress=progress,
             )

@@ -149,24 +149,20 @@ def _process_facts(session: Session) -> dict[str, Fact]:
 def info_tool(console: Console, _: NoOptions) -> Facts:
     """Show the tool, its MLIR, the agent, and in a run what the agent can do in it."""
     from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
-    from actiondbg.tool import agent_state
-    from actiondbg.tool.identification.mlir_object import build_id_of, llvm_version
+    from actiondbg.tool.identification.mlir_object import build_id_of
+    from actiondbg.tool.shipped import shipped_agent
 
     target = console.live_session().target
     tool, hello, loaded = target.tool, target.hello, target.loaded_mlir
     facts: dict[str, Fact] = {
         "path": str(tool.path),
-        "llvm": tool.llvm,
+        "llvm": target.llvm() or "unknown",
         "libmlir": None if tool.libmlir is None else str(tool.libmlir),
-        "headers": ":".join(str(path) for path in tool.headers) or None,
         "build": tool.build_id,
-        "agent": f"{tool.way}, {agent_state(tool)}",
-        "limit": tool.limit,
+        "agent": str(shipped_agent()),
     }
     if loaded is not None:
         facts["libmlir"], facts["build"] = str(loaded), build_id_of(loaded)
-        facts["llvm"] = llvm_version(loaded) or tool.llvm
-        facts["limit"] = "The program has loaded its MLIR at run time: the agent uses no headers."
     if hello is not None:
         has = [name for name in CAPABILITIES if name in hello.capabilities]
         facts["capabilities"] = ", ".join(has)
@@ -245,5 +241,5 @@ def show_version(console: Console, _: NoOptions) -> Facts:
     if console.recorded is not None:
         facts["llvm"] = console.recorded.facts()["llvm"]
     else:
-        facts["llvm"] = console.live_session().target.tool.llvm
+        facts["llvm"] = console.live_session().target.llvm()
     return Facts("version", facts)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "print/LinePrinter.h"
+#include "print/ValueKeys.h"
 #include "support/Locations.h"
 #include "support/Traits.h"
 
@@ -15,8 +15,8 @@
 #include "mlir/IR/SymbolTable.h"
 #include <cstdlib>
 #include <dlfcn.h>
-#ifdef ADBG_PORTABLE
-#include "portable/Layout.h"
+#ifdef PROBE_OWN
+#include "layout/Layout.h"
 #endif
 
 using namespace mlir;
@@ -57,8 +57,7 @@ static void writeRanges(llvm::raw_ostream &os, Operation *op) {
   }
 }
 
-static void writeOperation(llvm::raw_ostream &os, Operation *op,
-                           LinePrinter &printer) {
+static void writeOperation(llvm::raw_ostream &os, Operation *op) {
   os << "@" << Identities::all().of(op) << " " << op->getName().getStringRef()
      << " " << op->isRegistered() << isConstantLike(op->getName())
      << isSymbolTable(op) << isIsolated(op) << isTerminator(op)
@@ -74,20 +73,10 @@ static void writeOperation(llvm::raw_ostream &os, Operation *op,
      << op->getPropertiesStorageSize() << "\n";
   if (auto name = op->getAttrOfType<StringAttr>("sym_name"))
     os << "  symbol " << name.getValue() << "\n";
-  PrintedOperation printed = printer.print(op);
-  for (const std::string &part : printed.parts)
-    os << "  | " << part << "\n";
-  for (const PrintedRegion &region : printed.regions)
-    os << "  region " << region.region->getRegionNumber()
-       << (region.hasEntryArguments && !region.region->getArguments().empty())
-       << region.hasTerminators
-       << (region.hasEmptyBlock && !region.region->empty() &&
-           region.region->front().empty())
-       << region.indent << "\n";
 }
 
 static void write(Operation *root) {
-#ifdef ADBG_PORTABLE
+#ifdef PROBE_OWN
   Layout::calibrate(root);
   if (!Layout::isDecided())
     llvm::errs() << "the IR decides no layout\n";
@@ -99,12 +88,8 @@ static void write(Operation *root) {
   llvm::raw_fd_ostream os(getenv("PROBE_FILE"), error);
   root->walk<WalkOrder::PreOrder>(
       [](Operation *op) { Identities::all().created(op); });
-  LinePrinter printer(root->getContext(), Identities::all(), LineStyle());
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    writeOperation(os, op, printer);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        os << printer.label(&block) << "\n";
+    writeOperation(os, op);
   });
 }
 

@@ -6,20 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.tool import build_agent, find_tool
 from tests.terminal.terminal import Terminal, environment_in
 from tests.tool.targets.targets import TARGETS
 
 debian19 = TARGETS["debian19"]
 
 
-@pytest.mark.parametrize("way", ["detour", "portable"])
 @pytest.mark.all_tools
 @pytest.mark.skipif(debian19.missing is not None, reason=debian19.missing or "")
-def test_a_session(folds: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACTIONDBG_WAY", way)
+def test_a_session(folds: str, tmp_path: Path) -> None:
     tool = str(debian19.programs["mlir-opt"])
-    build_agent(find_tool(tool))
     shell = Terminal([tool, folds, "--canonicalize"], environment_in(tmp_path, PAGER="cat"))
     try:
         shell.ready()

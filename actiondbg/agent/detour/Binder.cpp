@@ -63,6 +63,8 @@ struct OwnTables {
       case DT_STRTAB:
         names = address;
         break;
+      default:
+        break;
       }
     }
   }

@@ -198,10 +198,8 @@ private:
       fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
               object.path.c_str(), one.gates.front().crossing->refusal);
     gated.push_back(std::move(one));
-#ifdef ADBG_PORTABLE
     if (gated.size() > 1)
       Instances::becomeSeveral();
-#endif
   }
 
   void attachOrPass(Gated &one) {
@@ -212,16 +210,10 @@ private:
       if (instances.fileOf(i) == one.object.path)
         return pass(one, "it made a context before, was unloaded, and is "
                          "loaded again");
-#ifdef ADBG_PORTABLE
     if (instances.count() == Instances::most)
       return pass(one, "the process has too many libraries with MLIR");
     if (Instances::hasUnnotedUse())
       return pass(one, "another thread runs an action of another MLIR");
-#else
-    if (instances.count())
-      return pass(one,
-                  "that in " + instances.fileOf(0) + " made a context before");
-#endif
     unsigned number = instances.add(one.object.path);
     InstanceUse use(number, /*isPatient=*/true);
     if (use)

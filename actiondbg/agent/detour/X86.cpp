@@ -297,6 +297,7 @@ private:
     if (at + bytesOfIt > size)
       return;
     if (bytesOfIt == 1) {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse)
       instruction.distance = static_cast<int8_t>(bytes[at]);
       return;
     }

@@ -9,9 +9,7 @@
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 
-#ifdef ADBG_PORTABLE
-#include "portable/Proof.h"
-#endif
+#include "layout/Proof.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -199,7 +197,6 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
 /// it is tried in a fork.
 static std::string tryEdit([[maybe_unused]] Engine &engine,
                            [[maybe_unused]] const Edit &edit) {
-#ifdef ADBG_PORTABLE
   auto step = [&]() -> std::string {
     if (edit.pipeline.empty())
       return applyEdit(engine, edit);
@@ -214,9 +211,6 @@ static std::string tryEdit([[maybe_unused]] Engine &engine,
     return error ? "the passes cannot be applied: " + *error : "";
   };
   return proveInForks({step}).front();
-#else
-  return "";
-#endif
 }
 
 std::string EditPlan::apply(Engine &engine) {

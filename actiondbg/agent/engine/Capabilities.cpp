@@ -1,19 +1,15 @@
 //===- Capabilities.cpp - What the agent can do in this process -----------===//
 
 #include "engine/Capabilities.h"
+#include "detour/Instances.h"
+#include "interpose/HookedCapabilities.h"
+#include "interpose/ReasonListener.h"
+#include "layout/Layout.h"
+#include "layout/LeftOut.h"
 #include "support/Connection.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
 #include <string>
-#ifdef ADBG_DETOUR
-#include "interpose/HookedCapabilities.h"
-#endif
-#ifdef ADBG_PORTABLE
-#include "detour/Instances.h"
-#include "portable/Layout.h"
-#include "portable/LeftOut.h"
-#include "portable/interpose/ReasonListener.h"
-#endif
 
 using llvm::StringRef;
 
@@ -29,7 +25,6 @@ constexpr const char *names[] = {
     "lineage",   "edit",        "legalizations", "alternatives",
     "statistics"};
 
-#ifdef ADBG_PORTABLE
 /// Returns which check of MLIR's layout a capability failed. Before the first
 /// IR is seen, none has failed.
 std::string whyNotRead(StringRef name) {
@@ -66,7 +61,6 @@ std::string whyNotRead(StringRef name) {
     return "the layout of this MLIR's rewriters is not known";
   return "";
 }
-#endif
 
 /// Returns why a capability is missing: the end of a sentence; empty if its
 /// check passed.
@@ -77,30 +71,16 @@ std::string missing(StringRef name) {
   // this process, and a fork cannot take its place.
   if (name == "fork" && Connection::onGone)
     return "other processes wait for the program that connected by itself";
-#ifdef ADBG_PORTABLE
   if (std::string why = whyLeftOut(name); !why.empty())
     return why;
   if (std::string why = whyNotRead(name); !why.empty())
     return why;
-#endif
-#ifdef ADBG_DETOUR
   if (std::string why = whyNotHooked(name); !why.empty())
     return why;
-#endif
   return "";
 }
 
 } // namespace
-
-StringRef agentWay() {
-#if defined(ADBG_PORTABLE)
-  return "portable";
-#elif defined(ADBG_DETOUR)
-  return "detour";
-#else
-  return "native";
-#endif
-}
 
 llvm::json::Array capabilities() {
   llvm::json::Array result;
@@ -111,7 +91,6 @@ llvm::json::Array capabilities() {
 }
 
 void addLostCapabilities(llvm::json::Object &stop) {
-#ifdef ADBG_PORTABLE
   // The front end has those of the MLIR at the last stop.
   static unsigned told = 0;
   if (std::exchange(told, Instances::current()) != told) {
@@ -128,9 +107,6 @@ void addLostCapabilities(llvm::json::Object &stop) {
       lost[name] = missing(name);
   if (!lost.empty())
     stop["missing"] = std::move(lost);
-#else
-  (void)stop;
-#endif
 }
 
 llvm::json::Object missingCapabilities() {

@@ -7,9 +7,6 @@
 
 namespace adbg {
 
-/// How this agent gets into the tool: "native", "detour" or "portable".
-llvm::StringRef agentWay();
-
 /// The names of the capabilities whose check has passed in this process.
 llvm::json::Array capabilities();
 

@@ -9,7 +9,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Config/abi-breaking.h"
 #include <unistd.h>
 
 using namespace mlir;
@@ -44,16 +43,13 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
   return Object{
-      {"protocol", 3},
-      {"agent", agentWay()},
-      {"llvm", LLVM_VERSION_STRING},
+      {"protocol", 4},
       {"pid", int64_t(getpid())},
       {"parent", int64_t(getppid())},
       {"role", textOf(engine.forks.role)},
       {"ordinal", int64_t(engine.position.ordinal)},
       {"event", int64_t(engine.position.event)},
       {"when", at ? Json(whenOf(*at, engine.stops.inside)) : Json(nullptr)},
-      {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
       {"capabilities", capabilities()},
       {"missing", missingCapabilities()}};
 }

@@ -1,9 +1,7 @@
 //===- EngineThreads.cpp - The engines of threads -------------------------===//
 
-#include "engine/Engine.h"
-#ifdef ADBG_PORTABLE
 #include "detour/Instances.h"
-#endif
+#include "engine/Engine.h"
 #include "fork/CrashSignals.h"
 #include "support/AgentHeap.h"
 
@@ -75,7 +73,6 @@ Engine &Engine::make() {
   return own->engine;
 }
 
-#ifdef ADBG_PORTABLE
 bool Engine::isBusyElsewhere() {
   Engine &one = first();
   if (one.attached && !one.isObserving) {
@@ -89,7 +86,6 @@ bool Engine::isBusyElsewhere() {
            return other != local.engine && other->innermost;
          });
 }
-#endif
 
 void Engine::leaveThread() {
   local.engine = &first();
@@ -98,9 +94,7 @@ void Engine::leaveThread() {
 
 void Engine::observe() {
   ++threads;
-#ifdef ADBG_PORTABLE
   Instances::isBusyElsewhere = isBusyElsewhere;
-#endif
   local.engine = this;
   local.isFollowed = local.isInside = true;
   attached = isObserving = true;
@@ -244,9 +238,7 @@ void Engine::jumps(uintptr_t stack) {
   Engine *engine = local.engine;
   if (!engine || !(engine->isObserving || local.isInside || local.isPassing))
     return;
-#ifdef ADBG_PORTABLE
   InstanceUse::drop(stack);
-#endif
   if (local.isInside)
     while (isDropped(engine->innermost))
       engine->innermost = engine->innermost->parent;

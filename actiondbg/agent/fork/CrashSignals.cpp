@@ -47,11 +47,9 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   engine.end.crash(number);
   Recorder::crash();
   struct sigaction &tool = toolActions[number];
-#ifdef ADBG_PORTABLE
   // LLVM's handler calls no function of ours, and does not return. A tool that
   // recovers goes on: what it reports later replaces this.
   engine.end.sendCrash();
-#endif
   bool isTool = engine.forks.role == Role::Tool;
   if (isTool && (tool.sa_flags & SA_SIGINFO)) {
     tool.sa_sigaction(number, info, context);
@@ -63,9 +61,6 @@ static void onCrash(int number, siginfo_t *info, void *context) {
     isInCrash = false;
     return;
   }
-#ifndef ADBG_PORTABLE
-  engine.end.sendCrash();
-#endif
   raiseUnhandled(number);
 }
 

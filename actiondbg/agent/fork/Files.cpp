@@ -37,7 +37,9 @@ static void keepErrors(const char *bytes, size_t size) {
 // Of one thread: others write where they wrote before.
 static thread_local std::string *capturedErrors = nullptr;
 
-void Files::captureErrors(std::string *text) { capturedErrors = text; }
+std::string *Files::captureErrors(std::string *text) {
+  return std::exchange(capturedErrors, text);
+}
 
 static void capture(const char *bytes, size_t size) {
   std::string &text = *capturedErrors;

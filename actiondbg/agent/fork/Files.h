@@ -79,8 +79,9 @@ public:
   /// removes only files that it makes from now on.
   static void noteFork();
   /// Appends what this thread writes to stderr to a text instead; null ends
-  /// it. The text must have room: nothing is allocated for it.
-  static void captureErrors(std::string *text);
+  /// it. The text must have room: nothing is allocated for it. Returns the text
+  /// before.
+  static std::string *captureErrors(std::string *text);
   /// Shows stderr again after an assertion that was shown before.
   /// Async-signal-safe.
   static void showErrors();

@@ -56,8 +56,9 @@ static void silence(int stream) {
   int fd = stream + 1;
   struct stat own, other;
   int nowhere = ::open("/dev/null", silentFlags[stream] | O_CLOEXEC);
-  if (nowhere < 0 || fstat(fd, &own) != 0 ||
-      (aside[stream] = fcntl(fd, F_DUPFD_CLOEXEC, firstAside)) < 0) {
+  if (nowhere >= 0 && fstat(fd, &own) == 0)
+    aside[stream] = fcntl(fd, F_DUPFD_CLOEXEC, firstAside);
+  if (aside[stream] < 0) {
     close(nowhere);
     return;
   }

@@ -96,7 +96,8 @@ HIDDEN unsigned adbgRandom(void) __asm__("arc4random");
 unsigned adbgRandom(void) {
   unsigned value = 0;
   if (getentropy(&value, sizeof value) != 0)
-    return (unsigned)(size_t)&value;
+    return (
+        unsigned)(size_t)&value; // NOLINT(clang-diagnostic-return-stack-address)
   return value;
 }
 

@@ -25,19 +25,12 @@ void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
 /// The same for an action that upstream has none for.
 void runAction(Frame &frame, llvm::function_ref<void()> run);
 
-#ifdef ADBG_PORTABLE
 /// Whether IR can be read: its layout is learned at the first action. Programs
 /// that build IR fold operations before.
 bool isIRKnown();
 /// Whether the patterns of a set can be read: proved by the first set that has
 /// some.
 bool arePatternsKnown(const mlir::RewritePatternSet &patterns);
-#else
-constexpr bool isIRKnown() { return true; }
-constexpr bool arePatternsKnown(const mlir::RewritePatternSet &) {
-  return true;
-}
-#endif
 
 } // namespace adbg
 

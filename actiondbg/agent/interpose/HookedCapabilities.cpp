@@ -55,7 +55,6 @@ static constexpr Need helpers[] = {
     {"changes", ADBG_REPLACE_USES_VALUES, ADBG_REPLACE_USES_OP},
     {"changes", "_ZN4mlir25ConversionPatternRewriter"},
     {"catch", ADBG_REPORT, ADBG_EMIT},
-    {"values", ADBG_PARSE_TEXT},
     {"legalizations", "_ZNK4mlir13TypeConverter11convertType"},
     {"legalizations", "_ZN4mlir22applyPartialConversion",
      "_ZN4mlir19applyFullConversion"},

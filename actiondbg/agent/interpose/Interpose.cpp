@@ -11,10 +11,8 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/FollowedProcess.h"
-#include "interpose/SeenPrograms.h"
-#ifdef ADBG_DETOUR
 #include "interpose/HookedCapabilities.h"
-#endif
+#include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
@@ -91,7 +89,8 @@ static void takeEnvironment() {
   settings().record = {
       read("ACTIONDBG_RECORD"),         read("ACTIONDBG_UPSTREAM_LOG"),
       read("ACTIONDBG_RECORD_IR"),      read("ACTIONDBG_RECORD_EVENTS"),
-      read("ACTIONDBG_RECORD_LINEAGE"), read("ACTIONDBG_RECORD_SKIPS")};
+      read("ACTIONDBG_RECORD_LINEAGE"), read("ACTIONDBG_RECORD_SKIPS"),
+      read("ACTIONDBG_RECORD_LLVM")};
   std::string parent = read("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   if (!isKept)
@@ -104,21 +103,12 @@ static void takeEnvironmentOnce() {
     takeEnvironment();
 }
 
-#ifdef ADBG_DETOUR
 /// Ends a program that the front end has started when that ends.
 __attribute__((constructor)) static void endWithFrontEnd() {
   const char *frontEnd = getenv("ACTIONDBG_PROGRAM");
   if (frontEnd && getppid() == strtol(frontEnd, nullptr, 10))
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
-#else
-/// A child without libMLIR would not even start. In the other ways, not before
-/// the first context: a program may start the tool, and keeps the agent for it.
-__attribute__((constructor)) static void takeEnvironmentAtLoad() {
-  AgentHeap agentHeap; // the settings of a recording are longer
-  takeEnvironmentOnce();
-}
-#endif
 
 __attribute__((destructor)) static void sayGoodbye() {
   Engine::first().end.exit();
@@ -225,9 +215,7 @@ void adbg::observeContext(MLIRContext *context) {
     llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
                     "this MLIR; folds of constants count as actions\n";
   forgetContexts();
-#ifdef ADBG_DETOUR
   Frame::seesChanges = whyNotHooked("changes").empty();
-#endif
   static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
   engine.wantsThreads |= context->isMultithreadingEnabled();
   if (disable && engine.isAttached() && !engine.isObserving &&

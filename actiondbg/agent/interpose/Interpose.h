@@ -1,17 +1,16 @@
 //===- Interpose.h - Functions in front of others ---------------*- C++ -*-===//
 //
 // ADBG_INTERPOSE defines a function that is called instead of one of the
-// tool's. Usually it is exported under the name of the other one, and the
-// preloaded agent comes first. With ADBG_DETOUR it is only entered in the table
-// of hooks, and the code of the other one is changed to jump to it: this
-// reaches functions that are not exported. Member functions are defined as
-// functions with an explicit `this`.
+// tool's: it is entered in the table of hooks, and the code of the other one is
+// changed to jump to it, whether it is exported or not. Member functions are
+// defined as functions with an explicit `this`.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ACTIONDBG_INTERPOSE_H
 #define ACTIONDBG_INTERPOSE_H
 
+#include "detour/Hooks.h"
 #include "interpose/Versions.h"
 #include "support/ExitAtOnce.h"
 #include "llvm/Support/Compiler.h"
@@ -23,20 +22,12 @@
 /// For functions of the C library, and those that programs call.
 #define ADBG_EXPORT __attribute__((visibility("default"), used))
 
-#ifdef ADBG_DETOUR
-
-#include "detour/Hooks.h"
-
-namespace adbg {
-/// Whether the agent is called for what functions of one file of MLIR call in
-/// each other. A preloaded agent is called only for what others call.
-constexpr bool seesInnerCalls = true;
-} // namespace adbg
-
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define ADBG_IN_INSTANCE(RESULT, NAME, INSTANCE, ...)                          \
   reinterpret_cast<void *>(                                                    \
       &adbg::InInstance<static_cast<RESULT (*)(__VA_ARGS__)>(&NAME),           \
                         NAME##Hook, INSTANCE>::call)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #define ADBG_INTERPOSE(RESULT, NAME, SYMBOL, ...)                              \
   static RESULT NAME(__VA_ARGS__);                                             \
@@ -82,53 +73,6 @@ inline bool isInterposed(const char *symbol) {
 }
 
 } // namespace adbg
-
-#else
-
-namespace adbg {
-constexpr bool seesInnerCalls = false;
-} // namespace adbg
-
-#define ADBG_INTERPOSE(RESULT, NAME, SYMBOL, ...)                              \
-  ADBG_EXPORT RESULT NAME(__VA_ARGS__) __asm__(SYMBOL);                        \
-  RESULT NAME(__VA_ARGS__)
-
-namespace adbg {
-
-/// Returns the function that `symbol` resolves to without this agent.
-template <typename Function> Function *real(const char *symbol) {
-  void *address = dlsym(RTLD_NEXT, symbol);
-  if (!address) {
-    llvm::errs() << "actiondbg: the tool's MLIR has no function " << symbol
-                 << "; the agent was built for another MLIR\n";
-    exitAtOnce(3);
-  }
-  return reinterpret_cast<Function *>(address);
-}
-
-/// A function of MLIR as it is without this agent.
-template <typename Function> class Original {
-public:
-  explicit Original(const char *symbol) : function(real<Function>(symbol)) {}
-
-  explicit operator bool() const { return function; }
-  template <typename... Operands>
-  LLVM_ATTRIBUTE_ALWAYS_INLINE auto operator()(Operands &&...operands) const {
-    return function(std::forward<Operands>(operands)...);
-  }
-
-private:
-  Function *function;
-};
-
-/// Whether calls of the tool's function come to the agent.
-inline bool isInterposed(const char *symbol) {
-  return dlsym(RTLD_NEXT, symbol) != nullptr;
-}
-
-} // namespace adbg
-
-#endif // ADBG_DETOUR
 
 namespace adbg {
 

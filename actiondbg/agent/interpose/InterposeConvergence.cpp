@@ -55,13 +55,11 @@ ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, ADBG_PASSED) {
   return watched([&] { return next(ADBG_PASS); });
 }
 
-#ifdef ADBG_PORTABLE
 ADBG_INTERPOSE(LogicalResult, rewriteRegionBefore20, ADBG_GREEDY_REGION_TO_19,
                ADBG_PASSED) {
   static Original<LogicalResult(ADBG_PASSED)> next(ADBG_GREEDY_REGION_TO_19);
   return watched([&] { return next(ADBG_PASS); });
 }
-#endif
 
 } // extern "C++"
 

@@ -19,6 +19,8 @@ LogicalResult adbg::traced(
       [&](const Pattern &pattern) {
         bool can = !canApply || canApply(pattern);
         legalizations.beginPattern(pattern, engine.position.ordinal + 1, !can);
+        if (can && legalizations.typeReasons.areAsked())
+          legalizations.listenToTypes(op, pattern);
         return can;
       },
       [&](const Pattern &pattern) {
@@ -68,9 +70,8 @@ ADBG_INTERPOSE(LogicalResult, partialMany, ADBG_PARTIAL_CONVERSION_MANY,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
   static Original<ConvertMany> next(ADBG_PARTIAL_CONVERSION_MANY);
-  return convert(roots, target, patterns, /*isFull=*/false, [&] {
-    return next(roots, target, patterns, std::move(config));
-  });
+  return convert(roots, target, patterns, /*isFull=*/false,
+                 [&] { return next(roots, target, patterns, config); });
 }
 
 ADBG_INTERPOSE(LogicalResult, partialOne, ADBG_PARTIAL_CONVERSION,
@@ -78,9 +79,8 @@ ADBG_INTERPOSE(LogicalResult, partialOne, ADBG_PARTIAL_CONVERSION,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
   static Original<ConvertOne> next(ADBG_PARTIAL_CONVERSION);
-  return convert(root, target, patterns, /*isFull=*/false, [&] {
-    return next(root, target, patterns, std::move(config));
-  });
+  return convert(root, target, patterns, /*isFull=*/false,
+                 [&] { return next(root, target, patterns, config); });
 }
 
 ADBG_INTERPOSE(LogicalResult, fullMany, ADBG_FULL_CONVERSION_MANY, Roots roots,
@@ -88,9 +88,8 @@ ADBG_INTERPOSE(LogicalResult, fullMany, ADBG_FULL_CONVERSION_MANY, Roots roots,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
   static Original<ConvertMany> next(ADBG_FULL_CONVERSION_MANY);
-  return convert(roots, target, patterns, /*isFull=*/true, [&] {
-    return next(roots, target, patterns, std::move(config));
-  });
+  return convert(roots, target, patterns, /*isFull=*/true,
+                 [&] { return next(roots, target, patterns, config); });
 }
 
 ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
@@ -98,28 +97,39 @@ ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
   static Original<ConvertOne> next(ADBG_FULL_CONVERSION);
-  return convert(root, target, patterns, /*isFull=*/true, [&] {
-    return next(root, target, patterns, std::move(config));
-  });
+  return convert(root, target, patterns, /*isFull=*/true,
+                 [&] { return next(root, target, patterns, config); });
 }
 
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-static void noteType(const TypeConverter &converter, Type type) {
+static bool isConverted(Type result) { return bool(result); }
+static bool isConverted(LogicalResult result) { return succeeded(result); }
+
+/// Converts a type, and tells Legalizations if it does not convert.
+template <typename Convert>
+static auto noted(const TypeConverter &converter, Type type, Convert convert) {
   Legalizations &legalizations = Engine::get().legalizations;
-  if (legalizations.isTracing())
+  std::optional<decltype(convert())> result;
+  auto run = [&] {
+    result = convert();
+    return isConverted(*result);
+  };
+  if (legalizations.typeReasons.areAsked())
+    legalizations.typeReasons.listen(converter, type, run);
+  else
+    run();
+  if (LLVM_UNLIKELY(!isConverted(*result)) && legalizations.isTracing())
     legalizations.typeFailed(converter, type);
+  return *result;
 }
 
 ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
                Type type) {
   static Original<Type(const TypeConverter *, Type)> next(ADBG_CONVERT_TYPE);
-  Type result = next(self, type);
-  if (LLVM_UNLIKELY(!result))
-    noteType(*self, type);
-  return result;
+  return noted(*self, type, [&] { return next(self, type); });
 }
 
 ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
@@ -128,20 +138,14 @@ ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
   static Original<LogicalResult(const TypeConverter *, Type,
                                 llvm::SmallVectorImpl<Type> &)>
       next(ADBG_CONVERT_TYPE_MANY);
-  LogicalResult result = next(self, type, results);
-  if (LLVM_UNLIKELY(failed(result)))
-    noteType(*self, type);
-  return result;
+  return noted(*self, type, [&] { return next(self, type, results); });
 }
 
 ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
                const TypeConverter *self, Value value) {
   static Original<Type(const TypeConverter *, Value)> next(
       ADBG_CONVERT_VALUE_TYPE);
-  Type result = next(self, value);
-  if (LLVM_UNLIKELY(!result))
-    noteType(*self, value.getType());
-  return result;
+  return noted(*self, value.getType(), [&] { return next(self, value); });
 }
 
 ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
@@ -150,10 +154,8 @@ ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
   static Original<LogicalResult(const TypeConverter *, Value,
                                 llvm::SmallVectorImpl<Type> &)>
       next(ADBG_CONVERT_VALUE_TYPE_MANY);
-  LogicalResult result = next(self, value, results);
-  if (LLVM_UNLIKELY(failed(result)))
-    noteType(*self, value.getType());
-  return result;
+  return noted(*self, value.getType(),
+               [&] { return next(self, value, results); });
 }
 
 } // extern "C++"

@@ -144,7 +144,7 @@ static void noteConverted(Operation *op, ValueRange by,
     AgentHeap agentHeap;
     engine.replaced(op, by);
   }
-  isReplacingConverted = seesInnerCalls;
+  isReplacingConverted = true;
   replace();
   isReplacingConverted = outer;
 }
@@ -259,23 +259,14 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     engine.caught(CatchKind::Diagnostic, diagnostic.str(), about);
 }
 
-/// Whether a handler of the agent takes a diagnostic. With MLIR's headers, such
-/// handlers are registered with the tool's engine instead.
-static bool isTaken([[maybe_unused]] Diagnostic &diagnostic) {
-#ifdef ADBG_PORTABLE
-  return ScopedDiagnosticHandler::handle(diagnostic);
-#else
-  return false;
-#endif
-}
-
-#ifndef ADBG_PORTABLE
-using MakeDiagnostic = InFlightDiagnostic(Operation *, const llvm::Twine &);
+// A diagnostic is made in memory of the caller, which has room for the tool's
+// class only: the result of these functions is never copied.
+using MakeDiagnostic = tool::InFlight(Operation *, const void *message);
 
 /// Notes which operation makes a diagnostic.
-static InFlightDiagnostic noteMade(const Original<MakeDiagnostic> &next,
-                                   Operation *op, const llvm::Twine &message) {
-  InFlightDiagnostic made = next(op, message);
+static tool::InFlight noteMade(const Original<MakeDiagnostic> &next,
+                               Operation *op, const void *message) {
+  tool::InFlight made = next(op, message);
   Engine &engine = Engine::get();
   if (engine.follows() && !engine.isObserving)
     engine.diagnosed.made(op);
@@ -283,8 +274,8 @@ static InFlightDiagnostic noteMade(const Original<MakeDiagnostic> &next,
 }
 
 #define ADBG_MAKES_DIAGNOSTIC(NAME, SYMBOL)                                    \
-  ADBG_INTERPOSE(InFlightDiagnostic, NAME, SYMBOL, Operation *self,            \
-                 const llvm::Twine &message) {                                 \
+  ADBG_INTERPOSE(tool::InFlight, NAME, SYMBOL, Operation *self,                \
+                 const void *message) {                                        \
     static Original<MakeDiagnostic> next(SYMBOL);                              \
     return noteMade(next, self, message);                                      \
   }
@@ -293,7 +284,11 @@ ADBG_MAKES_DIAGNOSTIC(makeError, ADBG_EMIT_ERROR)
 ADBG_MAKES_DIAGNOSTIC(makeOpError, ADBG_EMIT_OP_ERROR)
 ADBG_MAKES_DIAGNOSTIC(makeWarning, ADBG_EMIT_WARNING)
 ADBG_MAKES_DIAGNOSTIC(makeRemark, ADBG_EMIT_REMARK)
-#endif
+
+/// Whether a handler of the agent takes a diagnostic.
+static bool isTaken(Diagnostic &diagnostic) {
+  return ScopedDiagnosticHandler::handle(diagnostic);
+}
 
 // report() calls emit(), through the function below or directly.
 static thread_local bool isReporting = false;

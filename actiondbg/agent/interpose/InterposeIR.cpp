@@ -45,7 +45,7 @@ static Operation *noteCreated(Operation *op) {
 }
 
 Operation *adbg::noteNew(Operation *op) {
-  return seesInnerCalls && cloning ? op : noteCreated(op);
+  return cloning ? op : noteCreated(op);
 }
 
 ADBG_INTERPOSE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,

@@ -24,7 +24,7 @@ inline thread_local mlir::Operation *cloning = nullptr;
 /// that is called first reports it.
 template <typename Clone>
 mlir::Operation *runClone(mlir::Operation *from, Clone clone) {
-  bool isInner = seesInnerCalls && cloning == from;
+  bool isInner = cloning == from;
   mlir::Operation *outer = cloning;
   cloning = from;
   mlir::Operation *to = clone();

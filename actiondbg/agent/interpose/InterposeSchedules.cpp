@@ -10,10 +10,8 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
+#include "layout/Proof.h"
 #include "support/OfInstance.h"
-#ifdef ADBG_PORTABLE
-#include "portable/Proof.h"
-#endif
 
 #include <new>
 #include <optional>
@@ -98,11 +96,9 @@ static size_t successOffset() {
   if (std::exchange(isKnown, true) || !makeResults || !setToEmpty ||
       !mapResults || !matchNothing)
     return offset;
-#ifdef ADBG_PORTABLE
   auto call = []() -> std::string { return findSuccess() ? "" : "unknown"; };
   if (!proveInForks({call}).front().empty())
     return offset;
-#endif
   return offset = findSuccess();
 }
 

@@ -1,7 +1,13 @@
 //===- ReasonListener.h - Reasons of failed matches -------------*- C++ -*-===//
+//
+// A listener of our own would need every virtual function of the tool's class.
+// Instead the listener that is there gets a copy of its virtual table with
+// another notifyMatchFailure.
+//
+//===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_REASONLISTENER_H
-#define ACTIONDBG_REASONLISTENER_H
+#ifndef ACTIONDBG_INTERPOSE_REASONLISTENER
+#define ACTIONDBG_INTERPOSE_REASONLISTENER
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -11,29 +17,23 @@ namespace adbg {
 void noteReason(mlir::Location location,
                 llvm::function_ref<void(mlir::Diagnostic &)> reasonOf);
 
-/// Notes the reasons that a rewriter reports while this exists, and forwards
-/// every notification.
-class ReasonListener : mlir::RewriterBase::ForwardingListener {
+/// Notes the reasons that a rewriter's listener is told while this exists.
+class ReasonListener {
 public:
-  explicit ReasonListener(mlir::PatternRewriter &rewriter)
-      : ForwardingListener(rewriter.getListener()), rewriter(rewriter),
-        outer(rewriter.getListener()) {
-    rewriter.setListener(this);
-  }
-  ~ReasonListener() override { rewriter.setListener(outer); }
+  explicit ReasonListener(mlir::PatternRewriter &rewriter);
+  ~ReasonListener();
+  ReasonListener(const ReasonListener &) = delete;
+
+  /// Whether the layout of listeners is as expected: false after the first
+  /// rewriter that is not.
+  static bool isKnown();
 
 private:
-  void notifyMatchFailure(
-      mlir::Location location,
-      llvm::function_ref<void(mlir::Diagnostic &)> reasonOf) override {
-    ForwardingListener::notifyMatchFailure(location, reasonOf);
-    noteReason(location, reasonOf);
-  }
-
-  mlir::PatternRewriter &rewriter;
-  mlir::OpBuilder::Listener *outer;
+  /// The tool's listener; null if it is left alone.
+  void *listener = nullptr;
+  const void *table = nullptr;
 };
 
 } // namespace adbg
 
-#endif // ACTIONDBG_REASONLISTENER_H
+#endif // ACTIONDBG_INTERPOSE_REASONLISTENER

@@ -1,8 +1,6 @@
 //===- Versions.h - Differences between LLVM versions -----------*- C++ -*-===//
 //
-// The only file that depends on the LLVM version of the agent: the mangled
-// names of interposed functions, and API differences. A new version of LLVM
-// should need changes in this file only.
+// The mangled names of interposed functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,12 +9,6 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
-#include "llvm/Config/abi-breaking.h"
-#include "llvm/Config/llvm-config.h"
-
-#if LLVM_VERSION_MAJOR < 19
-#error "actiondbg needs LLVM 19 or newer"
-#endif
 
 // Mangled names in LLVM 22.
 #define ADBG_CONTEXT_CTOR "_ZN4mlir11MLIRContextC1ENS0_9ThreadingE"
@@ -24,9 +16,6 @@
   "_ZN4mlir11MLIRContextC1ERKNS_15DialectRegistryENS0_9ThreadingE"
 #define ADBG_CONTEXT_DTOR "_ZN4mlir11MLIRContextD1Ev"
 #define ADBG_DISABLE_THREADING "_ZN4mlir11MLIRContext21disableMultithreadingEb"
-#define ADBG_REGISTER_HANDLER                                                  \
-  "_ZN4mlir11MLIRContext21registerActionHandlerESt8functionIFvN4llvm12"        \
-  "function_refIFvvEEERKNS_7tracing6ActionEEE"
 #define ADBG_FOLD                                                              \
   "_ZN4mlir9Operation4foldEN4llvm8ArrayRefINS_9AttributeEEERNS1_15"            \
   "SmallVectorImplINS_12OpFoldResultEEE"
@@ -73,25 +62,20 @@
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE13addNodeToListEPS2_"
 #define ADBG_REMOVE_BLOCK                                                      \
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE18removeNodeFromListEPS2_"
-// List nodes know whether they are the sentinel only in builds with
-// ABI-breaking checks.
-#if LLVM_ENABLE_ABI_BREAKING_CHECKS
-#define ADBG_NODE_CHECKS "1"
-#else
-#define ADBG_NODE_CHECKS "0"
-#endif
+// List nodes know whether they are the sentinel in builds with ABI-breaking
+// checks, whose names have Lb1: see Hooks.cpp.
 #define ADBG_TRANSFER(NODE)                                                    \
   "_ZN4llvm12ilist_traitsIN4mlir" NODE "EE21transferNodesFromListERS3_NS_14"   \
-  "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb" ADBG_NODE_CHECKS      \
+  "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb0"                      \
   "ELb0EvLb0EvEELb0ELb0EEES9_"
 #define ADBG_PLACE                                                             \
   "EPNS_5BlockEN4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_"    \
-  "Lb" ADBG_NODE_CHECKS "ELb0EvLb0EvEELb0ELb0EEE"
+  "Lb0ELb0EvLb0EvEELb0ELb0EEE"
 #define ADBG_MOVE_BEFORE_IN "_ZN4mlir9Operation10moveBefore" ADBG_PLACE
 #define ADBG_MOVE_AFTER_IN "_ZN4mlir9Operation9moveAfter" ADBG_PLACE
 #define ADBG_CLONE_INTO                                                        \
   "_ZN4mlir6Region9cloneIntoEPS0_N4llvm14ilist_iteratorINS2_12ilist_detail12"  \
-  "node_optionsINS_5BlockELb" ADBG_NODE_CHECKS                                 \
+  "node_optionsINS_5BlockELb0"                                                 \
   "ELb0EvLb0EvEELb0ELb0EEERNS_9IRMappingE"
 #define ADBG_CLONE "_ZN4mlir9Operation5cloneENS0_12CloneOptionsE"
 #define ADBG_CLONE_MAPPED                                                      \
@@ -128,19 +112,7 @@
   "_ZN4mlir" NAME                                                              \
   "ERNS_6RegionERKNS_23FrozenRewritePatternSetENS_19GreedyRewriteConfigEPb"
 #define ADBG_GREEDY_REGION_TO_19 ADBG_GREEDY("28applyPatternsAndFoldGreedily")
-#if LLVM_VERSION_MAJOR >= 20
 #define ADBG_GREEDY_REGION ADBG_GREEDY("21applyPatternsGreedily")
-#else
-#define ADBG_GREEDY_REGION ADBG_GREEDY_REGION_TO_19
-#endif
-// The printer of one attribute became virtual.
-#if LLVM_VERSION_MAJOR >= 21
-#define ADBG_OVERRIDE_SINCE_21 override
-#else
-#define ADBG_OVERRIDE_SINCE_21
-#endif
-// Before, the only list of passes is in the help of a program.
-#define ADBG_LISTS_PASSES (LLVM_VERSION_MAJOR >= 20)
 #define ADBG_VERIFY "_ZN4mlir6verifyEPNS_9OperationEb"
 #define ADBG_REPORT "_ZN4mlir18InFlightDiagnostic6reportEv"
 #define ADBG_EMIT "_ZN4mlir16DiagnosticEngine4emitEONS_10DiagnosticE"
@@ -148,32 +120,6 @@
 #define ADBG_EMIT_OP_ERROR "_ZN4mlir9Operation11emitOpErrorERKN4llvm5TwineE"
 #define ADBG_EMIT_WARNING "_ZN4mlir9Operation11emitWarningERKN4llvm5TwineE"
 #define ADBG_EMIT_REMARK "_ZN4mlir9Operation10emitRemarkERKN4llvm5TwineE"
-#define ADBG_PARSE_TEXT                                                        \
-  "_ZN4mlir18parseAsmSourceFileERKN4llvm9SourceMgrEPNS_5BlockERKNS_12"         \
-  "ParserConfigEPNS_14AsmParserStateEPNS_28AsmParserCodeCompleteContextE"
-// Methods of AsmParserState.
-#define ADBG_MAKE_NOTES "_ZN4mlir14AsmParserStateC1Ev"
-#define ADBG_DROP_NOTES "_ZN4mlir14AsmParserStateD1Ev"
-#define ADBG_NOTE_ROOT "_ZN4mlir14AsmParserState10initializeEPNS_9OperationE"
-#define ADBG_NOTE_BEGIN                                                        \
-  "_ZN4mlir14AsmParserState24startOperationDefinitionERKNS_13OperationNameE"
-#define ADBG_NOTE_OPERATION                                                    \
-  "_ZN4mlir14AsmParserState27finalizeOperationDefinitionEPNS_9OperationEN4"    \
-  "llvm7SMRangeENS3_5SMLocENS3_8ArrayRefISt4pairIjS5_EEE"
-#define ADBG_NOTE_REGION "_ZN4mlir14AsmParserState21startRegionDefinitionEv"
-#define ADBG_NOTE_BLOCK                                                        \
-  "_ZN4mlir14AsmParserState13addDefinitionEPNS_5BlockEN4llvm5SMLocE"
-#define ADBG_NOTE_ARGUMENT                                                     \
-  "_ZN4mlir14AsmParserState13addDefinitionENS_13BlockArgumentEN4llvm5SMLocE"
-#define ADBG_NOTE_USES                                                         \
-  "_ZN4mlir14AsmParserState7addUsesENS_5ValueEN4llvm8ArrayRefINS2_5SMLocEEE"
-#define ADBG_NOTE_BLOCK_USES                                                   \
-  "_ZN4mlir14AsmParserState7addUsesEPNS_5BlockEN4llvm8ArrayRefINS3_5SMLocEEE"
-#define ADBG_NOTE_SYMBOL_USES                                                  \
-  "_ZN4mlir14AsmParserState7addUsesENS_13SymbolRefAttrEN4llvm8ArrayRefINS2_"   \
-  "7SMRangeEEE"
-#define ADBG_NOTE_ALIAS_USES                                                   \
-  "_ZN4mlir14AsmParserState16addAttrAliasUsesEN4llvm9StringRefENS1_7SMRangeE"
 #define ADBG_FROZEN_PATTERNS                                                   \
   "_ZN4mlir23FrozenRewritePatternSetC1EONS_17RewritePatternSetEN4llvm8"        \
   "ArrayRefINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEESB_"
@@ -212,35 +158,21 @@ struct FilePlace {
 
 /// Returns `loc` itself as a file location, if it is one.
 inline std::optional<FilePlace> asFilePlace(mlir::Location loc) {
-#if LLVM_VERSION_MAJOR >= 20
   // Since LLVM 20 a FileLineColLoc is a range of one line and column.
   if (auto range = llvm::dyn_cast<mlir::FileLineColRange>(loc))
     return FilePlace{range.getFilename(), range.getStartLine(),
                      range.getStartColumn(), range.getEndLine()};
-#else
-  if (auto point = llvm::dyn_cast<mlir::FileLineColLoc>(loc))
-    return FilePlace{point.getFilename(), point.getLine(), point.getColumn(),
-                     point.getLine()};
-#endif
   return std::nullopt;
 }
 
 /// Whether `loc` consists of only a file, a line and a column.
 inline bool isPoint(mlir::Location loc) {
-#if LLVM_VERSION_MAJOR >= 20
   return mlir::isStrictFileLineColLoc(loc);
-#else
-  return llvm::isa<mlir::FileLineColLoc>(loc);
-#endif
 }
 
 /// Copies the properties of an operation of the same name.
 template <typename Op> void copyProperties(Op *to, Op *from) {
-#ifdef ADBG_PORTABLE
   to->copyPropertiesOf(from);
-#else
-  to->copyProperties(from->getPropertiesStorage());
-#endif
 }
 
 } // namespace adbg

@@ -138,8 +138,10 @@ void Legalizations::beginConversion(const ConversionTarget &target,
   Conversion conversion;
   conversion.target = &target;
   conversion.patterns = &patterns;
-  for (Operation *root : roots)
+  for (Operation *root : roots) {
     conversion.roots.push_back({root, ids.of(root)});
+    conversion.context = root->getContext();
+  }
   conversion.firstId = Engine::get().observer.ids.upcoming();
   const Frame *around = Engine::get().innermost;
   const Frame *pass = around ? around->passAround() : nullptr;
@@ -484,7 +486,7 @@ void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
-  if (typeReasons.isProbing())
+  if (typeReasons.isProbing() || typeReasons.isListening())
     return;
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
@@ -498,7 +500,7 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
       {"type", safe(textOf(type))},
       {"converter", name.empty() ? llvm::json::Value(nullptr) : safe(name)}};
   if (typeReasons.areAsked())
-    typeReasons.describe(converter, type, event);
+    typeReasons.describe(converter, type, conversion.context, event);
   add(std::move(event));
 }
 
@@ -515,30 +517,48 @@ static bool isConvertible(const Converter &converter, Value value, long) {
   return succeeded(converter.convertType(value.getType(), types));
 }
 
-/// A conversion converts the types of the operands before it calls a pattern,
-/// and a pattern for functions those of the signature. If that fails, it is
-/// said only with -debug, and by no function that is interposed: it is tried
-/// again.
-void Legalizations::tryTypes(Operation *op, const Pattern &pattern) {
-  const TypeConverter *converter = converterOf(pattern);
-  if (!converter)
-    return;
-  Silence silence;
+/// Converts the types that a conversion converts before it calls a pattern,
+/// those of the operands; and the types of a function's signature, as patterns
+/// for functions do. Returns the first one that does not convert.
+static Type unconverted(const TypeConverter &converter, Operation *op) {
   for (Value operand : op->getOperands()) {
-    if (operand && !isConvertible(*converter, operand, /*prefer=*/0))
-      return typeFailed(*converter, operand.getType());
+    if (operand && !isConvertible(converter, operand, /*prefer=*/0))
+      return operand.getType();
   }
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
-    return;
+    return nullptr;
   llvm::SmallVector<Type> converted;
   for (TypeRange types : {TypeRange(function.getArgumentTypes()),
                           TypeRange(function.getResultTypes())})
     for (Type type : types) {
       converted.clear();
-      if (failed(converter->convertType(type, converted)))
-        return typeFailed(*converter, type);
+      if (failed(converter.convertType(type, converted)))
+        return type;
     }
+  return nullptr;
+}
+
+void Legalizations::listenToTypes(Operation *op, const Pattern &pattern) {
+  AgentHeap agentHeap;
+  const TypeConverter *converter = converterOf(pattern);
+  if (!converter)
+    return;
+  // What a converter reports at its first conversion of a type counts, too.
+  typeReasons.listen(true);
+  unconverted(*converter, op);
+  typeReasons.listen(false);
+}
+
+/// If the driver fails to convert a type, it says so only with -debug, and
+/// calls no function that is interposed: it is tried again.
+void Legalizations::tryTypes(Operation *op, const Pattern &pattern) {
+  const TypeConverter *converter = converterOf(pattern);
+  if (!converter)
+    return;
+  Silence silence;
+  if (Type type = unconverted(*converter, op))
+    typeFailed(*converter, type);
 }
 
 void Legalizations::failPattern(Operation *op, const Pattern &pattern) {

@@ -70,6 +70,9 @@ public:
 
   void beginOperation(mlir::Operation *op);
   void endOperation(mlir::Operation *op, bool isLegalized);
+  /// Converts the types that the driver will convert for a pattern, and listens
+  /// to what that prints: a converter prints nothing for a type in its cache.
+  void listenToTypes(mlir::Operation *op, const mlir::Pattern &pattern);
   /// `ordinal`: of the action that applies the pattern. `isRefused`: it is not
   /// applied, because it is being applied already.
   void beginPattern(const mlir::Pattern &pattern, uint64_t ordinal,
@@ -112,6 +115,7 @@ private:
   struct Conversion {
     const mlir::ConversionTarget *target = nullptr;
     const mlir::FrozenRewritePatternSet *patterns = nullptr;
+    mlir::MLIRContext *context = nullptr;
     llvm::SmallVector<Root, 2> roots;
     llvm::json::Object head;
     std::string names;

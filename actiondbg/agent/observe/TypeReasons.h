@@ -9,10 +9,13 @@
 #define ACTIONDBG_TYPEREASONS_H
 
 #include "mlir/IR/Types.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
+#include <map>
 #include <string>
 
 namespace mlir {
+class MLIRContext;
 class TypeConverter;
 } // namespace mlir
 
@@ -21,25 +24,35 @@ namespace adbg {
 class TypeReasons {
 public:
   /// Begins to ask; `false` ends it.
-  void ask(bool on) { asked = on; }
-  bool areAsked() const { return asked; }
+  void ask(bool on) {
+    asked = on;
+    said.clear();
+  }
+  bool areAsked() const { return LLVM_UNLIKELY(asked); }
   /// Whether types are being converted to find reasons.
   bool isProbing() const { return probing; }
+  /// Types are being converted to listen to it; `false` ends it.
+  void listen(bool on) { listening = on; }
+  bool isListening() const { return listening; }
+
+  /// Runs a conversion of a type, and keeps what it prints with -debug if it
+  /// fails: a tool with assertions does, once for each type and converter.
+  void listen(const mlir::TypeConverter &converter, mlir::Type type,
+              llvm::function_ref<bool()> convert);
 
   /// Adds to an event the reasons why a type does not convert: `said`, the
   /// debug output of the conversion; `part`, the part of the type that does not
   /// convert; and `similar`, types that convert.
   void describe(const mlir::TypeConverter &converter, mlir::Type type,
-                llvm::json::Object &event);
+                mlir::MLIRContext *context, llvm::json::Object &event);
 
 private:
-  std::string debugOutput(const mlir::TypeConverter &converter,
-                          mlir::Type type) const;
   bool converts(const mlir::TypeConverter &converter, mlir::Type type) const;
   mlir::Type failingPart(const mlir::TypeConverter &converter, mlir::Type type,
                          unsigned depth) const;
 
-  bool asked = false, probing = false;
+  std::map<std::pair<const void *, const void *>, std::string> said;
+  bool asked = false, probing = false, listening = false;
 };
 
 } // namespace adbg

@@ -4,9 +4,7 @@
 #include "print/SourceText.h"
 #include "print/ValueKeys.h"
 
-#ifdef ADBG_PORTABLE
-#include "portable/FirstCall.h"
-#endif
+#include "layout/FirstCall.h"
 
 #include <algorithm>
 #include <limits>
@@ -71,12 +69,10 @@ void InputNames::reached(Operation *op) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!readsFiles || !roots.insert(Identities::all().of(op)).second)
     return;
-#ifdef ADBG_PORTABLE
   static FirstCall first;
   readsFiles = first.isSafe([&] { addFromSource(op, 1000); });
   if (!readsFiles)
     return;
-#endif
   addFromSource(op, std::numeric_limits<size_t>::max());
   isOrdered = false;
 }

@@ -1,44 +1,20 @@
-//===- LinePrinter.cpp - One operation as text ----------------------------===//
+//===- LinePrinter.cpp - One operation as text, by the tool ---------------===//
 
 #include "print/LinePrinter.h"
+#include "print/SourceText.h"
 #include "support/Traits.h"
 
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
 
-static OpPrintingFlags flagsOf(const LineStyle &style) {
-  OpPrintingFlags flags;
-  flags.useLocalScope().assumeVerified();
-  if (style.elide >= 0)
-    flags.elideLargeElementsAttrs(style.elide)
-        .elideLargeResourceString(style.elide);
-  return flags;
-}
-
-LinePrinter::LinePrinter(MLIRContext *context, const Identities &ids,
-                         const LineStyle &style)
-    : ids(ids), style(style), state(context, flagsOf(style)), os(text) {}
-
-PrintedOperation LinePrinter::print(Operation *op) {
-  printed = PrintedOperation();
-  text.clear();
-  printResults(op);
-  printCustomOrGenericOp(op);
-  printed.parts.push_back(std::move(text));
-  text.clear();
-  return std::move(printed);
-}
-
 //===----------------------------------------------------------------------===//
-// Values and blocks
+// Names of values
 //===----------------------------------------------------------------------===//
 
 const LinePrinter::Known &LinePrinter::knownOf(Operation *op) {
@@ -50,12 +26,58 @@ const LinePrinter::Known &LinePrinter::knownOf(Operation *op) {
   return entry->second;
 }
 
-void LinePrinter::writeKey(llvm::raw_ostream &to, const std::string &key,
-                           Region *region, StringRef hint) {
-  Operation *parent = region ? region->getParentOp() : nullptr;
-  to << PrintedOperation::mark << key << " "
-     << (parent ? ids.of(scopeOf(parent)) : 0) << " " << hint
-     << PrintedOperation::mark;
+/// The operation whose values are named together with those of `op`: its
+/// operands and results have names outside of it.
+static Operation *namingScope(Operation *op) {
+  Operation *parent = op->getParentOp();
+  bool hasOuterNames = op->getNumOperands() || op->getNumResults();
+  return parent && hasOuterNames && isIsolated(op) ? scopeOf(parent)
+                                                   : scopeOf(op);
+}
+
+/// Whether the text of an operation names no value and no block: naming all
+/// values in a module would take long.
+static bool hasNoValues(Operation *op) {
+  if (op->getNumOperands() || op->getNumResults() || op->getNumSuccessors())
+    return false;
+  for (Region &region : op->getRegions())
+    if (!region.getArguments().empty())
+      return false;
+  return true;
+}
+
+OpPrintingFlags LinePrinter::flagsFor(bool isGeneric) const {
+  OpPrintingFlags flags;
+  // The tool's options may ask for locations or the generic form.
+  flags.useLocalScope().assumeVerified().skipRegions();
+  flags.enableDebugInfo(false).printGenericOpForm(isGeneric);
+  if (style.elide >= 0)
+    flags.elideLargeElementsAttrs(style.elide)
+        .elideLargeResourceString(style.elide);
+  return flags;
+}
+
+AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
+  Operation *scope = hasNoValues(op) ? nullptr : namingScope(op);
+  std::unique_ptr<AsmState> &state = states[{scope, isGeneric}];
+  if (state)
+    return *state;
+  OpPrintingFlags flags = flagsFor(isGeneric);
+  if (!scope)
+    state = std::make_unique<AsmState>(context, flags);
+  if (!state || !state->asTool())
+    state = std::make_unique<AsmState>(scope ? scope : op, flags);
+  return *state;
+}
+
+void LinePrinter::addName(Names &names, Value value, AsmState &state) {
+  if (!value)
+    return;
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  value.printAsOperand(os, state);
+  os.flush();
+  names.try_emplace(StringRef(name).split('#').first, value);
 }
 
 std::string LinePrinter::hintOf(BlockArgument argument) {
@@ -73,370 +95,367 @@ std::string LinePrinter::hintOf(BlockArgument argument) {
   return hint;
 }
 
-void LinePrinter::shadowRegionArgs(Region &region, ValueRange names) {
-  for (auto [argument, name] : llvm::zip(region.getArguments(), names))
-    if (name && name != argument)
-      shadows[argument] = name;
+/// Returns the end of a quoted string that begins at `start`.
+static size_t endOfString(StringRef text, size_t start) {
+  for (size_t i = start + 1; i < text.size(); ++i) {
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return i + 1;
+  }
+  return text.size();
 }
 
+static size_t endOfName(StringRef text, size_t start) {
+  size_t end = start + 1;
+  while (end < text.size() && isOfName(text[end]))
+    ++end;
+  return end;
+}
+
+static constexpr StringRef skipped = "{...}";
+
+/// Returns the places of regions in a text.
+static llvm::SmallVector<size_t, 4> placesOfRegions(StringRef text) {
+  llvm::SmallVector<size_t, 4> places;
+  for (size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with(skipped))
+      places.push_back(i);
+    i = text[i] == '"' ? endOfString(text, i) : i + 1;
+  }
+  return places;
+}
+
+/// Whether a text names a value, with `behind` directly behind the name.
+static bool mentions(StringRef text, StringRef name, StringRef behind = "") {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = text[i] == '"'   ? endOfString(text, i)
+                 : text[i] == '%' ? endOfName(text, i)
+                                  : i + 1;
+    if (text.slice(i, end) == name && text.substr(end).starts_with(behind))
+      return true;
+    i = end;
+  }
+  return false;
+}
+
+/// Returns the operand by whose name an argument is printed, as those of
+/// emitc.expression are; null if it has a name of its own.
 Value LinePrinter::shadowOf(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   // Only isolated operations may shadow; functions have no operands.
-  if (!parent || !parent->getNumOperands() || !isIsolated(parent))
+  if (!parent || !parent->getNumOperands() || !isIsolated(parent) ||
+      !argument.getOwner()->isEntryBlock() ||
+      argument.getArgNumber() >= parent->getNumOperands() ||
+      !knownOf(parent).isCustom)
     return nullptr;
-  if (shadowing.insert(parent).second) {
-    LinePrinter printer(parent->getContext(), ids, style);
-    printer.shadowing = shadowing;
-    printer.print(parent);
-    shadows.insert(printer.shadows.begin(), printer.shadows.end());
-  }
-  return shadows.lookup(argument);
+  RegionStyle style = styleOf(parent);
+  if (style.labels != RegionStyle::None)
+    return nullptr;
+  auto [isNamed, isNew] = named.try_emplace(argument.getOwner());
+  if (isNew)
+    isNamed->second = namedArguments(argument.getOwner());
+  return isNamed->second[argument.getArgNumber()]
+             ? nullptr
+             : parent->getOperand(argument.getArgNumber());
 }
 
-void LinePrinter::printOperand(Value value) { printOperand(value, os); }
-
-void LinePrinter::printOperand(Value value, llvm::raw_ostream &to) {
-  if (!value) {
-    to << "<<NULL VALUE>>";
-    return;
+/// Returns which arguments of an entry block are named on the operation's own
+/// line.
+std::vector<bool> LinePrinter::namedArguments(Block *entry) {
+  Operation *op = entry->getParentOp();
+  AsmState &state = stateFor(op, /*isGeneric=*/false);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, state);
+  os.flush();
+  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  StringRef header =
+      places.empty() ? StringRef(text) : StringRef(text).take_front(places[0]);
+  Names names = namesIn(text, op, state);
+  std::vector<bool> result;
+  for (BlockArgument argument : entry->getArguments()) {
+    std::string name;
+    llvm::raw_string_ostream named(name);
+    Value(argument).printAsOperand(named, state);
+    named.flush();
+    // An operand may have the same name, but no type behind it.
+    auto found = names.find(name);
+    bool isOwn = found != names.end() && found->second == Value(argument);
+    result.push_back(mentions(header, name, isOwn ? "" : ":"));
   }
+  return result;
+}
+
+/// Returns the mark in the place of a value's name.
+std::string LinePrinter::markOf(Value value) {
+  std::string key, hint;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (Value shadow = shadowOf(argument))
-      return printOperand(shadow, to);
-    Block *block = argument.getOwner();
-    return writeKey(to, keyOf(ids, argument), block->getParent(),
-                    hintOf(argument));
+      return markOf(shadow);
+    key = keyOf(ids, argument);
+    hint = hintOf(argument);
+  } else {
+    auto result = cast<OpResult>(value);
+    unsigned number = result.getResultNumber();
+    for (const ResultGroup &group : knownOf(result.getOwner()).groups) {
+      if (number < group.first || number >= group.first + group.size)
+        continue;
+      key = keyOf(ids, result.getOwner()->getResult(group.first));
+      hint = group.hint;
+    }
   }
-  auto result = cast<OpResult>(value);
-  unsigned number = result.getResultNumber();
-  for (const ResultGroup &group : knownOf(result.getOwner()).groups) {
-    if (number < group.first || number >= group.first + group.size)
-      continue;
-    writeKey(to, keyOf(ids, result.getOwner()->getResult(group.first)),
-             result.getParentRegion(), group.hint);
-    if (group.size > 1)
-      to << "#" << number - group.first;
-  }
+  Region *region = value.getParentRegion();
+  Operation *parent = region ? region->getParentOp() : nullptr;
+  return PrintedOperation::mark + key + " " +
+         std::to_string(parent ? ids.of(scopeOf(parent)) : 0) + " " + hint +
+         PrintedOperation::mark;
 }
 
-void LinePrinter::printResults(Operation *op) {
-  bool isFirst = true;
-  for (const ResultGroup &group : knownOf(op).groups) {
-    os << (std::exchange(isFirst, false) ? "" : ", ");
-    writeKey(os, keyOf(ids, op->getResult(group.first)), op->getParentRegion(),
-             group.hint);
-    if (group.size > 1)
-      os << ":" << group.size;
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Replaces the names of values by marks.
+std::string LinePrinter::marked(StringRef text, const Names &names) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    if (text[i] == '"') {
+      end = endOfString(text, i);
+    } else if (text[i] == '%') {
+      end = endOfName(text, i);
+      auto name = names.find(text.slice(i, end));
+      if (name != names.end()) {
+        result += markOf(name->second);
+        i = end;
+        continue;
+      }
+    }
+    result += text.slice(i, end);
+    i = end;
   }
-  if (!isFirst)
-    os << " = ";
+  return result;
 }
 
-void LinePrinter::printRegionArgument(BlockArgument argument,
-                                      AttributeList attributes, bool omitType) {
-  printOperand(argument);
-  if (!omitType) {
-    os << ": ";
-    printType(argument.getType());
+/// Returns the values that the text of an operation may name.
+LinePrinter::Names LinePrinter::namesIn(StringRef text, Operation *op,
+                                        AsmState &state) {
+  Names names;
+  for (Value operand : op->getOperands())
+    addName(names, operand, state);
+  for (Value result : op->getResults())
+    addName(names, result, state);
+  unsigned filled = 0;
+  for (Region &region : op->getRegions()) {
+    filled += !region.empty();
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        addName(names, argument, state);
   }
-  printOptionalAttrDict(attributes);
-}
-
-void LinePrinter::printSuccessor(Block *successor) {
-  Region *region = successor ? successor->getParent() : nullptr;
-  if (!region) {
-    os << "<<UNLINKED BLOCK>>";
-    return;
-  }
-  int64_t number = 0;
-  for (Block &block : *region) {
-    if (&block == successor)
-      break;
-    ++number;
-  }
-  os << "^bb" << number;
-}
-
-void LinePrinter::printSuccessorAndUseList(Block *successor,
-                                           ValueRange operands) {
-  printSuccessor(successor);
-  if (operands.empty())
-    return;
-  os << "(";
-  llvm::interleaveComma(operands, os,
-                        [&](Value value) { printOperand(value); });
-  os << " : ";
-  llvm::interleaveComma(operands, os, [&](Value value) {
-    if (value)
-      printType(value.getType());
+  // A custom form may show the operations of a region itself.
+  if (placesOfRegions(text).size() >= filled)
+    return names;
+  unsigned left = 100;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      addName(names, operand, state);
+    for (Value result : inner->getResults())
+      addName(names, result, state);
+    return --left ? WalkResult::advance() : WalkResult::interrupt();
   });
-  os << ")";
+  return names;
+}
+
+/// Corrects the prefix of the operation's name: the tool prints each operation
+/// as if it stood alone, where those of the builtin dialect need none.
+static std::string withDialect(std::string text, Operation *op) {
+  Operation *parent = op->getParentOp();
+  auto [dialect, rest] = op->getName().getStringRef().split('.');
+  if (!parent || rest.empty() || rest.contains('.'))
+    return text;
+  auto names = dyn_cast<OpAsmOpInterface>(parent);
+  StringRef around = names ? names.getDefaultDialect() : "";
+  // Behind the names of the results.
+  size_t start = 0;
+  if (op->getNumResults())
+    start = text.find(" = ") + strlen(" = ");
+  StringRef named = StringRef(text).substr(start);
+  std::string prefix = (dialect + ".").str();
+  bool hasPrefix = named.starts_with(op->getName().getStringRef());
+  if (hasPrefix && around == dialect)
+    text.erase(start, prefix.size());
+  else if (!hasPrefix && around != dialect && named.starts_with(rest))
+    text.insert(start, prefix);
+  return text;
+}
+
+PrintedOperation LinePrinter::print(Operation *op) {
+  bool isGeneric = !knownOf(op).isCustom;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!Layout::offsets.hasRegions) {
+    // Values have no keys: the tool's names are better than none.
+    op->print(os, flagsFor(isGeneric));
+    os.flush();
+    PrintedOperation printed;
+    printed.parts.push_back(std::move(text));
+    return printed;
+  }
+  AsmState &state = stateFor(op, isGeneric);
+  op->print(os, state);
+  os.flush();
+  if (!isGeneric)
+    text = withDialect(std::move(text), op);
+  return cut(text, op, namesIn(text, op, state), isGeneric);
 }
 
 std::string LinePrinter::label(Block *block) {
-  text.clear();
-  printSuccessor(block);
+  int64_t number = 0;
+  for (Block &each : *block->getParent()) {
+    if (&each == block)
+      break;
+    ++number;
+  }
+  std::string text = "^bb" + std::to_string(number);
+  llvm::raw_string_ostream os(text);
   if (block->getNumArguments()) {
     os << "(";
-    llvm::interleaveComma(
-        block->getArguments(), os,
-        [&](BlockArgument argument) { printRegionArgument(argument); });
-    os << ")";
-  }
-  os << ":";
-  return std::exchange(text, "");
-}
-
-//===----------------------------------------------------------------------===//
-// Operations
-//===----------------------------------------------------------------------===//
-
-/// The dialect whose prefix is left out where `op` is.
-static StringRef defaultDialect(Operation *op) {
-  Operation *parent = op->getParentOp();
-  if (!parent)
-    return "builtin";
-  auto names = dyn_cast<OpAsmOpInterface>(parent);
-  return names ? names.getDefaultDialect() : StringRef("");
-}
-
-void LinePrinter::printCustomOrGenericOp(Operation *op) {
-  if (!knownOf(op).isCustom)
-    return printGenericOp(op);
-  if (op->isRegistered())
-    return op->getName().printAssembly(op, *this, defaultDialect(op));
-  Dialect *dialect = op->getDialect();
-  auto print = dialect ? dialect->getOperationPrinter(op) : nullptr;
-  if (!print)
-    return printGenericOp(op);
-  StringRef name = op->getName().getStringRef();
-  if (name.count('.') == 1)
-    name.consume_front((defaultDialect(op) + ".").str());
-  os << name;
-  print(op, *this);
-}
-
-void LinePrinter::printGenericOp(Operation *op, bool printOpName) {
-  if (printOpName) {
-    os << '"';
-    llvm::printEscapedString(op->getName().getStringRef(), os);
-    os << '"';
-  }
-  os << "(";
-  llvm::interleaveComma(op->getOperands(), os,
-                        [&](Value value) { printOperand(value); });
-  os << ")";
-  if (op->getNumSuccessors()) {
-    os << "[";
-    llvm::interleaveComma(op->getSuccessors(), os,
-                          [&](Block *block) { printSuccessor(block); });
-    os << "]";
-  }
-  Attribute properties =
-      op->getPropertiesStorageSize() ? op->getPropertiesAsAttribute() : nullptr;
-  if (properties) {
-    os << " <";
-    printAttribute(properties);
-    os << ">";
-  }
-  if (op->getNumRegions()) {
-    os << " (";
-    llvm::interleaveComma(op->getRegions(), os, [&](Region &region) {
-      printRegion(region, true, true, true);
+    llvm::interleaveComma(block->getArguments(), os, [&](BlockArgument one) {
+      os << markOf(one) << ": " << one.getType();
     });
     os << ")";
   }
-  printOptionalAttrDict((properties ? op->getDiscardableAttrDictionary()
-                                    : op->getAttrDictionary())
-                            .getValue());
-  os << " : (";
-  llvm::interleaveComma(op->getOperands(), os, [&](Value value) {
-    if (value)
-      printType(value.getType());
-    else
-      os << "<<NULL TYPE>>";
-  });
-  os << ")";
-  printArrowTypeList(op->getResultTypes());
-}
-
-void LinePrinter::printRegion(Region &region, bool printEntryBlockArgs,
-                              bool printBlockTerminators,
-                              bool printEmptyBlock) {
-  os << "{";
-  printed.parts.push_back(std::move(text));
-  text.clear();
-  printed.regions.push_back({&region, printEntryBlockArgs,
-                             printBlockTerminators, printEmptyBlock,
-                             indent / 2});
-  os << "}";
+  os << ":";
+  os.flush();
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
-// Attributes and types
+// Regions
 //===----------------------------------------------------------------------===//
 
-void LinePrinter::printType(Type type) {
-  if (type)
-    type.print(os, state);
-  else
-    os << "<<NULL TYPE>>";
+PrintedOperation LinePrinter::cut(StringRef text, Operation *op,
+                                  const Names &names, bool isGeneric) {
+  PrintedOperation printed;
+  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  // Which regions are printed: all, or those that are not empty. A switch
+  // prints the first one last.
+  llvm::SmallVector<Region *, 4> regions;
+  bool isAll = places.size() >= op->getNumRegions();
+  for (Region &region : op->getRegions())
+    if (isAll || !region.empty())
+      regions.push_back(&region);
+  if (!places.empty() && places.size() == regions.size() &&
+      text.take_front(places.back()).ends_with("default "))
+    std::rotate(regions.begin(), regions.begin() + 1, regions.end());
+  size_t start = 0;
+  for (size_t i = 0; i < std::min(places.size(), regions.size()); ++i) {
+    StringRef before = text.slice(start, places[i] + 1);
+    printed.parts.push_back(marked(before, names));
+    printed.regions.push_back(
+        describe(*regions[i], text.take_front(places[i]), names, isGeneric));
+    start = places[i] + skipped.size() - 1;
+  }
+  printed.parts.push_back(marked(text.substr(start), names));
+  return printed;
 }
 
-void LinePrinter::printAttribute(Attribute attribute) {
-  if (attribute)
-    attribute.print(os, state);
-  else
-    os << "<<NULL ATTRIBUTE>>";
+/// `before`: the operation's text before the region.
+PrintedRegion LinePrinter::describe(Region &region, StringRef before,
+                                    const Names &names, bool isGeneric) {
+  PrintedRegion printed{&region, true, true, isGeneric, 0};
+  StringRef line = before.rsplit('\n').second;
+  if (before.contains('\n'))
+    printed.indent = (line.size() - line.ltrim(' ').size()) / 2;
+  if (isGeneric || region.empty())
+    return printed;
+  RegionStyle style = styleOf(region.getParentOp());
+  printed.hasTerminators = style.hasTerminators;
+  printed.hasEmptyBlock = style.hasEmptyBlock;
+  printed.hasEntryArguments = style.labels != RegionStyle::None;
+  if (style.labels == RegionStyle::None || style.labels == RegionStyle::All)
+    return printed;
+  // A function, for one, names the arguments of its entry itself.
+  for (auto &name : names)
+    if (BlockArgument::classof(name.second) &&
+        BlockArgument(name.second).getOwner() == &region.front() &&
+        mentions(before, name.first()))
+      printed.hasEntryArguments = false;
+  return printed;
 }
 
-void LinePrinter::printAttributeWithoutType(Attribute attribute) {
-  if (attribute)
-    attribute.print(os, state, /*elideType=*/true);
-  else
-    os << "<<NULL ATTRIBUTE>>";
+/// Whether a terminator may be left out: it says nothing.
+static bool isBare(Block &block) {
+  if (block.empty())
+    return false;
+  Operation &last = block.back();
+  return isTerminator(&last) && !last.getNumOperands() &&
+         !last.getNumSuccessors();
 }
 
-void LinePrinter::printNamedAttribute(NamedAttribute attribute) {
-  printKeywordOrString(attribute.getName().strref());
-  if (isa<UnitAttr>(attribute.getValue()))
-    return;
-  os << " = ";
-  printAttribute(attribute.getValue());
-}
-
-bool LinePrinter::printAttributes(AttributeList attributes,
-                                  llvm::ArrayRef<StringRef> elided,
-                                  StringRef before) {
-  bool isFirst = true;
-  for (NamedAttribute attribute : attributes) {
-    if (llvm::is_contained(elided, attribute.getName().strref()))
+/// Whether the regions of an operation are printed alike in any style.
+static bool needsStyle(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
       continue;
-    os << (std::exchange(isFirst, false) ? before : StringRef(", "));
-    printNamedAttribute(attribute);
+    bool hasOwnArguments = op->getNumOperands() || op->getNumResults();
+    if (isBare(region.front()) || region.front().empty() ||
+        (hasOwnArguments && !region.getArguments().empty()))
+      return true;
   }
-  if (!isFirst)
-    os << "}";
-  return !isFirst;
+  return false;
 }
 
-void LinePrinter::printOptionalAttrDict(AttributeList attributes,
-                                        llvm::ArrayRef<StringRef> elided) {
-  printAttributes(attributes, elided, " {");
+/// Whether all operations in `op` can be printed in their custom form: in the
+/// middle of a rewrite their printers may crash.
+static bool isPrintableWhole(Operation *op) {
+  return !op->walk([](Operation *inner) {
+              return isPrintable(inner) ? WalkResult::advance()
+                                        : WalkResult::interrupt();
+            }).wasInterrupted();
 }
 
-void LinePrinter::printOptionalAttrDictWithKeyword(
-    AttributeList attributes, llvm::ArrayRef<StringRef> elided) {
-  printAttributes(attributes, elided, " attributes {");
-}
-
-llvm::LogicalResult LinePrinter::printAlias(Attribute) { return failure(); }
-llvm::LogicalResult LinePrinter::printAlias(Type) { return failure(); }
-llvm::LogicalResult LinePrinter::pushCyclicPrinting(const void *) {
-  return success();
-}
-
-void LinePrinter::printFloat(const llvm::APFloat &value) {
-  llvm::SmallString<32> digits;
-  if (value.isFinite()) {
-    value.toString(digits, /*FormatPrecision=*/6, /*FormatMaxPadding=*/0,
-                   /*TruncateZero=*/false);
-    if (!llvm::APFloat(value.getSemantics(), digits).bitwiseIsEqual(value)) {
-      digits.clear();
-      value.toString(digits);
+/// Only the printer of an operation knows what it prints in its regions: a
+/// small operation of the same name is printed whole to find out.
+LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
+  RegionStyle found;
+  if (!needsStyle(op))
+    return found;
+  RegionStyle &known = styles[{nameKeyOf(op), op->getNumResults() != 0}];
+  constexpr int64_t most = 1000;
+  if (!isSmall(op, most) || !isPrintableWhole(op))
+    return known;
+  OpPrintingFlags flags;
+  flags.useLocalScope().assumeVerified().elideLargeElementsAttrs();
+  flags.enableDebugInfo(false).printGenericOpForm(false);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  AsmState state(op, flags);
+  op->print(os, state);
+  os.flush();
+  unsigned entries = 0, labels = 0;
+  llvm::SmallVector<StringRef> lines;
+  StringRef(text).split(lines, '\n');
+  llvm::StringSet<> words;
+  for (StringRef line : lines) {
+    labels += line.starts_with("^bb0(");
+    found.hasEmptyBlock |= line.starts_with("^bb0:");
+    if (line.size() - line.ltrim(' ').size() == 2)
+      words.insert(line.ltrim(' ').split(' ').first);
+  }
+  for (Region &region : op->getRegions()) {
+    entries += !region.getArguments().empty();
+    if (!region.empty() && isBare(region.front())) {
+      StringRef name = region.front().back().getName().getStringRef();
+      found.hasTerminators =
+          words.contains(name) || words.contains(name.split('.').second);
     }
   }
-  if (!digits.str().contains('.')) {
-    digits.clear();
-    value.bitcastToAPInt().toString(digits, /*Radix=*/16, /*Signed=*/false,
-                                    /*formatAsCLiteral=*/true);
-  }
-  os << digits;
-}
-
-static bool isKeyword(StringRef word) {
-  return !word.empty() && (llvm::isAlpha(word[0]) || word[0] == '_') &&
-         llvm::all_of(word, [](char c) {
-           return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.';
-         });
-}
-
-void LinePrinter::printKeywordOrString(StringRef keyword) {
-  if (isKeyword(keyword))
-    os << keyword;
-  else
-    printString(keyword);
-}
-
-void LinePrinter::printString(StringRef string) {
-  os << '"';
-  llvm::printEscapedString(string, os);
-  os << '"';
-}
-
-void LinePrinter::printSymbolName(StringRef name) {
-  os << "@";
-  printKeywordOrString(name);
-}
-
-void LinePrinter::printResourceHandle(const AsmDialectResourceHandle &handle) {
-  auto *names =
-      handle.getDialect()->getRegisteredInterface<OpAsmDialectInterface>();
-  if (names)
-    os << names->getResourceKey(handle);
-}
-
-void LinePrinter::printNewline() {
-  os << "\n";
-  os.indent(indent);
-}
-
-//===----------------------------------------------------------------------===//
-// Affine expressions
-//===----------------------------------------------------------------------===//
-
-/// Prints an expression with values in the place of `d0` and `s0`.
-void LinePrinter::printExpression(AffineExpr expression, ValueRange dimensions,
-                                  ValueRange symbols) {
-  std::string plain;
-  llvm::raw_string_ostream(plain) << expression;
-  for (size_t i = 0; i < plain.size();) {
-    char kind = plain[i];
-    size_t end = i + 1;
-    while (end < plain.size() && llvm::isDigit(plain[end]))
-      ++end;
-    bool isName = (kind == 'd' || kind == 's') && end > i + 1 &&
-                  (i == 0 || !llvm::isAlnum(plain[i - 1]));
-    unsigned number = 0;
-    ValueRange values = kind == 'd' ? dimensions : symbols;
-    if (isName &&
-        !StringRef(plain).slice(i + 1, end).getAsInteger(10, number) &&
-        number < values.size()) {
-      if (kind == 's')
-        os << "symbol(";
-      printOperand(values[number]);
-      if (kind == 's')
-        os << ")";
-      i = end;
-    } else {
-      os << plain[i++];
-    }
-  }
-}
-
-void LinePrinter::printAffineMapOfSSAIds(AffineMapAttr map,
-                                         ValueRange operands) {
-  unsigned count = map.getValue().getNumDims();
-  llvm::interleaveComma(map.getValue().getResults(), os, [&](AffineExpr one) {
-    printExpression(one, operands.take_front(count),
-                    operands.drop_front(count));
-  });
-}
-
-void LinePrinter::printAffineExprOfSSAIds(AffineExpr expression,
-                                          ValueRange dimensions,
-                                          ValueRange symbols) {
-  printExpression(expression, dimensions, symbols);
+  found.labels = !labels            ? RegionStyle::None
+                 : labels < entries ? RegionStyle::Some
+                                    : RegionStyle::All;
+  return known = found;
 }
 
 } // namespace adbg

@@ -26,6 +26,8 @@ struct RecordSettings {
   std::string lineage;
   /// Standing skip rules as JSON, as in skips/set; empty for none.
   std::string skips;
+  /// The version of the tool's LLVM; empty if it is not known.
+  std::string llvm;
 };
 
 /// A change, while it happens.

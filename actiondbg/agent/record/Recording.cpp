@@ -38,7 +38,7 @@ static std::string headerText(bool isThreaded, const RecordSettings &settings) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
       {"agent", "preload"},
-      {"llvm", LLVM_VERSION_STRING},
+      {"llvm", settings.llvm},
       {"pid", int64_t(getpid())},
       {"argv", commandLine()},
       {"cwd", safe(getcwd(directory, sizeof(directory)) ? directory : "")},

@@ -159,7 +159,6 @@ Answer<Object> TryPass::run(TryPassArguments &arguments) {
   Frame &frame = *engine.innermost;
   Attention attention;
   uint64_t before = digest(root);
-  std::string pipeline;
   PipelineError first;
   for (const std::string &one : nestingsOf(arguments.name, root)) {
     Tally old = frame.tally;

@@ -1,19 +1,14 @@
 //===- Facts.cpp - Requests about what the agent knows --------------------===//
 
 #include "requests/Facts.h"
-#include "engine/Describe.h"
-#ifdef ADBG_DETOUR
 #include "detour/Hooks.h"
-#endif
-#ifdef ADBG_PORTABLE
-#include "portable/Layout.h"
-#endif
+#include "engine/Describe.h"
+#include "layout/Layout.h"
 
 using llvm::json::Object;
 
 namespace adbg {
 
-#ifdef ADBG_PORTABLE
 static llvm::json::Array describeChecks() {
   using Check = Layout::Check;
   static constexpr struct {
@@ -43,25 +38,20 @@ static Object describeOffsets() {
                 {"patterns", int64_t(offsets.hasPatterns)},
                 {"passes", int64_t(offsets.hasPasses)}};
 }
-#endif
 
 Answer<Object> GetFacts::run(NoArguments &) {
   Object result{{"checks", llvm::json::Array()},
                 {"offsets", Object()},
                 {"functions", llvm::json::Array()}};
-#ifdef ADBG_PORTABLE
   if (Layout::isDecided()) {
     result["checks"] = describeChecks();
     result["offsets"] = describeOffsets();
   }
-#endif
-#ifdef ADBG_DETOUR
   llvm::json::Array functions;
   for (const ToolFunction &one : hooks().functions())
     functions.push_back(
         Object{{"symbol", std::string(one.symbol)}, {"state", one.state}});
   result["functions"] = std::move(functions);
-#endif
   return result;
 }
 

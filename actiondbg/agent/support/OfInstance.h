@@ -5,10 +5,6 @@
 
 /// Of a variable of static storage that has another value for each MLIR in the
 /// process, see detour/Instances.h. It is copied byte by byte.
-#ifdef ADBG_PORTABLE
 #define ADBG_OF_INSTANCE __attribute__((section("adbg_of_instance")))
-#else
-#define ADBG_OF_INSTANCE
-#endif
 
 #endif // ACTIONDBG_OFINSTANCE_H

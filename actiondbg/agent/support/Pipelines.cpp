@@ -82,7 +82,6 @@ PipelineError runPipeline(Operation *root, StringRef pipeline, bool forwards) {
 
 std::vector<std::string> registeredPasses() {
   std::vector<std::string> names;
-#if ADBG_LISTS_PASSES
   // MLIR has no list of them but this text.
   int file = memfd_create("passes", MFD_CLOEXEC);
   int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -102,7 +101,6 @@ std::vector<std::string> registeredPasses() {
   for (StringRef line : lines)
     if (line.consume_front("  --"))
       names.push_back(line.take_until([](char c) { return c == ' '; }).str());
-#endif
   return names;
 }
 

@@ -77,7 +77,7 @@ std::string Place::offsetOf(const void *address) const {
       file.assign(target, size);
   uintptr_t offset = reinterpret_cast<uintptr_t>(address) - bias;
   return StringRef(file).rsplit('/').second.str() + "+0x" +
-         llvm::utohexstr(offset, /*LowerCase=*/true);
+         llvm::utohexstr(offset, /*isLowerCase=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,7 +315,7 @@ private:
     if (note.size() <= before)
       return "";
     return llvm::toHex(llvm::ArrayRef(note).drop_front(before),
-                       /*LowerCase=*/true);
+                       /*isLowerCase=*/true);
   }
 
   /// A debug file has the sections of the program, without their content.

@@ -1,20 +1,14 @@
 //===- Contexts.cpp - The MLIR contexts of the process --------------------===//
 
 #include "threads/Contexts.h"
-#ifdef ADBG_PORTABLE
 #include "detour/Instances.h"
-#endif
 
 namespace adbg {
 
 /// Returns the name of the file of the MLIR that makes a context.
 static std::string currentMlir() {
-#ifdef ADBG_PORTABLE
   std::string file = Instances::all().fileOf(Instances::current());
   return file.substr(file.rfind('/') + 1);
-#else
-  return "";
-#endif
 }
 
 Contexts &Contexts::all() {

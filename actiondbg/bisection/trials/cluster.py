@@ -72,7 +72,6 @@ class WorkerSetup:
     source: Path | None
     cwd: Path | None
     env: Mapping[str, str] | None
-    mlir_include: Path | None
     no_fork: bool
     without: tuple[str, ...]
 
@@ -99,7 +98,6 @@ class WorkerTool:
         line = inspect_command_line(setup.argv, setup.cwd)
         program = Program(
             argv=line.with_output(directory / "first.output"),
-            mlir_include=setup.mlir_include,
             cwd=setup.cwd,
             env=setup.env,
             without=setup.without,
@@ -338,7 +336,6 @@ def make_dask_pool(
         source=task.source(),
         cwd=task.cwd or Path.cwd(),
         env=task.env,
-        mlir_include=task.mlir_include,
         no_fork=task.no_fork,
         without=task.without,
     )

@@ -133,11 +133,10 @@ class FrozenTool(Closeable):
         self.is_cold = no_fork
         self.milestone: Milestone | None = None
         self.started: StartedTool | None = None
-        agent = program.agent()
         with self._held:
             options = LaunchOptions(resume=protocol.Resume(control="step"))
             self._execution = execution = start_execution(
-                program, agent, directory, self._streams(stdin), options
+                program, directory, self._streams(stdin), options
             )
         try:
             self.stop = execution.wait()
@@ -298,7 +297,6 @@ class FrozenTool(Closeable):
         return ColdStart(
             self._program,
             self._line.with_output,
-            self._program.agent(),
             self._stdin or os.devnull,
             self.directory,
             self._forks,

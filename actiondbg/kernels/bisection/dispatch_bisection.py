@@ -53,7 +53,6 @@ def bisect_dispatch(
     mode: Mode = "first",
     jobs: int = 1,
     seconds: float | None = None,
-    on_compile: Callable[[], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> KernelCulprit:
     """Find the action that makes a kernel wrong.
@@ -72,7 +71,6 @@ def bisect_dispatch(
         mode: of the bisection.
         jobs: how many trials run at a time.
         seconds: the time limit of a trial; None for a generous one.
-        on_compile: called when the agent is compiled, which takes some seconds, once.
         progress: called with each change of the progress.
 
     Returns:
@@ -105,7 +103,6 @@ def bisect_dispatch(
             output=output,
             resume=resume,
             cwd=folder,
-            on_compile=on_compile,
             progress=progress,
         )
 

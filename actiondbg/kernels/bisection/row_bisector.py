@@ -27,7 +27,6 @@ class RowBisector:
         verifier: runs the kernels of the trials.
         mode: of the bisections.
         jobs: how many trials run at a time.
-        on_compile: called when the agent is compiled, which takes some seconds, once.
         progress: called with each change of the progress of a bisection.
 
     Attributes:
@@ -42,7 +41,6 @@ class RowBisector:
         *,
         mode: Mode = "first",
         jobs: int = 1,
-        on_compile: Callable[[], None] | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.bisected: list[BisectedKernel] = []
@@ -51,7 +49,6 @@ class RowBisector:
         self._verifier = verifier
         self._mode: Mode = mode
         self._jobs = jobs
-        self._on_compile = on_compile
         self._progress = progress
 
     def bisect(self, row: Row) -> Row:
@@ -79,7 +76,6 @@ class RowBisector:
                 detail=verification.detail,
                 mode=self._mode,
                 jobs=self._jobs,
-                on_compile=self._on_compile,
                 progress=self._progress,
             )
         except ActiondbgError as error:

@@ -11,7 +11,7 @@ from actiondbg.statistics.events import aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.c_part import calls
-from actiondbg.tool.shipped import AGENT_SOURCE, link_to
+from actiondbg.tool.shipped import AGENT_SOURCE, link_name, link_to
 
 _MACHINE = "x86_64"
 
@@ -23,8 +23,8 @@ def counting_library() -> Path:
     reports the counts, and the events of this machine.
 
     Raises:
-        AgentBuildError: the machine is not supported, the cache cannot be written, or the sources
-            were edited and cannot be compiled.
+        AgentBuildError: the machine is not supported, the library is missing or was built from
+            other sources, or the cache cannot be written.
     """
     if platform.machine() != _MACHINE:
         raise AgentBuildError(
@@ -33,7 +33,7 @@ def counting_library() -> Path:
         )
     library = calls().file()
     # The file goes beside a link: the shipped library may be in a folder of root's.
-    preloaded = cache_directory() / f"{library.name}.so"
+    preloaded = cache_directory() / link_name(library.name)
     try:
         link_to(library, preloaded)
         _write_setup(preloaded.with_suffix(".setup"))

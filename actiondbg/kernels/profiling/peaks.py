@@ -18,6 +18,7 @@ from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.c_part import CPart
 from actiondbg.tool.c_part import peaks as peaks_programs
+from actiondbg.tool.shipped import link_name
 
 _SECONDS = 120.0
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -80,7 +81,7 @@ def machine_peaks(*, remeasure: bool = False) -> MachinePeaks:
     """
     try:
         program = _fastest().file()
-        stored = cache_directory() / f"{program.name}-{_cpu_key()}.json"
+        stored = cache_directory() / f"{link_name(program.name)}-{_cpu_key()}.json"
         if not remeasure:
             peaks = _stored(stored)
             if peaks is not None:
@@ -103,7 +104,7 @@ def machine_peaks(*, remeasure: bool = False) -> MachinePeaks:
 def _fastest(machine: str = platform.machine()) -> CPart:
     """Return the program for the most features that this machine's processors have."""
     features = set(_cpu().split())
-    fit = [part for part in peaks_programs(machine) if part.cpu <= features]
+    fit = [part for part in peaks_programs(machine) if part.cpu <= features and part.is_shipped]
     if not fit:
         raise PeaksUnknown(f"The machine's peak is unknown: it is not measured on {machine}.")
     return fit[-1]

@@ -16,7 +16,6 @@ from actiondbg.recording.capture.processes import other_recordings
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
-from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms
 
@@ -172,13 +171,11 @@ def start_recording(
     ir: IRDetail = "none",
     events: Sequence[str] = (),
     lineage: bool = False,
-    mlir_include: str | os.PathLike[str] | None = None,
     stdin: Redirection = None,
     stdout: Redirection = None,
     stderr: Redirection = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    on_compile: OnCompile | None = None,
     upstream_log: str | os.PathLike[str] | None = None,
     randomize: bool = False,
     skip: Sequence[str] = (),
@@ -196,14 +193,11 @@ def start_recording(
         events: the names of the events to count at each action, or ``["default"]``; see
             docs/stat.md.
         lineage: whether to record what docs/lineage.md needs.
-        mlir_include: the tool's MLIR headers, if the search does not find them.
         stdin: a path, a file or its descriptor; None for ours.
         stdout: as ``stdin``.
         stderr: as ``stdin``.
         cwd: the tool's working directory; None for ours.
         env: the tool's environment; None for ours.
-        on_compile: called before the agent is compiled, which takes some seconds, once; a function
-            that it returns is called after it.
         upstream_log: the path for a log like that of the tool's own --log-actions-to.
         randomize: whether the tool's addresses are random, so that runs may differ.
         skip: SPECs, each with ``if EXPR`` or without, of actions to skip.
@@ -217,7 +211,7 @@ def start_recording(
             and is not a recording.
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
-    program = Program(argv, mlir_include, cwd, env, on_compile, randomize, follow, without)
+    program = Program(argv, cwd, env, randomize, follow, without)
     needed = {"record": True, "lineage": lineage, "print": ir != "none", "skip": bool(skip)}
     for name in program.without:
         if needed.get(name):
@@ -226,9 +220,10 @@ def start_recording(
                 "leave out one of the two."
             )
     variables = _agent_environment(output, ir, events, lineage, upstream_log)
+    variables["ACTIONDBG_RECORD_LLVM"] = program.tool.llvm() or ""
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)
-    agent = program.agent()
+    program.prepare()  # before a recording is replaced
     with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else create_recording(output)
         scratch: Path | None = None
@@ -239,7 +234,7 @@ def start_recording(
             if path is not None and program.is_followed:
                 for stale in other_recordings(path):
                     stale.unlink()
-            started = program.popen(agent, variables, streams)
+            started = program.popen(variables, streams)
             return RecordingProcess(started, path, program.follow, scratch)
         except BaseException:
             if scratch is not None:

@@ -101,12 +101,6 @@ def llvm_version(path: Path) -> str | None:
     return None
 
 
-def has_version(path: Path, version: str) -> bool:
-    """Whether an object is of this LLVM version, which the headers have; faster than reading it."""
-    with _mapped(path) as content:
-        return content.find(b"\0MLIR" + version.encode()) >= 0
-
-
 def compilers_of(path: Path) -> list[str]:
     """Return the compilers of an object's parts, from the section that they write."""
     with _mapped(path) as content:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.bisection.verdict import Mode
-from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.kernels.options import (
     GenerateLine,
     OperationOptions,
@@ -185,7 +184,6 @@ class _Line:
                 kernels.providers,
                 verifier,
                 mode=self._options.mode,
-                on_compile=print_compiling,
                 progress=progress,
             )
             bisected = bisector.bisect(row)

@@ -40,11 +40,8 @@ CAPABILITIES = [
     "statistics",
 ]
 HELLO = {
-    "protocol": 3,
-    "agent": "fake",
-    "llvm": "22.1.8",
+    "protocol": 4,
     "parent": 0,
-    "assertions": True,
     "capabilities": CAPABILITIES,
     "role": "tool",
     "ordinal": 0,

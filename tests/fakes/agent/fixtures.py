@@ -46,10 +46,10 @@ def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
     for part in PARTS:
         (base / part.name).write_text(part.read_text())
     libc = re.findall(r"(/\S+/libc[.-]\S+)", Path("/proc/self/maps").read_text())[0]
-    found = Tool(tool, Path(libc), (), "22.1.8", "fake")
+    found = Tool(tool, Path(libc), "fake")
     monkeypatch.setattr("actiondbg.tool.program.find_tool", returning(found))
     # What is preloaded has to be something: the C library is there already.
-    monkeypatch.setattr("actiondbg.tool.program.build_agent", returning(Path(libc)))
+    monkeypatch.setattr("actiondbg.tool.program.shipped_agent", returning(Path(libc)))
     sessions: list[Session] = []
 
     def launch(*options: str, **keywords: object) -> Session:

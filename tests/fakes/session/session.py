@@ -244,11 +244,8 @@ class FakeTarget:
         self.tool: Any = None
         self.hello: protocol.Hello | None = protocol.Hello(
             protocol=protocol.VERSION,
-            agent="native",
-            llvm="22.1.8",
             pid=4711,
             parent=1,
-            assertions=True,
             capabilities=frozenset(CAPABILITIES),
             role="tool",
             ordinal=0,

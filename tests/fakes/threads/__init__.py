@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from actiondbg.tool import find_tool
+from tests.headers import header_flags
 
 SOURCE = Path(__file__).with_name("threaded_tool.cpp")
 FLAGS = ["-std=c++17", "-O1", "-fno-rtti", "-fno-exceptions", "-pthread", "-w"]
@@ -24,7 +25,7 @@ def build(folder: Path) -> Path:
         [
             "g++",
             *FLAGS,
-            *(word for path in tool.headers for word in ("-isystem", str(path))),
+            *header_flags(tool),
             str(SOURCE),
             *libraries,
             *(f"-Wl,-rpath,{path}" for path in folders),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from actiondbg.tool import build_agent, find_tool
+from actiondbg.tool.shipped import shipped_agent
 from tests.elements import some
 from tests.paths import GOLDEN
 
@@ -34,8 +34,10 @@ class Agent:
         listener.bind(str(directory / "sock"))
         listener.listen()
         listener.settimeout(60)
-        agent = build_agent(find_tool(tool))
-        environment = {"LD_PRELOAD": str(agent), "ACTIONDBG_SOCKET": str(directory / "sock")}
+        environment = {
+            "LD_PRELOAD": str(shipped_agent()),
+            "ACTIONDBG_SOCKET": str(directory / "sock"),
+        }
         argv = [tool, str(source), "--canonicalize", "-o", "/dev/null"]
         self.process = subprocess.Popen(argv, env=environment)
         self.connection, _ = listener.accept()

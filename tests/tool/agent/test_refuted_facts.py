@@ -1,4 +1,4 @@
-"""What the portable agent knows of MLIR's builds is proved before it is used.
+"""What the agent knows of MLIR's builds is proved before it is used.
 
 An agent that knows something false is compiled here: it has to notice that in a fork, and the tool
 has to live.
@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.tool import Tool, compiler
-from actiondbg.tool.agent_cache import AGENT_SOURCE, OnCompile, build_agent
+from actiondbg.tool.shipped import AGENT_SOURCE
 from tests.conftest import PYPI
+from tests.fakes.other_agent import use_agent_of
 
 # A function of MLIR, which the printer calls, crashes in forks.
 CRASHING = """\
@@ -56,16 +56,16 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
         "_ZNK4mlir14FileLineColLoc9getColumnEv",
         {"location"},
     ),
-    "values": ("Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 16, 32, 40}", {"values"}),
-    "regions": ("Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 8, 32, 48}", {"cursor"}),
+    "values": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 16, 32, 40}", {"values"}),
+    "regions": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 8, 32, 48}", {"cursor"}),
     "pass": (
-        "include/mlir/Pass/Pass.h",
+        "standins/include/mlir/Pass/Pass.h",
         "  virtual StringRef getArgument() const = 0;\n",
         "  virtual void other() = 0;\n  virtual StringRef getArgument() const = 0;\n",
         set(),
     ),
     "pattern": (
-        "include/mlir/IR/PatternMatch.h",
+        "standins/include/mlir/IR/PatternMatch.h",
         "  SmallVector<OperationName, 2> generatedOps;\n  StringRef debugName;\n",
         "  StringRef debugName;\n  SmallVector<OperationName, 2> generatedOps;\n",
         set(),
@@ -87,19 +87,13 @@ def test_what_is_false_is_not_used(
 ) -> None:
     name, true, false, missing = FACTS[fact]
     source = tmp_path / "agent"
-    shutil.copytree(AGENT_SOURCE, source)
-    changed = source / "portable" / name
+    shutil.copytree(AGENT_SOURCE, source, ignore=shutil.ignore_patterns("built"))
+    changed = source / name
     text = changed.read_text()
     assert text.count(true) == 1
     changed.write_text(text.replace(true, false))
 
-    def build_false(tool: Tool, on_start: OnCompile | None) -> Path:
-        return build_agent(tool, on_start, source)
-
-    monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, "-O0"))
-    monkeypatch.setattr("actiondbg.tool.program.build_agent", build_false)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+    use_agent_of(source, tmp_path, monkeypatch)
     argv = [str(PYPI / "mlir-opt"), folds, "--canonicalize", "--cse"]
     alone = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     with actiondbg.launch(argv) as session:
@@ -123,7 +117,6 @@ def test_the_place_of_a_crash_is_named(
     library = tmp_path / "crashing.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "crashing.c"], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
-    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
     argv = [str(PYPI / "mlir-opt"), folds, "--canonicalize"]
     alone = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     with actiondbg.launch(argv) as session:

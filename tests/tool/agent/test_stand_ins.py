@@ -11,22 +11,23 @@ import pytest
 from actiondbg.tool import Tool, find_tool
 from actiondbg.tool.compiler import find_compiler
 from tests.conftest import DEBIAN, PYPI
+from tests.headers import header_flags
 from tests.paths import INPUTS, ROOT
 
-PORTABLE = ROOT / "actiondbg/agent/portable"
+STAND_INS = ROOT / "actiondbg/agent/standins"
 FLAGS = ("-std=c++17", "-O1", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden")
 
 
 def compile_program(program: Path, source: str, options: Sequence[str | Path]) -> Path:
-    command = [*find_compiler().command, *FLAGS, INPUTS / source, *options, "-o", program]
+    command = [*find_compiler(), *FLAGS, INPUTS / source, *options, "-o", program]
     subprocess.run(command, check=True)
     return program
 
 
 def compile_with_stand_ins(directory: Path, source: str) -> Path:
     warnings = ["-Wall", "-Wextra", "-Werror"]
-    sources = sorted((PORTABLE / "llvm").glob("*.cpp"))
-    options = [*warnings, f"-I{PORTABLE / 'include'}", *sources, "-ldl"]
+    sources = sorted((STAND_INS / "llvm").glob("*.cpp"))
+    options = [*warnings, f"-I{STAND_INS / 'include'}", *sources, "-ldl"]
     return compile_program(directory / "own", source, options)
 
 
@@ -52,7 +53,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_the_stand_ins_answer_as_llvm_does(tool: Tool, answers: list[str], tmp_path: Path) -> None:
     assert tool.libllvm is not None
     options = [
-        *(word for directory in tool.headers for word in ("-isystem", directory)),
+        *header_flags(tool),
         "-DLLVM_DISABLE_ABI_BREAKING_CHECKS_ENFORCING=1",
         tool.libllvm,
         f"-Wl,-rpath,{tool.libllvm.parent}",

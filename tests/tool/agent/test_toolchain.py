@@ -1,4 +1,4 @@
-"""The real tools: which are found, and that the agent compiles for them without a warning."""
+"""The real tools: which are found."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.tool import build_agent, expand_driver, find_tool
-from actiondbg.tool.elf import read_elf
-from actiondbg.tool.way import Way
-from tests.elements import some
+from actiondbg.tool import expand_driver, find_tool
 
 DEBIAN = Path("/usr/lib/llvm-22")
 needs_debian = pytest.mark.skipif(
@@ -36,8 +33,8 @@ def test_bare_mlir_opt_is_that_of_the_package() -> None:
     tool = find_tool("mlir-opt")
     assert tool.path.is_relative_to(sys.prefix)
     assert tool.libmlir is not None and tool.libmlir.name == "libMLIR.so"
-    assert tool.llvm.startswith("22.1.")
-    assert all(directory.is_relative_to(sys.prefix) for directory in some(tool.headers))
+    assert (tool.llvm() or "").startswith("22.1.")
+    assert tool.assertions() is True
     assert len(tool.build_id) == 40
 
 
@@ -48,15 +45,8 @@ def test_debian_layout(name: str) -> None:
         pytest.skip(f"{name} is not installed (scripts/install-debian-mlir)")
     tool = find_tool(str(DEBIAN / "bin" / name))
     assert tool.libmlir is not None and tool.libmlir.name == "libMLIR.so.22.1"
-    assert tool.headers == (DEBIAN / "include",)
-    assert tool.llvm.startswith("22.1.")
-
-
-@pytest.mark.parametrize("name", ["mlir-opt", pytest.param("mlir-opt-22", marks=needs_debian)])
-def test_the_agent_compiles_without_a_warning(name: str) -> None:
-    agent = build_agent(find_tool(name))
-    assert read_elf(agent) is not None
-    assert not agent.with_suffix(".log").exists(), "the compiler warned: see the log"
+    assert (tool.llvm() or "").startswith("22.1.")
+    assert tool.assertions() is False
 
 
 @needs_flang
@@ -65,7 +55,7 @@ def test_real_flang(tmp_path: Path, flags: list[str]) -> None:
     write(tmp_path / "x.f90", "program a\nend\n")
     argv = expand_driver(["flang-22", *flags, "x.f90"], cwd=tmp_path)
     assert argv[1] == "-fc1"
-    assert find_tool(argv[0]).way is Way.NATIVE
+    assert find_tool(argv[0]).libmlir is not None
     subprocess.run(argv, cwd=tmp_path, check=True)
     made = {file.name for file in tmp_path.iterdir()}
     assert made == ({"x.f90", "x.o"} if flags else {"x.f90"})

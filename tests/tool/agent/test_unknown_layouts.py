@@ -1,4 +1,4 @@
-"""An MLIR whose objects are laid out in no way that the portable agent knows.
+"""An MLIR whose objects are laid out in no way that the agent knows.
 
 The agent copies pages of IR through the kernel until the layout is confirmed. A preloaded function
 stands in front of that, and replaces parts of them.
@@ -82,7 +82,6 @@ def other_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, tmp_path / "other.c"], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("OTHER_PART", "")
-    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
 
 
 @pytest.mark.parametrize(("part", "missing", "why"), PARTS)

@@ -14,9 +14,9 @@ from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.session.session import Session
-from actiondbg.tool import Tool, compiler
-from actiondbg.tool.agent_cache import AGENT_SOURCE, OnCompile, build_agent
+from actiondbg.tool.shipped import AGENT_SOURCE
 from tests.conftest import PYPI
+from tests.fakes.other_agent import use_agent_of
 from tests.paths import COMMAND
 
 OFF = "--without switched it off"
@@ -64,7 +64,6 @@ def test_the_tool_is_debugged_without_a_capability(name: str, tool: list[str], a
         missing = _missing(session)
         assert missing[name] == OFF
         assert all(OFF in reason for reason in missing.values())
-        assert session.target.tool.way == "portable"
         assert session.continue_().status == 0
         assert session.target.output() == alone
 
@@ -117,12 +116,6 @@ def test_the_users_environment_and_a_wrong_name(
     with actiondbg.launch(tool, without=["print"]) as session:
         session.start()
         assert {"values", "watch", "print"} <= _missing(session).keys()
-    monkeypatch.setenv("ACTIONDBG_WAY", "native")
-    with (
-        actiondbg.launch(tool) as session,
-        pytest.raises(UsageError, match="unset ACTIONDBG_WAY, which is 'native'"),
-    ):
-        session.start()
 
 
 def test_command_lines(tool: list[str], tmp_path: Path) -> None:
@@ -135,7 +128,7 @@ def test_command_lines(tool: list[str], tmp_path: Path) -> None:
 
     done = run("--batch", "--without", "print", "-ex", "start", "-ex", "print module", "--", *tool)
     assert done.returncode == 1
-    assert f"The portable agent in this tool cannot print IR: {OFF}." in done.stderr
+    assert f"The agent in this tool cannot print IR: {OFF}." in done.stderr
     done = run("record", "--without", "folds", "--without", "watch", "--", *tool)
     assert done.returncode == 0, done.stderr
     done = run("bisect", "--without", "fork", "--test", "grep -q addi {}", "--json", "--", *tool)
@@ -155,7 +148,7 @@ def test_a_function_that_crashes_the_tool_is_left_alone(
 ) -> None:
     """The agent's replacements crash, which no check has noticed."""
     source = tmp_path / "agent"
-    shutil.copytree(AGENT_SOURCE, source)
+    shutil.copytree(AGENT_SOURCE, source, ignore=shutil.ignore_patterns("built"))
     hooks = source / "detour" / "Hooks.h"
     text = hooks.read_text()
     entry = "  static Result call(Operands... operands) {\n"
@@ -163,13 +156,7 @@ def test_a_function_that_crashes_the_tool_is_left_alone(
     included = "#include <cstdlib>\n#include <cstring>\n"
     hooks.write_text(included + text.replace(entry, PLANTED))
 
-    def build_crashing(tool: Tool, on_start: OnCompile | None) -> Path:
-        return build_agent(tool, on_start, source)
-
-    monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, "-O0"))
-    monkeypatch.setattr("actiondbg.tool.program.build_agent", build_crashing)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+    use_agent_of(source, tmp_path, monkeypatch)
     out = tmp_path / "out.mlir"
     for name, symbol in HOOKS.items():
         monkeypatch.setenv("CRASH_IN", symbol)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from actiondbg.support.user_directories import cache_directory
-from actiondbg.tool import build_agent, find_tool
 from tests.conftest import FOLDS
 
 COMPILE = f'''
@@ -29,10 +28,9 @@ def compile(pipeline="builtin.module(canonicalize)", text=FOLDS):
 
 @pytest.fixture
 def attachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have Python programs of the test find the compiled agent; skip without the MLIR bindings."""
+    """Have Python programs of the test find the cache; skip without the MLIR bindings."""
     if find_spec("mlir") is None or find_spec("mlir.passmanager") is None:
         pytest.skip("the MLIR Python bindings are not installed")
-    build_agent(find_tool(sys.executable))
     # A pytest in a test has another home directory.
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache_directory().parent))
 

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import EACH_WAY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 from tests.tool.session.test_explain import LEFT, NO_REASON_IN_TOOL, REASON
-
-BUILDS = EACH_WAY
 
 TOSA = "--pass-pipeline=builtin.module(func.func(tosa-to-linalg-named))"
 

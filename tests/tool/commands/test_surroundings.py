@@ -24,11 +24,7 @@ def in_ascii(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.parametrize("way", ["native", "portable"])
-def test_characters_that_the_encoding_lacks_are_escaped(
-    mlir_opt: str, folds: str, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
-    monkeypatch.setenv("ACTIONDBG_WAY", way)
+def test_characters_that_the_encoding_lacks_are_escaped(mlir_opt: str, folds: str) -> None:
     Path("größe.mlir").write_text(Path(folds).read_text())
     commands = [word for line in ("echo ä→🎉", "start", "bt", "step 3") for word in ("-ex", line)]
     ended = in_ascii("-nx", "--batch", *commands, "--", mlir_opt, "größe.mlir", "--canonicalize")

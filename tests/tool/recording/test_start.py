@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from actiondbg.recording import is_recording
-from actiondbg.tool import build_agent, find_tool
 
 INPUT = "func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}\n"
 # Says what is imported when a process is started. The last one is the tool: the first is the
@@ -32,7 +31,6 @@ LAZY = SLOW if find_spec("typing_extensions") else SLOW | {"inspect"}
 
 
 def imported(command: list[str], mlir_opt: str, directory: Path) -> set[str]:
-    build_agent(find_tool(mlir_opt))  # else it would be compiled, for which there are imports
     (directory / "in.mlir").write_text(INPUT)
     tool = [mlir_opt, "in.mlir", "--canonicalize", "-o", "/dev/null"]
     words = [sys.executable, "-c", WATCHED, *command, "--", *tool]

@@ -29,13 +29,10 @@ func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
 LOWER = ["--canonicalize", "--finalize-memref-to-llvm"]
 
 
-@pytest.fixture(params=["native", "portable"])
-def argv(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
+@pytest.fixture
+def argv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command that fails an assertion in the middle of a conversion."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ACTIONDBG_WAY", request.param)
     return ["mlir-opt", stock.write("crash.mlir", CRASHING), *LOWER]
 
 

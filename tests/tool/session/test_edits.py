@@ -13,11 +13,8 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import many_functions
-from tests.conftest import EACH_WAY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND, ROOT
-
-BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 

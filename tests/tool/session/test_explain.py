@@ -13,12 +13,9 @@ import pytest
 import actiondbg
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.errors import NoSuchUnit, UsageError
-from tests.conftest import EACH_WAY
 from tests.elements import some
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
-
-BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -8,10 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import actiondbg
-from tests.conftest import EACH_WAY
 from tests.fakes import stock_tool as stock
-
-BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -22,12 +22,6 @@ from tests.paths import INPUTS
 Launch = Callable[..., actiondbg.Session]
 
 
-@pytest.fixture(autouse=True, params=["native", "portable"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("ACTIONDBG_WAY", request.param)
-    return request.param
-
-
 PASSES = (
     *("canonicalize", "cse", "func.func(linalg-generalize-named-ops)", "sccp"),
     *("func.func(linalg-fuse-elementwise-ops)", "eliminate-empty-tensors", "inline"),
@@ -203,17 +197,15 @@ def test_names_follow_operations_into_other_functions(launch: Launch, learned: b
     assert session.cursor.goto(renamed).unit.name == "arith.muli"
 
 
-def test_a_location_of_another_file_gives_no_other_name(launch: Launch, way: str) -> None:
+def test_a_location_of_another_file_gives_no_other_name(launch: Launch) -> None:
     text = SCOPES.replace("i32\n  return %5", 'i32 loc("model.py":7:1)\n  return %5')
     session = launch(
         "--canonicalize", "--allow-unregistered-dialect", source=stock.write("locs.mlir", text)
     )
     session.start()
-    if way == "native":  # the portable agent reads the names at the locations
-        assert session.cursor.goto("%5").unit.location == "model.py:7:1"
     session.cursor.goto("model.py:7:1")
-    named = "%5 = " if way == "native" else "%1 = "  # the printer's
-    assert session.ir.print("cursor").text.startswith(named)
+    # The printer's: names are read at the locations.
+    assert session.ir.print("cursor").text.startswith("%1 = ")
     assert session.cursor.goto("%q").unit.name == "test.two"
 
 

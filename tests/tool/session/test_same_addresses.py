@@ -15,11 +15,9 @@ import pytest
 import actiondbg
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from tests.conftest import EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 
-BUILDS = EACH_WAY
 
 PIPELINE = (
     "--pass-pipeline=builtin.module(canonicalize,linalg-fuse-elementwise-ops,"

@@ -10,9 +10,6 @@ import pytest
 
 import actiondbg
 from actiondbg.process.stop import Stop
-from tests.conftest import EACH_WAY
-
-BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -6,7 +6,6 @@ import re
 import subprocess
 from pathlib import Path
 
-from actiondbg.tool import build_agent, find_tool
 from tests.paths import COMMAND
 
 SESSION = """\
@@ -71,7 +70,6 @@ info patterns AddI*
 
 def scripted(session: str, argv: list[str]) -> list[str]:
     """Return the lines that a session prints, without durations and the columns that they widen."""
-    build_agent(find_tool(argv[0]))  # a compilation would be reported
     Path("script").write_text(session)
     done = subprocess.run(
         [COMMAND, "-nx", "--batch", "--keep-going", "-x", "script", "--", *argv],

@@ -1,4 +1,4 @@
-"""The portable agent on aarch64: compiled by a cross compiler, run by an emulator.
+"""The agent on aarch64: compiled by a cross compiler, run by an emulator.
 
 The emulator runs the tool alone. A program that this machine runs is between it and actiondbg,
 which refuses the emulator itself: its loader says that the agent is not for it, and hands it on.
@@ -18,11 +18,10 @@ import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from actiondbg.tool import build_agent, find_tool
+from actiondbg.tool.agent_compilation import compile_agent
 from tests.paths import COMMAND
 from tests.tool.targets.run_lines import Command, commands
 from tests.tool.targets.targets import TARGETS, TOOLS
-from tests.tool.targets.test_three_ways import first_difference
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64-static"
 SYSTEM = Path("/usr/aarch64-linux-gnu")
@@ -57,10 +56,20 @@ int main(void) {
 """
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    agent = tmp_path_factory.mktemp("aarch64") / "agent-aarch64.so"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CXX", COMPILER)
+        compile_agent(agent)
+    return agent
+
+
 @pytest.fixture(autouse=True)
-def _for_aarch64(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CXX", COMPILER)
-    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
+def agent(built: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The agent for aarch64, which is used in the place of this machine's."""
+    monkeypatch.setenv("ACTIONDBG_AGENT", str(built))
+    return built
 
 
 def compiled(source: str, directory: Path) -> Path:
@@ -74,8 +83,7 @@ def emulated(program: Path, *words: str) -> list[str]:
     return [EMULATOR, "-L", str(SYSTEM), str(program), *words]
 
 
-def test_the_agent_is_loaded_and_watches_libraries(tmp_path: Path) -> None:
-    agent = build_agent(find_tool("mlir-opt"))
+def test_the_agent_is_loaded_and_watches_libraries(agent: Path, tmp_path: Path) -> None:
     program = compiled(LOADER, tmp_path)
     recording = tmp_path / "run.adbrec"
     # The emulator is static, and no loader looks at the variable.
@@ -102,6 +110,15 @@ def _tables(command: list[str], directory: Path) -> dict[str, list[dict[str, Any
     }
 
 
+def first_difference(ours: list[dict[str, Any]], others: list[dict[str, Any]]) -> str | None:
+    """Return in which columns the first rows differ: an assertion would print thousands of rows."""
+    for number, (row, other) in enumerate(zip(ours, others, strict=False)):
+        if row != other:
+            columns = {key: (row.get(key), other[key]) for key in other if row[key] != other[key]}
+            return f"row {number}, {other}: {columns}"
+    return None if len(ours) == len(others) else f"{len(ours)} rows, not {len(others)}"
+
+
 def _both(words: Sequence[str], source: str) -> tuple[list[str], list[str]]:
     """Return the command of a RUN line, here and emulated."""
     program, *rest = (source if word == "%s" else word for word in words)
@@ -125,7 +142,7 @@ def test_recordings_are_equal(
 ) -> None:
     here, there = _both([*command.words, "--mlir-disable-threading"], str(command.source))
     emulation = _tables(there, tmp_path / "there")
-    monkeypatch.delenv("CXX")
+    monkeypatch.delenv("ACTIONDBG_AGENT")
     ours = _tables(here, tmp_path / "here")
     assert ours["actions"] and ours["changes"]
     for table, rows in ours.items():
@@ -155,7 +172,7 @@ def test_a_library_that_is_loaded_later_is_recorded(
     words = [folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
     program, library = compiled(LATE, tmp_path), str(PROGRAMS / "libIREECompiler.so")
     emulation = _tables(["env", *emulated(program, library, *words)], tmp_path / "there")
-    monkeypatch.delenv("CXX")
+    monkeypatch.delenv("ACTIONDBG_AGENT")
     ours = _tables([str(TARGETS["iree"].programs["iree-opt"]), *words], tmp_path / "here")
     assert ours["actions"] and emulation == ours
 
@@ -215,7 +232,7 @@ def test_a_session_reads_the_same(folds: str, monkeypatch: pytest.MonkeyPatch) -
 
     here, there = _both(["iree-opt", "%s", "--canonicalize", "--cse"], folds)
     emulated_session = scripted(there)
-    monkeypatch.delenv("CXX")
+    monkeypatch.delenv("ACTIONDBG_AGENT")
     ours = scripted(["env", *here])
     assert any(line.startswith("Checkpoint 1, before #5 ") for line in ours)
     assert emulated_session == ours

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.tool import build_agent, find_tool
 from tests.paths import INPUTS
 from tests.tool.targets.targets import TARGETS, TOOLS
 
@@ -73,7 +72,6 @@ def name(request: pytest.FixtureRequest) -> str:
 def start(name: str, text: str, directory: Path) -> subprocess.Popen[str]:
     target = TARGETS[name]
     python = str(TOOLS / name / "bin" / "python")
-    build_agent(find_tool(python))
     program = directory / "program.py"
     program.write_text(PROGRAMS[name].replace("{inputs!r}", repr(str(INPUTS / "tools"))) + text)
     return subprocess.Popen(

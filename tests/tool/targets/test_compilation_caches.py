@@ -9,7 +9,6 @@ import pytest
 
 import actiondbg
 from actiondbg.support.user_directories import cache_directory
-from actiondbg.tool import build_agent, find_tool
 from tests.paths import INPUTS, ROOT
 from tests.tool.targets.targets import TARGETS, TOOLS
 
@@ -105,7 +104,6 @@ def test_a_cache_that_the_user_names_is_left_alone(
 def test_a_block_without_a_pattern_leaves_the_cache_as_it_was(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_agent(find_tool(PYTHON))
     body = f"""
 import actiondbg
 variables = dict(os.environ)

@@ -70,27 +70,11 @@ def _attached(command: Command, directory: Path, counts: bool) -> tuple[Written,
 
 
 EACH = [(target, command) for target in TARGETS.values() for command in commands(target)]
-# Those of mlir-opt also for an agent without headers.
-CASES = [
-    pytest.param(command, None, id=command.name, marks=target.marks) for target, command in EACH
-] + [
-    pytest.param(
-        command,
-        "portable",
-        id=f"portable-{command.name}",
-        marks=[*target.marks, pytest.mark.all_tools],
-    )
-    for target, command in EACH
-    if target.inputs == "mlir"
-]
+CASES = [pytest.param(command, id=command.name, marks=target.marks) for target, command in EACH]
 
 
-@pytest.mark.parametrize(("command", "way"), CASES)
-def test_output_is_byte_identical(
-    command: Command, way: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if way is not None:
-        monkeypatch.setenv("ACTIONDBG_WAY", way)
+@pytest.mark.parametrize("command", CASES)
+def test_output_is_byte_identical(command: Command, tmp_path: Path) -> None:
     alone = _run(command.argv, command, tmp_path / "alone")
     attached, actions = _attached(command, tmp_path / "attached", counts=False)
     assert attached == alone

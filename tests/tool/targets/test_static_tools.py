@@ -1,6 +1,6 @@
 """Tools with MLIR in them: Debian's mlir-opt 19, and a foo-opt in a user's build tree.
 
-The agent with their headers reaches hidden functions; the portable one has to say the same.
+Their functions are not exported.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import AgentBuildError
 from actiondbg.recording import open_recording
-from actiondbg.tool import build_agent, find_tool, fitted
-from actiondbg.tool.way import Way
 from tests.conftest import locked
 from tests.paths import COMMAND, INPUTS
 from tests.tool.targets.script import SESSION, scripted
@@ -47,7 +44,6 @@ info patterns
 info pipeline
 info timeline
 """
-WAYS = [Way.DETOUR, Way.PORTABLE]
 
 debian19 = TARGETS["debian19"]
 needs_debian19 = pytest.mark.skipif(debian19.missing is not None, reason=debian19.missing or "")
@@ -90,23 +86,14 @@ def _told(*words: str) -> str:
 
 
 @needs_debian19
-def test_a_session_of_mlir_opt_19(
-    mlir_opt_19: str, folds: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert find_tool(mlir_opt_19).way is Way.DETOUR
+def test_a_session_of_mlir_opt_19(mlir_opt_19: str, folds: str) -> None:
     argv = [mlir_opt_19, folds, *FOLDING]
     lines = scripted(SESSION, argv)
     assert "@18 arith.addi" in lines and "Catch 4: diagnostic" in lines
-    monkeypatch.setenv("ACTIONDBG_WAY", "portable")
-    assert scripted(SESSION, argv) == lines
 
 
 @needs_debian19
-@pytest.mark.parametrize("way", WAYS)
-def test_reports_of_mlir_opt_19(
-    mlir_opt_19: str, folds: str, way: Way, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ACTIONDBG_WAY", way)
+def test_reports_of_mlir_opt_19(mlir_opt_19: str, folds: str) -> None:
     argv = ["--", mlir_opt_19, folds, *FOLDING]
     _told("record", "-q", "-o", "run.adbrec", *argv)
     assert open_recording(Path("run.adbrec")).count == 56
@@ -123,14 +110,7 @@ def test_reports_of_mlir_opt_19(
     assert "(verified: shows good and bad)" in found
 
 
-def test_a_build_tree_has_the_headers(foo: Path) -> None:
-    tool = find_tool(str(foo / "bin/foo-opt"))
-    assert (tool.way, tool.headers) == (Way.DETOUR, (MLIR.parents[2] / "include",))
-    assert tool.llvm.startswith("22.1.")
-
-
 def test_a_session_of_foo_opt(foo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the headers of its build tree, and copied to a place without any."""
     monkeypatch.chdir(tmp_path)
     words = [str(FOO / "in.mlir"), "--foo-strength", "--mlir-disable-threading"]
     lines = scripted(FOO_SESSION, [str(foo / "bin/foo-opt"), *words])
@@ -138,13 +118,6 @@ def test_a_session_of_foo_opt(foo: Path, tmp_path: Path, monkeypatch: pytest.Mon
         "Breakpoint 1, stopped before #8 apply-pattern (DoubleToAdd) in @scaled"
     )
     assert any("the factor is not two" in line for line in lines)
-    shutil.copy(foo / "bin/foo-opt", "foo-opt")
-    tool = find_tool("./foo-opt")
-    assert tool.way is Way.PORTABLE
-    assert tool.limit is not None and "--mlir-include" in tool.limit
-    assert scripted(FOO_SESSION, ["./foo-opt", *words]) == lines
-    given = find_tool("./foo-opt", Path(f"{tmp_path}:{MLIR.parents[2] / 'include'}"))
-    assert given.way is Way.DETOUR
 
 
 def test_a_crash_in_a_pass_of_foo_opt(foo: Path) -> None:
@@ -156,17 +129,13 @@ def test_a_crash_in_a_pass_of_foo_opt(foo: Path) -> None:
         assert stop.name == "foo-trap"
 
 
-def test_functions_that_the_linker_left_out(foo: Path, tmp_path: Path) -> None:
-    """The agent with headers would call them; the portable one does not need them."""
+def test_functions_that_the_linker_left_out(foo: Path) -> None:
     small = str(foo / "bin/foo-opt-small")
     with actiondbg.launch([small, str(FOO / "in.mlir"), "--foo-strength"]) as session:
         session.breakpoints.add("pattern:DoubleToAdd", outcome="succeeded")
         stop = session.run()
         assert (stop.when, stop.op) == ("after", "arith.muli")
         assert "arith.addi" in session.ir.print("function").text
-        tool = session.target.tool
-    assert (tool.way, fitted(find_tool(small)).way) == (Way.PORTABLE, Way.PORTABLE)
-    assert tool.limit is not None and re.search(r"left out .* link it with", tool.limit)
 
 
 def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:
@@ -175,17 +144,3 @@ def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:
     done = subprocess.run([COMMAND, stripped], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "is stripped of the names of MLIR's functions" in done.stderr
-
-
-def test_headers_of_another_build(foo: Path, tmp_path: Path) -> None:
-    """Those of a build with assertions have classes with other members."""
-    include = tmp_path / "include"
-    shutil.copytree(MLIR.parents[2] / "include/llvm/Config", include / "llvm/Config")
-    checks = include / "llvm/Config/abi-breaking.h"
-    text = checks.read_text()
-    checks.write_text(text.replace("ABI_BREAKING_CHECKS 0", "ABI_BREAKING_CHECKS 1"))
-    assert checks.read_text() != text
-    (include / "mlir/IR").mkdir(parents=True)
-    (include / "mlir/IR/MLIRContext.h").touch()
-    with pytest.raises(AgentBuildError, match="a build with assertions, but"):
-        build_agent(find_tool(str(foo / "bin/foo-opt"), include))

@@ -38,13 +38,6 @@ def tool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(folder)
 
 
-@pytest.fixture(autouse=True, params=["native", "portable"])
-def way(tool: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The way of the agent into the tool, once that is built."""
-    monkeypatch.setenv("ACTIONDBG_WAY", request.param)
-    return str(request.param)
-
-
 def _argv(tool: Path, mode: str) -> list[str]:
     return [str(tool), mode, str(tool.parent / "sum.mlir")]
 

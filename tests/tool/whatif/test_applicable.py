@@ -12,9 +12,6 @@ import pytest
 import actiondbg
 from actiondbg import whatif
 from actiondbg.errors import NotStopped, UsageError
-from tests.conftest import EACH_WAY
-
-BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -15,12 +15,9 @@ from actiondbg import protocol, whatif
 from actiondbg.bisection import Crash, Diagnostic, Verify
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.whatif.fork_run import request_of
-from tests.conftest import EACH_WAY
 from tests.elements import some
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
-
-BUILDS = EACH_WAY
 
 Launch = Callable[..., actiondbg.Session]
 Bare = Callable[..., str]

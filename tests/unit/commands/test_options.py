@@ -44,7 +44,6 @@ class Example(Options):
         Flag("--big", help="a big step", value="big"),
     ] = ()
     loud: Annotated[bool, Flag("--loud", help="louder", short="-l")] = False
-    place: Annotated[str | None, Option("--place", "DIR", help="a place", joint=":")] = None
 
 
 class Derived(Example):
@@ -79,12 +78,6 @@ def test_fields_have_their_defaults() -> None:
 
 def test_options_of_one_field_keep_their_order() -> None:
     assert _parse("1", "--step", "a", "--big", "--step", "b").steps == ("a", "big", "b")
-
-
-def test_values_of_a_joint_option_are_joined() -> None:
-    places = [_parse("1", *words).place for words in ((), ("--place", "a"), ("--place=a:b",))]
-    assert places == [None, "a", "a:b"]
-    assert _parse("1", "--place", "a", "--place", "b").place == "a:b"
 
 
 def test_options_are_frozen() -> None:

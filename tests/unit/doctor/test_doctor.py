@@ -17,8 +17,7 @@ from actiondbg.doctor.subject import Subject, installed_subjects, subjects_of
 from actiondbg.doctor.table import markdown_table
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES
-from actiondbg.tool.way import Way
-from tests.unit.toolchain.test_identification import MAIN, MLIR, write_headers
+from tests.unit.toolchain.test_identification import MAIN, MLIR
 from tests.unit.toolchain.test_toolchain import compile_c, write
 
 
@@ -32,29 +31,21 @@ def subject_of(path: Path) -> Subject:
     return Subject(path.name, path, sample_of_tool(path.name))
 
 
-def test_a_tool_without_headers(foo_opt: Path) -> None:
+def test_a_tool_without_a_trial(foo_opt: Path) -> None:
     found = examine(subject_of(foo_opt))
     assert found.is_usable
-    assert (found.way, found.llvm, found.symbols) == (Way.PORTABLE, "23.0.0git", "in .symtab")
+    assert (found.llvm, found.symbols) == ("23.0.0git", "in .symtab")
     assert found.object == foo_opt
     assert found.build is not None and found.compilers
-    assert found.limit is not None and "--mlir-include" in found.limit
     assert found.capabilities is None
-    assert "the portable agent would be used" in examined_text(found)
-
-
-def test_a_tool_with_headers(foo_opt: Path) -> None:
-    write_headers(foo_opt.parent.parent / "include")
-    found = examine(subject_of(foo_opt))
-    assert (found.way, found.limit) == (Way.DETOUR, None)
-    assert found.headers == [foo_opt.parent.parent / "include"]
+    assert "it can be debugged, as far as its file tells" in examined_text(found)
 
 
 def test_a_stripped_tool(foo_opt: Path) -> None:
     subprocess.run(["strip", foo_opt], check=True)
     found = examine(subject_of(foo_opt))
     assert not found.is_usable
-    assert (found.way, found.symbols, found.llvm) == (None, "stripped", "23.0.0git")
+    assert (found.symbols, found.llvm) == ("stripped", "23.0.0git")
     text = examined_text(found)
     assert text.startswith(f"foo-opt: {str(foo_opt)!r} is stripped")
 
@@ -64,7 +55,7 @@ def test_a_library_of_a_package_is_described(foo_opt: Path, tmp_path: Path) -> N
     subject = Subject("foo", Path(sys.executable), sample_of_tool("foo"), tmp_path / "libfoo.so")
     found = examine(subject)
     assert (found.object, found.symbols) == (tmp_path / "libfoo.so", "exported")
-    assert (found.program, found.way) == (Path(sys.executable), Way.PORTABLE)
+    assert found.program == Path(sys.executable)
 
 
 def environment(directory: Path, *packages: str) -> Path:
@@ -97,20 +88,15 @@ def test_an_interpreter_that_fails(tmp_path: Path) -> None:
 def test_the_table() -> None:
     reasons = {"edit": "no headers"}
     able = [name for name in CAPABILITIES if name not in reasons]
-    tried = Examined(
-        "a-opt", Path("a"), llvm="23", way=Way.PORTABLE, capabilities=able, missing=reasons
-    )
-    static = Examined("b-opt", Path("b"), way=Way.NATIVE)
+    tried = Examined("a-opt", Path("a"), llvm="23", capabilities=able, missing=reasons)
+    static = Examined("b-opt", Path("b"))
     refused = Examined("c-opt", Path("c"), problem="It is stripped.")
     lines = markdown_table([tried, static, refused]).splitlines()
     assert lines[0] == "| capability | `a-opt` | `b-opt` | `c-opt` |"
-    assert lines[2:4] == [
-        "| LLVM | 23 | unknown | unknown |",
-        "| agent | portable | native | none |",
-    ]
+    assert lines[2] == "| LLVM | 23 | unknown | unknown |"
     assert "| `skip`: skip actions | yes | unknown | —[^1] |" in lines
     assert "| `edit`: edit IR and run passes on it | —[^2] | unknown | —[^1] |" in lines
-    assert lines[4 + len(CAPABILITIES) :] == [
+    assert lines[3 + len(CAPABILITIES) :] == [
         "",
         "[^1]: It is stripped.",
         "",
@@ -120,21 +106,21 @@ def test_the_table() -> None:
 
 def test_reasons_are_grouped() -> None:
     missing = {"fork": "threads", "edit": "no headers", "ordinals-stable": "threads"}
-    found = Examined("a", Path("a"), way=Way.PORTABLE, capabilities=["skip"], missing=missing)
+    found = Examined("a", Path("a"), capabilities=["skip"], missing=missing)
     lines = examined_text(found).splitlines()
-    assert (
-        lines[0] == "a: it can be debugged by the portable agent, which lacks 3 of 4 capabilities."
-    )
+    assert lines[0] == "a: it can be debugged; the agent lacks 3 of 4 capabilities."
     assert lines[-2:] == ["  no fork, ordinals-stable: threads", "  no edit: no headers"]
 
 
 def test_the_command(foo_opt: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--static", str(foo_opt)]) == 0
-    assert capsys.readouterr().out.startswith("foo-opt: the portable agent would be used.\n")
+    assert capsys.readouterr().out.startswith(
+        "foo-opt: it can be debugged, as far as its file tells"
+    )
     subprocess.run(["strip", foo_opt], check=True)
     assert main(["doctor", "--static", "--json", str(foo_opt)]) == 1
     (tool,) = json.loads(capsys.readouterr().out)["tools"]
-    assert (tool["name"], tool["way"], tool["symbols"]) == ("foo-opt", None, "stripped")
+    assert (tool["name"], tool["symbols"]) == ("foo-opt", "stripped")
 
 
 def test_an_environment_without_tools(

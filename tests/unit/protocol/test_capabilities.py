@@ -18,9 +18,7 @@ FULL = msgspec.convert({**HELLO, "pid": 1}, protocol.Hello)
 
 
 def lacking(name: str, **missing: str) -> protocol.Hello:
-    return msgspec.structs.replace(
-        FULL, agent="portable", capabilities=FULL.capabilities - {name}, missing=missing
-    )
+    return msgspec.structs.replace(FULL, capabilities=FULL.capabilities - {name}, missing=missing)
 
 
 BREAKPOINT = protocol.WireBreakpoint(
@@ -63,7 +61,7 @@ def test_a_request_needs_a_capability(name: str, message: protocol.Request[Any])
     with pytest.raises(CapabilityMissing) as raised:
         check_capabilities(lacking(name), message)
     text = str(raised.value)
-    assert text.startswith(f"The portable agent in this tool cannot {CAPABILITIES[name].verb}: ")
+    assert text.startswith(f"The agent in this tool cannot {CAPABILITIES[name].verb}: ")
     assert "actiondbg doctor" in text
     assert text.endswith(".") and "\n" not in text
 
@@ -85,7 +83,7 @@ def test_a_bare_agent_serves_what_needs_none(message: protocol.Request[Any]) -> 
 
 def test_the_reason_of_the_agent_is_told() -> None:
     hello = lacking("fork", fork="the tool has other threads")
-    expected = "The portable agent in this tool cannot fork the tool: the tool has other threads."
+    expected = "The agent in this tool cannot fork the tool: the tool has other threads."
     assert missing_text(hello, "fork") == expected
 
 

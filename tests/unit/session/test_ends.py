@@ -255,8 +255,8 @@ def test_a_forgotten_session_leaves_nothing(fake: Launch, base: Path) -> None:
         "import actiondbg, actiondbg.tool.program as program\n"
         "from actiondbg.tool import Tool; from pathlib import Path\n"
         "libc = Path(sys.argv[1])\n"
-        "program.find_tool = lambda *_: Tool(Path(tool), libc, (), '22', 'fake')\n"
-        "program.build_agent = lambda *_: libc\n"
+        "program.find_tool = lambda *_: Tool(Path(tool), libc, 'fake')\n"
+        "program.shipped_agent = lambda: libc\n"
         "session = actiondbg.launch([tool]); session.start()\n"
         "if len(sys.argv) > 2: os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -65,7 +65,7 @@ def test_start_stops_before_the_first_action_and_step_continues(fake: Launch) ->
         "message": None,
         "culprit": None,
     }
-    assert session.target.hello is not None and session.target.hello.agent == "fake"
+    assert session.target.hello is not None
     places = [(stop.when, stop.ordinal) for stop in (session.step() for _ in range(3))]
     assert places == [("before", 2), ("after", 2), ("before", 3)]
     stop = session.step(2)

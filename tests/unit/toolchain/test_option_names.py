@@ -39,7 +39,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
         f'#!/bin/sh\necho "$@" >> {tmp_path}/runs\n[ "$1" = --help ] && cat {tmp_path}/help\n'
     )
     program.chmod(0o755)
-    return Tool(program, None, (), "22.1.8", "build")
+    return Tool(program, None, "build")
 
 
 def test_options_of_the_tool_and_its_passes(tool: Tool) -> None:

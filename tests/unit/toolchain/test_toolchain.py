@@ -1,44 +1,28 @@
-"""Finding a tool and its headers, in made-up installations."""
+"""Finding a tool, in made-up installations."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from actiondbg.errors import AgentBuildError, LaunchError
+from actiondbg.errors import LaunchError
 from actiondbg.tool import Tool, expand_driver, find_tool
-from actiondbg.tool.way import Way
 from tests.fakes.functions import returning
 
 
 @dataclass
 class Prefix:
-    """An install prefix with a tool, a libMLIR and headers that have nothing in them."""
+    """An install prefix with a tool and a libMLIR."""
 
     root: Path
 
     @property
     def tool(self) -> str:
         return str(self.root / "bin" / "tiny-opt")
-
-    @property
-    def include(self) -> Path:
-        return self.root / "include"
-
-    def write_headers(self, version: str = "22.1.8", checks: int = 0) -> None:
-        write(self.include / "mlir/IR/MLIRContext.h", "")
-        write(
-            self.include / "llvm/Config/llvm-config.h", f'#define LLVM_VERSION_STRING "{version}"\n'
-        )
-        write(
-            self.include / "llvm/Config/abi-breaking.h",
-            f"#define LLVM_ENABLE_ABI_BREAKING_CHECKS {checks}\n",
-        )
 
 
 def write(path: Path, text: str, mode: int = 0o644) -> Path:
@@ -70,36 +54,23 @@ def make_prefix(root: Path, *, version: str = "22.1", flags: tuple[str, ...] = (
 
 @pytest.fixture
 def prefix(tmp_path: Path) -> Prefix:
-    made = make_prefix(tmp_path / "prefix")
-    made.write_headers()
-    return made
+    return make_prefix(tmp_path / "prefix")
 
 
-def refusal(name: str | Path, include: Path | None = None) -> str:
+def refusal(name: str | Path) -> str:
     """Return the one sentence with which a tool is refused."""
     with pytest.raises(LaunchError) as raised:
-        find_tool(str(name), include)
+        find_tool(str(name))
     message = str(raised.value)
     assert "\n" not in message
     assert message.endswith(".")
     return message
 
 
-def limit_of(name: str | Path) -> str:
-    """Return why a tool gets the portable agent, in one sentence."""
-    tool = find_tool(str(name))
-    assert (tool.way, tool.headers) == (Way.PORTABLE, ())
-    assert tool.limit is not None
-    assert "\n" not in tool.limit
-    assert tool.limit.endswith(".")
-    return tool.limit
-
-
 def test_paths_are_not_changed(prefix: Prefix, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(prefix.root)
     tool = find_tool("bin/tiny-opt")
     assert tool.path == Path(prefix.tool)
-    assert tool.headers == (prefix.include,)
     assert tool.libllvm is not None
 
 
@@ -173,97 +144,8 @@ def test_a_libmlir_that_is_not_found(prefix: Prefix) -> None:
     assert "LD_LIBRARY_PATH" in message
 
 
-def test_an_old_llvm(tmp_path: Path) -> None:
-    made = make_prefix(tmp_path / "prefix", version="18.1")
-    made.write_headers("18.1.3")
-    assert "LLVM 18.1.3, and actiondbg needs LLVM 19 or later" in refusal(made.tool)
-
-
-def test_headers_of_another_version(prefix: Prefix) -> None:
-    prefix.write_headers("21.1.0")
-    message = limit_of(prefix.tool)
-    assert "belong to LLVM 21.1.0" in message
-    assert "belongs to LLVM 22.1" in message
-
-
-def test_headers_of_a_build_with_assertions(prefix: Prefix) -> None:
-    prefix.write_headers(checks=1)
-    message = limit_of(prefix.tool)
-    assert "belong to a build with assertions" in message
-    assert "libLLVM.so" in message
-    prefix.write_headers(checks=0)
-    assert find_tool(prefix.tool).way is Way.NATIVE
-
-
-def test_no_headers_names_the_option(prefix: Prefix) -> None:
-    shutil.rmtree(prefix.include)
-    message = limit_of(prefix.tool)
-    assert "headers" in message
-    assert "--mlir-include" in message
-
-
-def test_no_headers_of_the_python_package(tmp_path: Path) -> None:
-    made = make_prefix(tmp_path / "site-packages/mlir", version="")
-    assert "pip install xtc-mlir-dev xtc-llvm-dev" in limit_of(made.tool)
-
-
-def test_no_headers_of_debian(monkeypatch: pytest.MonkeyPatch) -> None:
-    from actiondbg.tool import headers
-
-    monkeypatch.setattr(headers, "_candidates", returning(()))
-    with pytest.raises(AgentBuildError, match="apt-get install libmlir-77-dev llvm-77-dev"):
-        headers.find_headers(Path("/usr/lib/llvm-77/lib/libMLIR.so.77.1"))
-
-
-def test_no_llvm_headers(prefix: Prefix) -> None:
-    shutil.rmtree(prefix.include / "llvm")
-    assert "LLVM headers" in limit_of(prefix.tool)
-
-
-def test_llvm_headers_beside_the_library(prefix: Prefix) -> None:
-    """The layout of the Python packages: mlir/include and llvm/include."""
-    packages = prefix.root / "packages"
-    (packages / "mlir").mkdir(parents=True)
-    (packages / "llvm/include").mkdir(parents=True)
-    shutil.move(prefix.include / "llvm", packages / "llvm/include/llvm")
-    shutil.move(prefix.include, packages / "mlir/include")
-    tool = find_tool(prefix.tool, packages / "mlir/include")
-    assert tool.headers == (packages / "mlir/include", packages / "llvm/include")
-
-
-@pytest.mark.parametrize("given", [".", "include"])
-def test_given_headers(prefix: Prefix, tmp_path: Path, given: str) -> None:
-    other = Prefix(tmp_path / "other")
-    other.write_headers("22.1.9")
-    tool = find_tool(prefix.tool, other.root / given)
-    assert (tool.headers, tool.llvm) == ((other.include,), "22.1.9")
-
-
-def test_several_given_directories(prefix: Prefix, tmp_path: Path) -> None:
-    """The source and the build of MLIR and of LLVM, as in a build tree."""
-    shutil.move(prefix.include / "llvm", tmp_path / "llvm-build/include/llvm")
-    (tmp_path / "mlir-build").mkdir()
-    folders = (prefix.include, tmp_path / "mlir-build", tmp_path / "llvm-build")
-    tool = find_tool(prefix.tool, Path(":".join(map(str, folders))))
-    assert tool.headers == (*folders[:2], tmp_path / "llvm-build/include")
-    assert (tool.way, tool.llvm) == (Way.NATIVE, "22.1.8")
-
-
-def test_given_headers_that_do_not_exist(prefix: Prefix, tmp_path: Path) -> None:
-    assert "nowhere' is not a directory: give" in refusal(prefix.tool, tmp_path / "nowhere")
-    assert "holds no mlir/IR/MLIRContext.h" in refusal(prefix.tool, tmp_path)
-    several = Path(f"{prefix.include}:{tmp_path / 'nowhere'}")
-    assert "nowhere' is not a directory: give" in refusal(prefix.tool, several)
-
-
-def test_headers_without_a_version(prefix: Prefix) -> None:
-    write(prefix.include / "llvm/Config/llvm-config.h", "\n")
-    assert "defines no LLVM version" in limit_of(prefix.tool)
-
-
 def test_library_without_a_build_id_is_identified_by_its_file(tmp_path: Path) -> None:
     made = make_prefix(tmp_path / "prefix", flags=("-Wl,--build-id=none",))
-    made.write_headers()
     before = find_tool(made.tool).build_id
     assert before.startswith("file-")
     os.utime(made.root / "lib/libMLIR.so.22.1", (1, 1))
@@ -318,5 +200,5 @@ def test_commands_of_other_tools_are_unchanged(argv: list[str]) -> None:
 
 
 def test_tool_is_a_plain_value() -> None:
-    tool = Tool(Path("a"), Path("b"), (), "22.1", "id")
-    assert hash(tool) == hash(Tool(Path("a"), Path("b"), (), "22.1", "id"))
+    tool = Tool(Path("a"), Path("b"), "id")
+    assert hash(tool) == hash(Tool(Path("a"), Path("b"), "id"))

@@ -46,7 +46,7 @@ Count = Callable[..., subprocess.CompletedProcess[str]]
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shared library of the kernels."""
     library = tmp_path_factory.mktemp("kernels") / "kernel.so"
-    command = [*find_c_compiler().command, "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC"]
+    command = [*find_c_compiler(), "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC"]
     options = ["-Wno-psabi", "-pthread", "-o", str(library)]
     subprocess.run([*command, str(SOURCE), *options], check=True)
     return library
@@ -306,7 +306,7 @@ def test_lookups_of_the_next_library_find_it(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(
         '#include <stdio.h>\nint main(void) { return puts("found") < 0; }\n'
     )
-    compiler = find_c_compiler().command
+    compiler = find_c_compiler()
     for arguments in (
         ["-D_GNU_SOURCE", "-shared", "-fPIC", "next.c", "-o", "libnext.so", "-ldl"],
         ["-fno-builtin", "main.c", "-o", "main", "-L.", "-lnext", "-Wl,-rpath,$ORIGIN"],

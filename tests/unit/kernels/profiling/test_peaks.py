@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling import peaks
 from actiondbg.kernels.profiling.peaks import Level, MachinePeaks, machine_peaks, parse_peaks
+from tests.fakes.functions import returning
 
 _LEVELS = (Level("L1", 1000, 300e9), Level("L2", 100_000, 100e9), Level("memory", 10**6, 10e9))
 _PEAKS = MachinePeaks(
@@ -58,43 +58,29 @@ def test_the_program_prints_lines() -> None:
     assert peaks == MachinePeaks({"f32": 123.5}, (Level("L1", 24576, 3.1e11),))
 
 
-@pytest.fixture(autouse=True)
-def edited_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Edit the program, so that it is compiled, and not the shipped one used."""
-    for name in ("peaks/peaks.c", "glibc/Versions.c"):
-        (tmp_path / "agent" / name).parent.mkdir(parents=True)
-        (tmp_path / "agent" / name).write_text("// edited")
-    monkeypatch.setattr("actiondbg.tool.c_part.AGENT_SOURCE", tmp_path / "agent")
-
-
-def _compiler(folder: Path, program: str) -> str:
-    """Write a compiler that counts its calls, and whose result is a shell script."""
-    compiler = folder / "compiler"
-    compiler.write_text(
-        f"#!/bin/sh\necho >> {folder}/calls\n"
-        f"while [ $1 != -o ]; do shift; done\n"
-        f"printf '#!/bin/sh\\n{program}\\n' > $2\nchmod +x $2\n"
-    )
-    compiler.chmod(0o755)
-    return os.fspath(compiler)
+def _ship(folder: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a shell script in the place of the program that is shipped."""
+    script = folder / "peaks"
+    script.write_text(f"#!/bin/sh\n{program}\n")
+    script.chmod(0o755)
+    monkeypatch.setattr("actiondbg.tool.c_part.shipped", returning(script))
 
 
 def test_peaks_are_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     program = f"echo >> {tmp_path}/runs; echo flops f32 7; echo bytes L1 8 9"
-    monkeypatch.setenv("CC", _compiler(tmp_path, program))
+    _ship(tmp_path, program, monkeypatch)
     expected = MachinePeaks({"f32": 7.0}, (Level("L1", 8, 9.0),))
     assert machine_peaks() == expected
     assert machine_peaks() == expected
     assert (tmp_path / "runs").read_text() == "\n"
     assert machine_peaks(remeasure=True) == expected
     assert (tmp_path / "runs").read_text() == "\n\n"
-    assert (tmp_path / "calls").read_text() == "\n"  # compiled once
 
 
 def test_damaged_peaks_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("CC", _compiler(tmp_path, "echo flops f32 7"))
+    _ship(tmp_path, "echo flops f32 7", monkeypatch)
     machine_peaks()
     (stored,) = (tmp_path / "cache/actiondbg").glob("*.json")
     stored.write_text("{")
@@ -112,18 +98,14 @@ def test_a_failure_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, message: str
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("CC", _compiler(tmp_path, program))
+    _ship(tmp_path, program, monkeypatch)
     with pytest.raises(PeaksUnknown, match=message):
         machine_peaks()
 
 
-def test_without_a_compiler_the_peak_is_unknown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CC", raising=False)
-    with pytest.raises(PeaksUnknown, match=r"peak is unknown: There is no C compiler"):
+def test_without_the_program_the_peak_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actiondbg.tool.shipped.SHIPPED", Path("/nowhere"))
+    with pytest.raises(PeaksUnknown, match=r"peak is unknown: '/nowhere/.*' is missing: install"):
         machine_peaks()
 
 
@@ -147,4 +129,4 @@ def test_the_program_is_the_one_for_this_processor(
     }
     for flags, name in wanted.items():
         info.write_text(f"processor : 0\nflags\t\t: {flags}\n\nprocessor : 1\n")
-        assert peaks._fastest("x86_64").name == f"agent-peaks-{name}"
+        assert peaks._fastest("x86_64").name == f"peaks-{name}"

@@ -1,0 +1,167 @@
+//===- ReasonListener.cpp - Reasons of failed matches ---------------------===//
+
+#include "interpose/ReasonListener.h"
+#include "interpose/SeenContexts.h"
+#include "layout/Layout.h"
+#include "layout/Storage.h"
+#include "layout/ToolFunctions.h"
+#include "support/Memo.h"
+#include "support/OfInstance.h"
+#include "support/Without.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <unordered_map>
+
+using namespace mlir;
+
+namespace adbg {
+
+namespace {
+using Notify = void(void *, Location, llvm::function_ref<void(Diagnostic &)>);
+
+/// The order of the virtual functions of RewriterBase::Listener is the same in
+/// LLVM 19 to 24; a table that has one of the functions elsewhere refutes it.
+constexpr unsigned before = 2, patternBegin = 9, matchFailure = 11, most = 64;
+
+/// A copy of a virtual table; the words before it are the offset of the object
+/// and its type information.
+struct CopiedTable {
+  const void *words[before + most];
+  Notify *original = nullptr;
+  const void *table() const { return words + before; }
+};
+
+/// A rewriter, and what it points to. The rewriter's own virtual table is the
+/// first member.
+struct RewriterLayout {
+  const void *table;
+  const void *context;
+  struct Listener *listener;
+};
+enum class ListenerKind : int { OfBuilder = 0, OfRewriter = 1 };
+struct Listener {
+  const void *table;
+  ListenerKind kind;
+};
+} // namespace
+
+static ADBG_OF_INSTANCE std::atomic<bool> isUnknown{false};
+
+/// Whether a table has a function of the tool's class in another place than
+/// expected. One that a listener overrides is in none.
+static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
+                        unsigned place) {
+  auto *begin = copy.words + before;
+  auto *found = std::find(begin, begin + matchFailure + 10,
+                          reinterpret_cast<const void *>(function));
+  return function && found != begin + matchFailure + 10 &&
+         found != begin + place;
+}
+
+bool ReasonListener::isKnown() { return !isUnknown; }
+
+/// Whether a location is one: told by the name of its class, which is read once
+/// for each class.
+static bool isLocation(Location location) {
+  static thread_local KeyMemo<bool> known;
+  auto *storage =
+      static_cast<const AttributeStorage *>(location.getAsOpaquePointer());
+  if (!storage || reinterpret_cast<uintptr_t>(storage) % sizeof(void *))
+    return false;
+  uint32_t offset = Layout::offsets.className;
+  return !offset || known.get(storage->abstract, [&] {
+    char text[200];
+    StringRef name;
+    auto *place = reinterpret_cast<const char *>(storage->abstract) + offset;
+    return readMemory(place, &name, sizeof(name)) &&
+           name.size() < sizeof(text) &&
+           readMemory(name.data(), text, name.size()) &&
+           (name.ends_with("_loc") || name.ends_with("_range"));
+  });
+}
+
+static void notify(void *self, Location location,
+                   llvm::function_ref<void(Diagnostic &)> reasonOf) {
+  const auto *table = static_cast<Listener *>(self)->table;
+  auto *copy = reinterpret_cast<const CopiedTable *>(
+      static_cast<const void *const *>(table) - before);
+  copy->original(self, location, reasonOf);
+  if (LLVM_LIKELY(isLocation(location)))
+    noteReason(location, reasonOf);
+  else
+    isUnknown = true;
+}
+
+/// Reads the table as far as there is memory: its size is unknown.
+static CopiedTable *copied(const void *table) {
+  auto *copy = new CopiedTable();
+  const void *from = static_cast<const void *const *>(table) - before;
+  struct iovec target{static_cast<void *>(copy->words), sizeof(copy->words)};
+  struct iovec source{const_cast<void *>(from), sizeof(copy->words)};
+  ssize_t size = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+  constexpr ssize_t least = (before + matchFailure + 1) * sizeof(void *);
+  if (size < least) {
+    // The call may be forbidden in a container; what is needed is there.
+    memcpy(static_cast<void *>(copy->words), from, least);
+  }
+  if (isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
+      isElsewhere(*copy, &tool::notifyMatchFailure, matchFailure))
+    isUnknown = true;
+  copy->original = reinterpret_cast<Notify *>(
+      reinterpret_cast<uintptr_t>(copy->words[before + matchFailure]));
+  copy->words[before + matchFailure] = reinterpret_cast<const void *>(&notify);
+  return copy;
+}
+
+/// Returns the copy of a table. Copies are never freed: there are few classes
+/// of listeners.
+static const CopiedTable *copyOf(const void *table) {
+  static thread_local const void *lastTable = nullptr;
+  static thread_local const CopiedTable *lastCopy = nullptr;
+  if (LLVM_LIKELY(table == lastTable))
+    return lastCopy;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &copies = *new std::unordered_map<const void *, CopiedTable *>;
+  std::lock_guard<std::mutex> lock(mutex);
+  CopiedTable *&copy = copies[table];
+  if (!copy)
+    copy = copied(table);
+  lastTable = table;
+  lastCopy = copy;
+  return copy;
+}
+
+ReasonListener::ReasonListener(PatternRewriter &rewriter) {
+  auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
+  static const bool isWanted = !isSwitchedOff("reasons");
+  if (LLVM_UNLIKELY(!isWanted))
+    return;
+  if (LLVM_UNLIKELY(isUnknown || !isContext(layout.context))) {
+    isUnknown = true;
+    return;
+  }
+  Listener *one = layout.listener;
+  if (!one || one->kind != ListenerKind::OfRewriter)
+    return;
+  auto *first = static_cast<const void *const *>(one->table);
+  // A conversion applies patterns inside of patterns with one listener.
+  if (first[matchFailure] == reinterpret_cast<const void *>(&notify))
+    return;
+  const CopiedTable *copy = copyOf(one->table);
+  if (LLVM_UNLIKELY(isUnknown))
+    return;
+  listener = one;
+  table = one->table;
+  one->table = copy->table();
+}
+
+ReasonListener::~ReasonListener() {
+  if (listener)
+    static_cast<Listener *>(listener)->table = table;
+}
+
+} // namespace adbg

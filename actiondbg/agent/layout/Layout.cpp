@@ -1,0 +1,562 @@
+//===- Layout.cpp - Where MLIR's objects keep their parts -----------------===//
+//
+// Every pointer that is followed is confirmed by one that points back: a node
+// of a list names the list's owner, an operand is in the list of uses of its
+// value, and the parent of a block is what the tool's own Block::getParentOp
+// returns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "layout/Layout.h"
+#include "layout/Proof.h"
+#include "layout/Storage.h"
+#include "layout/ToolFunctions.h"
+#include "support/OfInstance.h"
+#include "support/Without.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+ADBG_OF_INSTANCE Offsets Layout::offsets;
+ADBG_OF_INSTANCE std::atomic<bool> Layout::decided{false};
+/// Whether the IR that was seen told the layout.
+static ADBG_OF_INSTANCE bool isChosen = false;
+/// Whether this thread of a fork reads a location to prove it.
+static thread_local bool isTrying = false;
+ADBG_OF_INSTANCE std::string Layout::failures[Layout::checks];
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Reads through a pipe: write() fails for an address that is not readable.
+static bool readThroughPipe(const void *from, void *to, size_t size) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+    return false;
+  ssize_t written = write(ends[1], from, size);
+  ssize_t received = written > 0 ? read(ends[0], to, size) : 0;
+  close(ends[0]);
+  close(ends[1]);
+  return received == ssize_t(size);
+}
+
+bool readMemory(const void *from, void *to, size_t size) {
+  struct iovec target{to, size};
+  struct iovec source{const_cast<void *>(from), size};
+  ssize_t received = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+  if (received == ssize_t(size))
+    return true;
+  // A container may forbid the call.
+  return received < 0 && (errno == EPERM || errno == ENOSYS) &&
+         readThroughPipe(from, to, size);
+}
+
+namespace layout {
+namespace {
+
+/// An address in the tool's memory.
+using Address = uintptr_t;
+
+Address addressOf(const void *pointer) {
+  return reinterpret_cast<Address>(pointer);
+}
+
+/// The tool's memory, of which any address may be invalid. It is copied by
+/// pages: a system call for each word took most of the time.
+class Memory {
+public:
+  template <typename T> std::optional<T> readAt(Address address) {
+    alignas(T) char bytes[sizeof(T)];
+    if (address % alignof(T) || !copy(address, bytes, sizeof(T)))
+      return std::nullopt;
+    T value;
+    memcpy(static_cast<void *>(&value), bytes, sizeof(T));
+    return value;
+  }
+
+  std::optional<Address> wordAt(Address address) {
+    return readAt<Address>(address);
+  }
+
+  /// Reads a text of at most 200 printable characters.
+  std::optional<std::string> textAt(Address place) {
+    std::optional<Address> begin = wordAt(place), size = wordAt(place + 8);
+    if (!begin || !size || *size == 0 || *size > 200)
+      return std::nullopt;
+    std::string text(*size, 0);
+    if (!copy(*begin, text.data(), *size))
+      return std::nullopt;
+    for (char c : text)
+      if (c < 32 || c > 126)
+        return std::nullopt;
+    return text;
+  }
+
+private:
+  static constexpr size_t pageSize = 4096;
+  /// Null for a page that cannot be read.
+  using Page = std::unique_ptr<char[]>;
+
+  bool copy(Address from, char *to, size_t size) {
+    while (size) {
+      size_t offset = from % pageSize;
+      size_t part = std::min(size, pageSize - offset);
+      const Page &page = pageAt(from - offset);
+      if (!page)
+        return false;
+      memcpy(to, page.get() + offset, part);
+      from += part;
+      to += part;
+      size -= part;
+    }
+    return true;
+  }
+
+  const Page &pageAt(Address begin) {
+    auto [found, isNew] = pages.try_emplace(begin);
+    if (isNew) {
+      Page page(new char[pageSize]);
+      if (readMemory(reinterpret_cast<void *>(begin), page.get(), pageSize))
+        found->second = std::move(page);
+    }
+    return found->second;
+  }
+
+  std::unordered_map<Address, Page> pages;
+};
+
+/// The head of an operation, as in mlir/IR/Operation.h.
+struct Head {
+  Address prev, next, block, location;
+  uint32_t order, results, successors, counts;
+  Address name, attributes;
+
+  uint32_t regions() const { return counts & 0x7fffff; }
+  bool hasOperands() const { return counts >> 23 & 1; }
+  uint32_t properties() const { return counts >> 24; }
+};
+static_assert(sizeof(Head) == sizeof(Operation));
+
+struct OperandStorage {
+  uint32_t capacity, count;
+  Address operands;
+};
+struct Use {
+  Address next, back, owner, value;
+};
+struct Link {
+  Address prev, next;
+};
+
+/// Walks IR by one set of offsets and confirms each step.
+class Confirmation {
+public:
+  Confirmation(Memory &memory, const Offsets &offsets)
+      : memory(memory), offsets(offsets) {}
+
+  /// Returns false at the first contradiction.
+  bool walk(Operation *root) {
+    left.push_back(addressOf(root));
+    for (size_t i = 0; i < left.size() && i < mostOperations; ++i)
+      if (!visit(left[i]))
+        return false;
+    return true;
+  }
+
+  /// Whether there was a block with an operation.
+  bool hasBlock = false;
+  /// Whether the end of a list has a flag.
+  bool hasChecks = false;
+  /// What contradicts, in values.
+  std::string values;
+
+private:
+  static constexpr size_t mostOperations = 300, mostNodes = 100;
+
+  bool visit(Address op) {
+    std::optional<Head> head = memory.readAt<Head>(op);
+    if (!head || head->regions() > 1000 || head->successors > 100000)
+      return false;
+    Address next = op + sizeof(Head);
+    OperandStorage storage{0, 0, 0};
+    if (head->hasOperands()) {
+      std::optional<OperandStorage> found = memory.readAt<OperandStorage>(next);
+      if (!found)
+        return false;
+      storage = *found;
+      next += sizeof(OperandStorage);
+    }
+    checkValues(op, *head, storage);
+    next += head->properties() * 8ul + head->successors * sizeof(BlockOperand);
+    for (uint32_t i = 0; i < head->regions(); ++i)
+      if (!visitRegion(op, next + uint64_t(i) * offsets.regionSize))
+        return false;
+    return true;
+  }
+
+  /// Calls `visit` with each element of a ring of nodes.
+  template <typename Visit>
+  bool forEachNode(Address end, size_t offset, Visit visit) {
+    std::optional<Link> list = memory.readAt<Link>(end);
+    if (!list)
+      return false;
+    Address last = end, at = list->next;
+    for (size_t count = 0; at != end && count < mostNodes; ++count) {
+      std::optional<Link> node = memory.readAt<Link>(at);
+      if (!node || node->prev != last || !visit(at - offset))
+        return false;
+      last = at;
+      at = node->next;
+    }
+    hasChecks |= list->prev & 7;
+    return at != end || (list->prev & ~Address(7)) == last;
+  }
+
+  bool visitRegion(Address op, Address region) {
+    if (memory.wordAt(region + offsets.regionParent) != op)
+      return false;
+    return forEachNode(
+        region + offsets.regionBlocks, /*offset=*/8,
+        [&](Address block) { return visitBlock(op, region, block); });
+  }
+
+  bool visitBlock(Address op, Address region, Address block) {
+    std::optional<Address> parent = memory.wordAt(block + 24);
+    if (!parent || (*parent & ~Address(7)) != region)
+      return false;
+    if (tool::parentOfBlock && tool::parentOfBlock(reinterpret_cast<Block *>(
+                                   block)) != reinterpret_cast<Operation *>(op))
+      return false;
+    checkArguments(block);
+    return forEachNode(block + offsets.blockOperations, /*offset=*/0,
+                       [&](Address inner) {
+                         hasBlock = true;
+                         left.push_back(inner);
+                         return memory.wordAt(inner + 16) == block;
+                       });
+  }
+
+  void contradict(const char *what) {
+    if (values.empty())
+      values = what;
+  }
+
+  void checkArguments(Address block) {
+    std::optional<Address> begin =
+        memory.wordAt(block + offsets.blockArguments);
+    std::optional<Address> end =
+        memory.wordAt(block + offsets.blockArguments + 8);
+    if (!begin || !end || *end < *begin || (*end - *begin) % 8 ||
+        *end - *begin > 8ul * 100000)
+      return contradict(
+          "the arguments of a block are not where they should be");
+    for (Address at = *begin; at < *end && at < *begin + 80; at += 8) {
+      auto argument = memory.readAt<detail::BlockArgumentImpl *>(at);
+      auto found = argument ? memory.readAt<Address>(addressOf(*argument) + 16)
+                            : std::nullopt;
+      auto kind =
+          argument ? memory.wordAt(addressOf(*argument) + 8) : std::nullopt;
+      if (found != block || !kind || (*kind & 7) != detail::blockArgument)
+        return contradict("an argument of a block does not name the block");
+    }
+  }
+
+  void checkValues(Address op, const Head &head,
+                   const OperandStorage &storage) {
+    for (uint32_t i = 0; i < head.results && i < 10; ++i) {
+      auto kind = memory.wordAt(
+          addressOf(detail::resultOf(reinterpret_cast<void *>(op), i)) + 8);
+      unsigned expected = std::min(i, detail::outOfLineResult);
+      if (!kind || (*kind & 7) != expected)
+        return contradict("a result does not have its number");
+    }
+    for (uint32_t i = 0; i < storage.count && i < 10; ++i) {
+      Address at = storage.operands + i * sizeof(Use);
+      std::optional<Use> use = memory.readAt<Use>(at);
+      if (!use || use->owner != op)
+        return contradict("an operand does not name its operation");
+      if (use->value && memory.wordAt(use->back) != at)
+        return contradict("an operand is not among the uses of its value");
+    }
+  }
+
+  Memory &memory;
+  Offsets offsets;
+  std::vector<Address> left;
+};
+
+//===----------------------------------------------------------------------===//
+// Calibration
+//===----------------------------------------------------------------------===//
+
+/// The known layouts. Since LLVM 24 a block has a number, and a region the next
+/// one.
+constexpr Offsets layouts[] = {{24, 0, 16, 32, 48}, {32, 0, 16, 40, 56}};
+
+std::optional<std::string> readName(Memory &memory, Operation *op) {
+  std::optional<Address> impl = memory.wordAt(addressOf(op) + 48);
+  std::optional<Address> name = impl ? memory.wordAt(*impl + 8) : std::nullopt;
+  return name ? memory.textAt(*name + 16) : std::nullopt;
+}
+
+/// Finds the name in the class of an attribute that is a string.
+uint32_t findClassName(Memory &memory, Operation *op) {
+  std::optional<Address> impl = memory.wordAt(addressOf(op) + 48);
+  std::optional<Address> name = impl ? memory.wordAt(*impl + 8) : std::nullopt;
+  std::optional<Address> abstract = name ? memory.wordAt(*name) : std::nullopt;
+  for (uint32_t offset = 8; abstract && offset < 512; offset += 8)
+    if (memory.textAt(*abstract + offset) == std::string("builtin.string"))
+      return offset;
+  return 0;
+}
+
+/// Returns why the tool's functions disagree with the text of a location; empty
+/// if they do not.
+std::string checkLocation(Location location) {
+  auto place = dyn_cast<FileLineColRange>(location);
+  std::string text, expected;
+  llvm::raw_string_ostream os(text), wanted(expected);
+  location.print(os);
+  wanted << '"';
+  llvm::printEscapedString(place.getFilename().getValue(), wanted);
+  wanted << "\":" << place.getStartLine() << ":" << place.getStartColumn();
+  bool agrees = StringRef(os.str()).contains(wanted.str());
+  return agrees ? "" : "the location " + text + " is read as " + expected;
+}
+
+/// Returns an operation that is quickly printed: `root`, or one in it.
+Operation *smallIn(Operation *root) {
+  constexpr int most = 200;
+  for (Operation *op = root;;) {
+    int count = 0;
+    op->walk([&](Operation *) {
+      return ++count < most ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (count < most)
+      return op;
+    Operation *inner = nullptr;
+    op->walk<WalkOrder::PreOrder>([&](Operation *one) {
+      if (one == op)
+        return WalkResult::advance();
+      inner = one;
+      return WalkResult::interrupt();
+    });
+    op = inner;
+  }
+}
+
+OpPrintingFlags plainFlags() {
+  // Printers of operations are code of dialects: what fails there says nothing
+  // about a layout.
+  return OpPrintingFlags()
+      .useLocalScope()
+      .assumeVerified()
+      .printGenericOpForm();
+}
+
+/// Returns why the tool does not print an operation, and the attributes and
+/// types in it; empty if it does.
+std::string checkPrinting(Operation *op) {
+  std::string text, parts;
+  llvm::raw_string_ostream os(text), more(parts);
+  op->print(os, plainFlags());
+  if (!Layout::failure(Layout::Check::Operations).empty())
+    return os.str().empty() ? "operations are printed as nothing" : "";
+  if (!StringRef(os.str()).contains(op->getName().getStringRef()))
+    return "the operation " + op->getName().getStringRef().str() +
+           " is printed as " + text;
+  op->walk([&](Operation *one) {
+    one->getAttrDictionary().print(more);
+    if (Attribute properties = one->getPropertiesAsAttribute())
+      properties.print(more);
+    for (Value result : one->getResults())
+      result.getType().print(more);
+  });
+  return "";
+}
+
+/// Returns why the lines of printed operations are not known; empty if they
+/// are.
+std::string checkLines(Operation *op) {
+  std::string text, why;
+  llvm::raw_string_ostream os(text);
+  AsmState::LocationMap lines;
+  AsmState state(op, plainFlags(), &lines);
+  op->print(os, state);
+  StringRef left = os.str();
+  unsigned count = left.count('\n') + 1, last = 1;
+  op->walk<WalkOrder::PreOrder>([&](Operation *one) {
+    auto found = lines.find(one);
+    if (found == lines.end() || found->second.first < last ||
+        found->second.first > count)
+      why = "a printed operation has no line";
+    else
+      last = found->second.first;
+  });
+  return why;
+}
+
+/// Goes up by the tool's own function.
+Operation *outermost(Memory &memory, Operation *op) {
+  for (int depth = 0; depth < 1000; ++depth) {
+    std::optional<Address> block = memory.wordAt(addressOf(op) + 16);
+    if (!block || !*block || !tool::parentOfBlock)
+      break;
+    Operation *parent = tool::parentOfBlock(reinterpret_cast<Block *>(*block));
+    if (!parent)
+      break;
+    op = parent;
+  }
+  return op;
+}
+
+} // namespace
+} // namespace layout
+
+void Layout::fail(Check check, std::string why) {
+  failures[static_cast<unsigned>(check)] = std::move(why);
+}
+
+StringRef Layout::capabilityOf(Check check) {
+  switch (check) {
+  case Check::Regions:
+    return "cursor";
+  case Check::Values:
+    return "values";
+  case Check::Locations:
+    return "location";
+  case Check::Printing:
+    return "print";
+  case Check::Operations:
+  case Check::Lines:
+    return "";
+  }
+  return "";
+}
+
+/// Reads nothing that the user has switched off.
+void Layout::switchOff() {
+  for (Check check : {Check::Regions, Check::Values, Check::Locations})
+    if (isSwitchedOff(capabilityOf(check)))
+      fail(check, switchedOff);
+  offsets.hasRegions &= failure(Check::Regions) != switchedOff;
+  offsets.hasValues &= failure(Check::Values) != switchedOff;
+}
+
+/// Chooses the offsets; none, and no failure, for IR that tells nothing.
+void Layout::choose(Operation *op) {
+  using namespace layout;
+  Memory memory;
+  if (!readName(memory, op))
+    return fail(Check::Operations, "the name of an operation was not found");
+  Operation *root = outermost(memory, op);
+  // An empty module tells it, too.
+  offsets.className = findClassName(memory, root);
+  for (const Offsets &one : layouts) {
+    Confirmation confirmation(memory, one);
+    if (!confirmation.walk(root))
+      continue;
+    // An empty module confirms any layout.
+    if (!confirmation.hasBlock)
+      return;
+    uint32_t className = offsets.className;
+    offsets = one;
+    offsets.hasChecks = confirmation.hasChecks;
+    offsets.hasValues = confirmation.values.empty();
+    offsets.className = className;
+    fail(Check::Values, confirmation.values);
+    isChosen = true;
+    return;
+  }
+  isChosen = true;
+  fail(Check::Regions, "regions and blocks do not have a known layout");
+  fail(Check::Values, failure(Check::Regions));
+  offsets.hasRegions = offsets.hasValues = false;
+}
+
+void Layout::calibrate(Operation *op) {
+  using namespace layout;
+  static std::mutex &mutex = *new std::mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (isDecided())
+    return;
+  auto chosen = [&]() -> std::string {
+    choose(op);
+    return failure(Check::Operations);
+  };
+  std::string why = proveInForks({chosen}).front();
+  if (why.empty()) {
+    choose(op);
+  } else {
+    for (Check check :
+         {Check::Operations, Check::Regions, Check::Values, Check::Locations})
+      fail(check, why);
+    offsets.hasRegions = offsets.hasValues = false;
+    isChosen = true;
+  }
+  if (!isChosen)
+    return;
+  if (!offsets.className && why.empty())
+    fail(Check::Locations, "the names of classes of attributes were not found");
+  else if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
+    fail(Check::Locations, "the tool has no functions that read a location");
+  switchOff();
+  const bool wantsPrint = !isSwitchedOff(capabilityOf(Check::Printing));
+  auto print = [&]() -> std::string {
+    return wantsPrint ? checkPrinting(smallIn(op)) : switchedOff;
+  };
+  auto line = [&]() -> std::string {
+    return wantsPrint ? checkLines(smallIn(op)) : switchedOff;
+  };
+  std::vector<std::string> proofs = proveInForks({print, line});
+  fail(Check::Printing, proofs[0]);
+  fail(Check::Lines, proofs[0].empty() ? proofs[1] : proofs[0]);
+  offsets.canPrint = proofs[0].empty();
+  offsets.hasLines = failure(Check::Lines).empty();
+  decided.store(true, std::memory_order_release);
+}
+
+bool Layout::provesLocations(const AttributeStorage *location) {
+  static std::mutex &mutex = *new std::mutex;
+  static ADBG_OF_INSTANCE std::atomic<int> state{0};
+  constexpr int unknown = 0, trying = 1, proved = 2, refuted = 3;
+  if (int now = state.load(); now == proved || now == refuted)
+    return now == proved;
+  if (!tool::fileOf || !tool::lineOf || !tool::columnOf ||
+      isSwitchedOff("location") || !offsets.canPrint)
+    return false;
+  // In the fork.
+  if (state.load() == trying && isTrying)
+    return true;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (state.load() != unknown)
+    return state.load() == proved;
+  auto check = [&] {
+    isTrying = true;
+    return layout::checkLocation(Location::getFromOpaquePointer(location));
+  };
+  state = trying;
+  std::string why = proveInForks({check}).front();
+  fail(Check::Locations, why);
+  state = why.empty() ? proved : refuted;
+  return why.empty();
+}
+
+} // namespace adbg

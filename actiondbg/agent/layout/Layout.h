@@ -1,0 +1,104 @@
+//===- Layout.h - Where MLIR's objects keep their parts ---------*- C++ -*-===//
+//
+// The parts of MLIR's objects that no exported function returns. What is the
+// same in all versions since LLVM 19 is a member of its class; what is not is
+// chosen by the first IR that is seen, and confirmed before it is used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_LAYOUT_LAYOUT
+#define ACTIONDBG_LAYOUT_LAYOUT
+
+#include "llvm/ADT/StringRef.h"
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace mlir {
+class Operation;
+} // namespace mlir
+
+namespace adbg {
+
+struct AttributeStorage;
+
+/// Offsets in bytes. The defaults are those of LLVM 19 to 23.
+struct Offsets {
+  /// Of a region: its size, its list of blocks and its parent.
+  uint32_t regionSize = 24, regionBlocks = 0, regionParent = 16;
+  /// Of a block: its list of operations and its vector of arguments.
+  uint32_t blockOperations = 32, blockArguments = 48;
+  /// Of a class of attributes: its name; 0 until it is found.
+  uint32_t className = 0;
+  /// Whether this is a build with ABI-breaking checks, whose lists know their
+  /// end.
+  bool hasChecks = false;
+  /// Cleared when a check fails: then an operation seems to have no regions, no
+  /// neighbours and no region around it; or no operands and no results.
+  bool hasRegions = true, hasValues = true;
+  /// Likewise: then nothing is printed; or a printed operation has no line.
+  bool canPrint = true, hasLines = true;
+  /// Likewise: then a pattern seems to have no name, no labels and no root.
+  bool hasPatterns = true;
+  /// Likewise: then passes are actions like others.
+  bool hasPasses = true;
+};
+
+/// The layouts of the tool's MLIR.
+class Layout {
+public:
+  static Offsets offsets;
+
+  /// What is checked.
+  enum class Check : uint8_t {
+    /// Operations and their names.
+    Operations,
+    /// Regions, blocks, their lists and parents.
+    Regions,
+    /// Results, operands, block arguments and uses.
+    Values,
+    /// Classes of attributes and the files, lines and columns of locations.
+    Locations,
+    /// The tool's printer, and its streams.
+    Printing,
+    /// The lines of operations that the printer notes.
+    Lines
+  };
+  static constexpr unsigned checks = 6;
+
+  /// Chooses the offsets that the IR around `op` confirms, and proves in forks
+  /// that the tool's functions can be used with it. Reads no address that may
+  /// be invalid. Does nothing once it is decided; an empty module decides
+  /// nothing.
+  static void calibrate(mlir::Operation *op);
+  static bool isDecided() { return decided.load(std::memory_order_acquire); }
+  /// Proves in a fork that locations are read as the tool prints them, by the
+  /// first one that has a file. Returns whether they are.
+  static bool provesLocations(const AttributeStorage *location);
+  /// Whether a check passed.
+  static bool passed(Check check) {
+    return isDecided() && failures[static_cast<unsigned>(check)].empty();
+  }
+  /// The capability that a check is made for; empty if it is for several.
+  static llvm::StringRef capabilityOf(Check check);
+  /// Returns why a check failed: the end of a sentence; empty if it passed.
+  static const std::string &failure(Check check) {
+    return failures[static_cast<unsigned>(check)];
+  }
+
+private:
+  static void choose(mlir::Operation *op);
+  static void fail(Check check, std::string why);
+  static void switchOff();
+
+  static std::atomic<bool> decided;
+  static std::string failures[checks];
+};
+
+/// Copies memory that need not be readable; returns whether it is.
+bool readMemory(const void *from, void *to, size_t size);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LAYOUT_LAYOUT

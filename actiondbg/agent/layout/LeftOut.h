@@ -1,0 +1,17 @@
+//===- LeftOut.h - Functions that the tool lacks ----------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LAYOUT_LEFTOUT
+#define ACTIONDBG_LAYOUT_LEFTOUT
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace adbg {
+
+/// Returns which functions for a capability the linker left out of the tool:
+/// the end of a sentence; empty if it has them all.
+std::string whyLeftOut(llvm::StringRef capability);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LAYOUT_LEFTOUT

@@ -1,0 +1,94 @@
+//===- List.h - MLIR's lists of operations and blocks -----------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LAYOUT_LIST
+#define ACTIONDBG_LAYOUT_LIST
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace adbg {
+
+/// A node of a ring; the one that belongs to the list itself is its end. In
+/// builds with ABI-breaking checks the end has a flag in its first word.
+struct ListNode {
+  uintptr_t prevAndFlag;
+  ListNode *next;
+
+  ListNode *getNext() const { return next; }
+  ListNode *getPrev() const {
+    return reinterpret_cast<ListNode *>(prevAndFlag & ~uintptr_t(7));
+  }
+};
+
+/// Passed to and from the tool: one pointer.
+template <typename T> class ListIterator {
+public:
+  using iterator_category = std::bidirectional_iterator_tag;
+  using value_type = T;
+  using difference_type = ptrdiff_t;
+  using pointer = T *;
+  using reference = T &;
+  using node_pointer = ListNode *;
+
+  ListIterator() = default;
+  explicit ListIterator(ListNode *node) : node(node) {}
+  ListIterator(T *element) : node(element) {}
+
+  T &operator*() const { return *static_cast<T *>(node); }
+  T *operator->() const { return static_cast<T *>(node); }
+  ListIterator &operator++() {
+    node = node->next;
+    return *this;
+  }
+  ListIterator operator++(int) {
+    ListIterator before = *this;
+    ++*this;
+    return before;
+  }
+  ListIterator &operator--() {
+    node = node->getPrev();
+    return *this;
+  }
+  bool operator==(const ListIterator &other) const {
+    return node == other.node;
+  }
+  bool operator!=(const ListIterator &other) const {
+    return node != other.node;
+  }
+  ListNode *getNodePtr() const { return node; }
+
+private:
+  ListNode *node = nullptr;
+};
+
+template <typename T> class ReverseListIterator {
+public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = T;
+  using difference_type = ptrdiff_t;
+  using pointer = T *;
+  using reference = T &;
+
+  explicit ReverseListIterator(ListNode *node) : node(node) {}
+
+  T &operator*() const { return *static_cast<T *>(node); }
+  T *operator->() const { return static_cast<T *>(node); }
+  ReverseListIterator &operator++() {
+    node = node->getPrev();
+    return *this;
+  }
+  bool operator==(const ReverseListIterator &other) const {
+    return node == other.node;
+  }
+  bool operator!=(const ReverseListIterator &other) const {
+    return node != other.node;
+  }
+
+private:
+  ListNode *node;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LAYOUT_LIST

@@ -1,0 +1,181 @@
+//===- Proof.cpp - What is tried in a fork before it is used --------------===//
+
+#include "layout/Proof.h"
+#include "fork/QuietFork.h"
+#include "support/ExitAtOnce.h"
+#include "support/ProgramCounter.h"
+#include "support/Symbols.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace adbg {
+
+namespace {
+/// A step takes milliseconds.
+constexpr auto longest = std::chrono::seconds(10);
+
+enum class End { Whole, Crashed, Hung, Unforked };
+
+/// How a fork reports where it crashes, in place of an answer.
+struct CrashReport {
+  static constexpr char mark = 1;
+  const char begin = mark;
+  char signal = 0;
+  const void *place = nullptr;
+};
+
+/// The pipe from a fork: a text for each step that is over, and a 0 after it;
+/// or the report of a crash.
+class Answers {
+public:
+  explicit Answers(int fd) : fd(fd) {}
+
+  /// Where it crashed: the end of a sentence; empty if that is unknown.
+  std::string place;
+
+  /// Adds the answers of `count` steps.
+  End read(size_t count, std::vector<std::string> &answers) {
+    auto deadline = std::chrono::steady_clock::now() + longest;
+    std::string text;
+    while (count) {
+      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          deadline - std::chrono::steady_clock::now());
+      if (left.count() <= 0)
+        return End::Hung;
+      struct pollfd one = {fd, POLLIN, 0};
+      if (poll(&one, 1, static_cast<int>(left.count())) < 0 && errno != EINTR)
+        return End::Hung;
+      if (!one.revents)
+        continue;
+      char c;
+      ssize_t size = ::read(fd, &c, 1);
+      if (size < 0 && errno == EINTR)
+        continue;
+      if (size <= 0)
+        return End::Crashed;
+      if (c == CrashReport::mark && text.empty()) {
+        readPlace();
+        return End::Crashed;
+      }
+      if (c) {
+        text += c;
+        continue;
+      }
+      answers.push_back(std::exchange(text, ""));
+      --count;
+    }
+    return End::Whole;
+  }
+
+private:
+  /// Reads the rest of a report: it was written at once.
+  void readPlace() {
+    CrashReport report;
+    char *rest = reinterpret_cast<char *>(&report) + 1;
+    if (::read(fd, rest, sizeof(report) - 1) != sizeof(report) - 1)
+      return;
+    place = std::string(": ") + strsignal(report.signal);
+    if (Place found = Place::of(report.place); found.isKnown())
+      place += " at " + found.offsetOf(report.place);
+  }
+
+  int fd;
+};
+
+/// In a fork, where crashes are reported.
+int reports = -1;
+} // namespace
+
+static void reportCrash(int number, siginfo_t *, void *context) {
+  CrashReport report;
+  report.signal = static_cast<char>(number);
+  report.place = programCounter(*static_cast<ucontext_t *>(context));
+  if (write(reports, &report, sizeof(report)) < 0)
+    exitAtOnce(1);
+  exitAtOnce(1);
+}
+
+static bool hasOtherThreads() {
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3;
+}
+
+/// Takes the steps in this process, a fork, and ends it.
+[[noreturn]] static void take(llvm::ArrayRef<ProofStep> steps, int fd) {
+  // The tool's handlers would report a crash as its own, or remove its files.
+  for (int fatal : {SIGTERM, SIGALRM})
+    signal(fatal, SIG_DFL);
+  reports = fd;
+  for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) {
+    struct sigaction action = {};
+    action.sa_sigaction = reportCrash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigaction(fatal, &action, nullptr);
+  }
+  struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  // It outlives nobody for long; its parent may be a process in between.
+  alarm(2 * longest.count());
+  // A failed assertion prints a message.
+  if (int null = open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0)
+    dup2(null, STDERR_FILENO);
+  for (ProofStep step : steps) {
+    std::string answer = step();
+    if (write(fd, answer.c_str(), answer.size() + 1) < 0)
+      break;
+  }
+  exitAtOnce(0);
+}
+
+/// Returns how a fork ended, whose answers are added, and where it crashed.
+static std::pair<End, std::string>
+proveInFork(llvm::ArrayRef<ProofStep> steps,
+            std::vector<std::string> &answers) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return {End::Unforked, ""};
+  pid_t child = forkQuietly();
+  if (child == 0)
+    take(steps, ends[1]);
+  close(ends[1]);
+  Answers read(ends[0]);
+  End end = child > 0 ? read.read(steps.size(), answers) : End::Unforked;
+  close(ends[0]);
+  if (child > 0) {
+    kill(child, SIGKILL);
+    // Fails at once for the child of a child, which is nobody's zombie.
+    while (waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    }
+  }
+  return {end, read.place};
+}
+
+std::vector<std::string> proveInForks(std::initializer_list<ProofStep> given) {
+  llvm::ArrayRef<ProofStep> steps(given);
+  bool isShared = hasOtherThreads();
+  std::vector<std::string> answers;
+  while (answers.size() < steps.size()) {
+    auto [end, place] = proveInFork(steps.drop_front(answers.size()), answers);
+    if (answers.size() == steps.size())
+      break;
+    if (end == End::Crashed)
+      answers.push_back("it crashed when it was tried in a fork" + place);
+    else if (end == End::Unforked || isShared)
+      answers.resize(steps.size());
+    else
+      answers.push_back("it did not end when it was tried in a fork");
+  }
+  return answers;
+}
+
+} // namespace adbg

@@ -1,0 +1,26 @@
+//===- Proof.h - What is tried in a fork before it is used ------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LAYOUT_PROOF
+#define ACTIONDBG_LAYOUT_PROOF
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace adbg {
+
+/// Something that may crash or hang with a tool that nobody has tried. Returns
+/// why it is not as expected: the end of a sentence; empty if it is.
+using ProofStep = llvm::function_ref<std::string()>;
+
+/// Takes steps in forks of the tool, in which nothing is at stake: a fork that
+/// ends in one is followed by another, which goes on behind it. Returns for
+/// each step why it failed; empty if it did not. Where the tool cannot be
+/// forked, and where a fork of a tool with other threads waits for a lock that
+/// one of them had, nothing is known against the steps that are left.
+std::vector<std::string> proveInForks(std::initializer_list<ProofStep> steps);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LAYOUT_PROOF

@@ -1,0 +1,72 @@
+//===- Storage.h - How MLIR stores attributes and types ---------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LAYOUT_STORAGE
+#define ACTIONDBG_LAYOUT_STORAGE
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+
+namespace adbg {
+
+/// What MLIR knows of a class of attributes or types. Only the name is used.
+struct AbstractClass;
+
+/// The classes of attributes that the agent tells apart.
+enum class AttributeClass : uint8_t {
+  Other,
+  String,
+  Dictionary,
+  FileLocation,
+  FusedLocation,
+  CallSiteLocation,
+  NameLocation,
+  OpaqueLocation,
+  UnknownLocation
+};
+
+/// The head of each attribute.
+struct AttributeStorage {
+  const AbstractClass *abstract;
+
+  /// Returns the class by its name; Other while the offset of the name is not
+  /// calibrated.
+  AttributeClass classOf() const;
+};
+
+struct StringStorage : AttributeStorage {
+  const void *type;
+  llvm::StringRef value;
+};
+
+/// A name and a value.
+struct NamedStorage {
+  const StringStorage *name;
+  const AttributeStorage *value;
+};
+
+struct DictionaryStorage : AttributeStorage {
+  const NamedStorage *begin;
+  size_t size;
+};
+
+struct FusedStorage : AttributeStorage {
+  const AttributeStorage *const *begin;
+  size_t size;
+};
+
+/// A location that holds one or two others.
+struct NestingStorage : AttributeStorage {
+  const AttributeStorage *first, *second;
+};
+
+/// An opaque location: what it stands for, a class and the location to fall
+/// back to.
+struct OpaqueStorage : AttributeStorage {
+  uintptr_t underlying;
+  const void *typeID;
+  const AttributeStorage *fallback;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LAYOUT_STORAGE

@@ -1,0 +1,348 @@
+//===- ToolFunctions.h - Functions of the tool's MLIR -----------*- C++ -*-===//
+//
+// The functions that the agent calls in the tool, by their mangled
+// names. They are weak: one that the tool lacks is null, and what needs it is
+// done in another way or not at all.
+//
+// Member functions are declared as functions of an object: both are called in
+// the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_LAYOUT_TOOLFUNCTIONS
+#define ACTIONDBG_LAYOUT_TOOLFUNCTIONS
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir {
+class Attribute;
+class Block;
+class MLIRContext;
+class Operation;
+class Region;
+class Type;
+} // namespace mlir
+
+namespace adbg::tool {
+
+using llvm::LogicalResult;
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+#define ADBG_TOOL(SYMBOL) __asm__(SYMBOL) __attribute__((weak))
+
+/// For a stand-in's member that has the name of the tool's: were it not inlined
+/// everywhere, it would be found in its place.
+#define ADBG_STAND_IN __attribute__((always_inline))
+
+//===----------------------------------------------------------------------===//
+// Printing. A `void *` is an object whose layout only the tool knows.
+//===----------------------------------------------------------------------===//
+
+void makeFlags(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlagsC1Ev");
+void useLocalScope(void *flags, bool enable)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
+              "useLocalScopeEb");
+// Until LLVM 19 some of them took no argument.
+void useLocalScope19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
+                                            "useLocalScopeEv");
+void assumeVerified(void *flags, bool enable)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
+              "assumeVerifiedEb");
+void assumeVerified19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
+                                             "assumeVerifiedEv");
+void skipRegions(void *flags, bool skip) ADBG_TOOL("_ZN4mlir15OpPrintingFlags11"
+                                                   "skipRegionsEb");
+void printGeneric(void *flags, bool enable)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags18"
+              "printGenericOpFormEb");
+void enableDebugInfo(void *flags, bool enable, bool isPretty)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags15"
+              "enableDebugInfoEbb");
+void elideElements(void *flags, int64_t most)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags23"
+              "elideLargeElementsAttrsEl");
+void elideResources(void *flags, int64_t most)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags24"
+              "elideLargeResourceStringEl");
+bool printsGeneric(const void *flags)
+    ADBG_TOOL("_ZNK4mlir15OpPrintingFlags24shouldPrintGenericOpFormEv");
+
+void makeState(void *state, mlir::Operation *op, const void *flags,
+               void *locations, void *resources)
+    ADBG_TOOL("_ZN4mlir8AsmStateC1EPNS_9OperationERKNS_15OpPrintingFlagsEPN4"
+              "llvm8DenseMapIS2_St4pairIjjENS6_12DenseMapInfoIS2_vEENS6_6detail"
+              "12DenseMapPairIS2_S9_EEEEPNS_22FallbackAsmResourceMapE");
+void makeContextState(void *state, mlir::MLIRContext *context,
+                      const void *flags, void *locations, void *resources)
+    ADBG_TOOL("_ZN4mlir8AsmStateC1EPNS_11MLIRContextERKNS_15OpPrintingFlagsEPN"
+              "4llvm8DenseMapIPNS_9OperationESt4pairIjjENS6_12DenseMapInfoIS9_"
+              "vEENS6_6detail12DenseMapPairIS9_SB_EEEEPNS_22FallbackAsm"
+              "ResourceMapE");
+void endState(void *state) ADBG_TOOL("_ZN4mlir8AsmStateD1Ev");
+const void *flagsOfState(const void *state)
+    ADBG_TOOL("_ZNK4mlir8AsmState15getPrinterFlagsEv");
+
+/// Flags that are passed by value: on the stack, behind which there may be
+/// more.
+struct FlagsArgument {
+  char memory[256];
+};
+void printUnit(const void *unit, raw_ostream &os, FlagsArgument flags)
+    ADBG_TOOL("_ZNK4mlir6IRUnit5printERN4llvm11raw_ostreamENS_15"
+              "OpPrintingFlagsE");
+void printOperation(mlir::Operation *op, raw_ostream &os, const void *flags)
+    ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15"
+              "OpPrintingFlagsE");
+void printOperationIn(mlir::Operation *op, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERNS_8AsmStateE");
+void printBlock(mlir::Block *block, raw_ostream &os)
+    ADBG_TOOL("_ZN4mlir5Block5printERN4llvm11raw_ostreamE");
+void printBlockIn(mlir::Block *block, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZN4mlir5Block5printERN4llvm11raw_ostreamERNS_8AsmStateE");
+// A value, an attribute and a type are one pointer: passed by its address.
+void printValue(const void *value, raw_ostream &os, const void *flags)
+    ADBG_TOOL("_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15"
+              "OpPrintingFlagsE");
+void printOperand(const void *value, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZNK4mlir5Value14printAsOperandERN4llvm11raw_ostreamERNS_8"
+              "AsmStateE");
+void printOperandWith(const void *value, raw_ostream &os, const void *flags)
+    ADBG_TOOL("_ZNK4mlir5Value14printAsOperandERN4llvm11raw_ostreamERKNS_15"
+              "OpPrintingFlagsE");
+void printAttribute(const void *attribute, raw_ostream &os, bool elidesType)
+    ADBG_TOOL("_ZNK4mlir9Attribute5printERN4llvm11raw_ostreamEb");
+void printAttributeIn(const void *attribute, raw_ostream &os, void *state,
+                      bool elidesType)
+    ADBG_TOOL("_ZNK4mlir9Attribute5printERN4llvm11raw_ostreamERNS_8AsmStateEb");
+void printType(const void *type, raw_ostream &os)
+    ADBG_TOOL("_ZNK4mlir4Type5printERN4llvm11raw_ostreamE");
+/// The text ends with a null character.
+const void *parseType(StringRef text, mlir::MLIRContext *context,
+                      size_t *charactersRead, bool isTerminated)
+    ADBG_TOOL("_ZN4mlir9parseTypeEN4llvm9StringRefEPNS_11MLIRContextEPmb");
+void walkSubElements(const void *kind, const void *type,
+                     llvm::function_ref<void(mlir::Attribute)> attributes,
+                     llvm::function_ref<void(mlir::Type)> types)
+    ADBG_TOOL("_ZNK4mlir12AbstractType24walkImmediateSubElementsENS_4TypeEN4"
+              "llvm12function_refIFvNS_9AttributeEEEENS3_IFvS1_EEE");
+void printTypeIn(const void *type, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZNK4mlir4Type5printERN4llvm11raw_ostreamERNS_8AsmStateE");
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+mlir::Operation *parentOfBlock(mlir::Block *block)
+    ADBG_TOOL("_ZN4mlir5Block11getParentOpEv");
+struct OptionalPointer {
+  const void *pointer;
+  bool isThere;
+};
+OptionalPointer inherentAttribute(mlir::Operation *op, StringRef name)
+    ADBG_TOOL("_ZN4mlir9Operation15getInherentAttrEN4llvm9StringRefE");
+LogicalResult verify(mlir::Operation *op, bool isRecursive)
+    ADBG_TOOL("_ZN4mlir6verifyEPNS_9OperationEb");
+size_t hashProperties(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation14hashPropertiesEv");
+const void *propertiesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation24getPropertiesAsAttributeEv");
+const void *attributesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation17getAttrDictionaryEv");
+bool isEquivalent(mlir::Operation *op, mlir::Operation *other, unsigned flags)
+    ADBG_TOOL(
+        "_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
+        "NS0_5FlagsE");
+void makeName(void *name, StringRef text, mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir13OperationNameC1EN4llvm9StringRefEPNS_11MLIRContextE");
+const void *registerTypeID(StringRef spelling)
+    ADBG_TOOL("_ZN4mlir6detail22FallbackTypeIDResolver22registerImplicitTypeID"
+              "EN4llvm9StringRefE");
+struct PointersAndSize {
+  const void *pointers;
+  size_t size;
+};
+PointersAndSize registeredOperations(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext23getRegisteredOperationsEv");
+mlir::MLIRContext *contextOf(const void *attribute)
+    ADBG_TOOL("_ZNK4mlir9Attribute10getContextEv");
+/// The ID of `void`, which operations have that are not registered.
+extern const char voidID ADBG_TOOL("_ZN4mlir6detail14TypeIDResolverIvvE2idE");
+bool isThreaded(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext23isMultithreadingEnabledEv");
+
+/// Functions of the class of listeners of rewriters, which few listeners
+/// override.
+void notifyPatternBegin(void *self) ADBG_TOOL(
+    "_ZN4mlir12RewriterBase8Listener18notifyPatternBeginERKNS_7Pattern"
+    "EPNS_9OperationE");
+void notifyMatchFailure(void *self)
+    ADBG_TOOL("_ZN4mlir12RewriterBase8Listener18notifyMatchFailureENS_8Location"
+              "EN4llvm12function_refIFvRNS_10DiagnosticEEEE");
+
+//===----------------------------------------------------------------------===//
+// Locations, each passed by its address
+//===----------------------------------------------------------------------===//
+
+const void *fileOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir14FileLineColLoc11getFilenameEv");
+unsigned lineOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir14FileLineColLoc7getLineEv");
+unsigned columnOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir14FileLineColLoc9getColumnEv");
+unsigned lastLineOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir16FileLineColRange10getEndLineEv");
+unsigned lastColumnOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir16FileLineColRange12getEndColumnEv");
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+void printPipeline(void *pass, raw_ostream &os)
+    ADBG_TOOL("_ZN4mlir4Pass22printAsTextualPipelineERN4llvm11raw_ostreamE");
+void printPipelinePretty(void *pass, raw_ostream &os, bool isPretty)
+    ADBG_TOOL("_ZN4mlir4Pass22printAsTextualPipelineERN4llvm11raw_ostreamEb");
+
+LogicalResult parsePipeline(StringRef text, void *manager, raw_ostream &os)
+    ADBG_TOOL("_ZN4mlir17parsePassPipelineEN4llvm9StringRefERNS_13OpPassManager"
+              "ERNS0_11raw_ostreamE");
+void makeManager(void *manager, const void *operationName, int nesting)
+    ADBG_TOOL("_ZN4mlir11PassManagerC1ENS_13OperationNameENS_13OpPassManager7"
+              "NestingE");
+void endManager(void *manager) ADBG_TOOL("_ZN4mlir11PassManagerD1Ev");
+LogicalResult runManager(void *manager, mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir11PassManager3runEPNS_9OperationE");
+void printPasses() ADBG_TOOL("_ZN4mlir21printRegisteredPassesEv");
+void enterThreads(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext27enterMultiThreadedExecutionEv");
+void exitThreads(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext26exitMultiThreadedExecutionEv");
+/// An AnalysisManager is one pointer, to such a map.
+void invalidateAnalyses(void *analyses, const void *preserved)
+    ADBG_TOOL("_ZN4mlir6detail17NestedAnalysisMap10invalidateERKNS0_17"
+              "PreservedAnalysesE");
+void *nestAnalyses(void *manager, mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir15AnalysisManager4nestEPNS_9OperationE");
+/// Larger than it is in any version.
+struct InFlight {
+  alignas(16) char memory[1024];
+};
+InFlight emitError(const void *loc, const void *twine)
+    ADBG_TOOL("_ZN4mlir9emitErrorENS_8LocationERKN4llvm5TwineE");
+void reportDiagnostic(void *inFlight)
+    ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
+
+//===----------------------------------------------------------------------===//
+// Changes of IR
+//===----------------------------------------------------------------------===//
+
+LogicalResult parseSource(StringRef text, mlir::Block *block,
+                          const void *config, StringRef name, void *location)
+    ADBG_TOOL("_ZN4mlir17parseSourceStringEN4llvm9StringRefEPNS_5BlockERKNS_12"
+              "ParserConfigES1_PNS_12LocationAttrE");
+/// A std::optional without a value.
+struct NoText {
+  StringRef text;
+  bool isThere = false;
+};
+mlir::Operation *makeModule(const void *loc, NoText name)
+    ADBG_TOOL("_ZN4mlir8ModuleOp6createENS_8LocationESt8optionalIN4llvm9"
+              "StringRefEE");
+const void *unknownLocation(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir10UnknownLoc3getEPNS_11MLIRContextE");
+void setAttributes(mlir::Operation *op, const void *all)
+    ADBG_TOOL("_ZN4mlir9Operation8setAttrsENS_14DictionaryAttrE");
+void copyProperties(mlir::Operation *op, void *from)
+    ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_16OpaquePropertiesE");
+void copyTypedProperties(mlir::Operation *op, const void *typeID, void *from)
+    ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_11PropertyRefE");
+void setInherentAttribute(mlir::Operation *op, const void *name,
+                          const void *value)
+    ADBG_TOOL("_ZN4mlir9Operation15setInherentAttrENS_10StringAttrENS_9"
+              "AttributeE");
+struct Range {
+  uintptr_t owner;
+  size_t count;
+};
+void setOperands(mlir::Operation *op, Range values)
+    ADBG_TOOL("_ZN4mlir9Operation11setOperandsENS_10ValueRangeE");
+void removeOperation(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation6removeEv");
+void eraseOperation(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation5eraseEv");
+void dropReferencesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation17dropAllReferencesEv");
+void dropUsesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation23dropAllDefinedValueUsesEv");
+void *addArgument(mlir::Block *block, const void *type, const void *loc)
+    ADBG_TOOL("_ZN4mlir5Block11addArgumentENS_4TypeENS_8LocationE");
+void eraseArguments(mlir::Block *block, unsigned first, unsigned count)
+    ADBG_TOOL("_ZN4mlir5Block14eraseArgumentsEjj");
+void eraseBlock(mlir::Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
+
+/// To a place in a list, an iterator; its class differs in builds with
+/// ABI-breaking checks.
+#define ADBG_BEFORE(CHECKS)                                                    \
+  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb" CHECKS       \
+  "ELb0EvLb0EvEELb0ELb0EEE"
+void moveOperation(mlir::Operation *op, mlir::Block *block, void *place)
+    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("0"));
+void moveOperationWithChecks(mlir::Operation *op, mlir::Block *block,
+                             void *place)
+    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("1"));
+void moveBlock(mlir::Block *block, mlir::Region *region, void *place)
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("0"));
+void moveBlockWithChecks(mlir::Block *block, mlir::Region *region, void *place)
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("1"));
+#undef ADBG_BEFORE
+
+//===----------------------------------------------------------------------===//
+// Patterns and conversions
+//===----------------------------------------------------------------------===//
+
+/// A std::optional of an enumeration.
+struct OptionalNumber {
+  int number;
+  bool isThere;
+};
+OptionalNumber actionOf(const void *target, const void *operationName)
+    ADBG_TOOL("_ZNK4mlir16ConversionTarget11getOpActionENS_13OperationNameE");
+/// Likewise of a structure that begins with it. The callback is never called.
+struct OptionalLegality {
+  int number;
+  bool isRecursive;
+  void *callback[4];
+  bool isThere;
+};
+OptionalLegality legalityOf(const void *target, const void *operationName)
+    ADBG_TOOL("_ZNK4mlir16ConversionTarget9getOpInfoENS_13OperationNameE");
+bool isIllegal(const void *target, mlir::Operation *op)
+    ADBG_TOOL("_ZNK4mlir16ConversionTarget9isIllegalEPNS_9OperationE");
+LogicalResult convertType(const void *converter, const void *type,
+                          void *results)
+    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15"
+              "SmallVectorImplIS1_EE");
+/// Since LLVM 22.
+LogicalResult convertTypeOf(const void *converter, const void *value,
+                            void *results)
+    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15"
+              "SmallVectorImplINS_4TypeEEE");
+/// LLVM's switch of -debug.
+extern bool debugFlag ADBG_TOOL("_ZN4llvm9DebugFlagE");
+const void *typeIn(const void *attribute)
+    ADBG_TOOL("_ZNK4mlir8TypeAttr8getValueEv");
+PointersAndSize inputsOf(const void *functionType)
+    ADBG_TOOL("_ZNK4mlir12FunctionType9getInputsEv");
+PointersAndSize resultsOf(const void *functionType)
+    ADBG_TOOL("_ZNK4mlir12FunctionType10getResultsEv");
+
+} // namespace adbg::tool
+
+#endif // ACTIONDBG_LAYOUT_TOOLFUNCTIONS

@@ -1,0 +1,24 @@
+//===- SimilarTypes.h - Types that differ a little --------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_OBSERVE_SIMILARTYPES
+#define ACTIONDBG_OBSERVE_SIMILARTYPES
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace adbg {
+
+/// A type, as text, and how it differs.
+struct SimilarType {
+  const char *how;
+  std::string text;
+};
+
+/// Returns types that are like one of the builtin dialect. Some may not be
+/// valid: memref<4xtuple<>>. None for a type of another dialect.
+std::vector<SimilarType> similarTypes(llvm::StringRef type);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_OBSERVE_SIMILARTYPES

@@ -1,0 +1,634 @@
+//===- Operation.h - Operations, blocks and regions -------------*- C++ -*-===//
+//
+// The objects belong to the tool: none is ever made or copied here. Members are
+// those that are placed alike in all versions; Layout has the others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_MLIR_OPERATION_H
+#define ACTIONDBG_MLIR_OPERATION_H
+
+#include "layout/Layout.h"
+#include "layout/List.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/Visitors.h"
+
+namespace llvm {
+
+/// What notifies of changes to a list; the address of the list itself.
+template <typename T> struct ilist_traits;
+
+template <> struct ilist_traits<mlir::Operation> {
+  using op_iterator = adbg::ListIterator<mlir::Operation>;
+
+  inline mlir::Block *getContainingBlock();
+};
+
+template <> struct ilist_traits<mlir::Block> {
+  using block_iterator = adbg::ListIterator<mlir::Block>;
+};
+
+} // namespace llvm
+
+namespace mlir {
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+class Operation : public adbg::ListNode {
+public:
+  /// Only passed on: its address or itself, whichever the tool's is passed by.
+  struct CloneOptions {
+    uintptr_t word;
+  };
+
+  Operation() = delete;
+  Operation(const Operation &) = delete;
+
+  OperationName getName() const { return name; }
+  Location getLoc() const { return location; }
+  MLIRContext *getContext() const {
+    return adbg::tool::contextOf ? adbg::tool::contextOf(&location) : nullptr;
+  }
+  bool isRegistered() const { return name.isRegistered(); }
+  Dialect *getDialect() const { return name.getDialect(); }
+
+  Block *getBlock() const { return block; }
+  inline Region *getParentRegion() const;
+  ADBG_STAND_IN inline Operation *getParentOp() const;
+  inline bool isProperAncestor(Operation *other) const;
+  bool isAncestor(Operation *other) const {
+    return this == other || isProperAncestor(other);
+  }
+  /// Returns the next operation of its block, or null.
+  inline Operation *getNextNode() const;
+  inline Operation *getPrevNode() const;
+  adbg::ListIterator<Operation> getIterator() {
+    return adbg::ListIterator<Operation>(this);
+  }
+
+  unsigned getNumOperands() const { return operandArray().size(); }
+  ArrayRef<OpOperand> operandArray() const {
+    if (!hasOperandStorage || LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
+      return {};
+    return {storage().operands, storage().count};
+  }
+  llvm::MutableArrayRef<OpOperand> getOpOperands() const {
+    ArrayRef<OpOperand> all = operandArray();
+    return {const_cast<OpOperand *>(all.data()), all.size()};
+  }
+  OperandRange getOperands() const {
+    ArrayRef<OpOperand> all = operandArray();
+    return OperandRange(all.data(), all.size());
+  }
+  Value getOperand(unsigned index) const { return operandArray()[index].get(); }
+
+  unsigned getNumResults() const {
+    return LLVM_LIKELY(adbg::Layout::offsets.hasValues) ? numResults : 0;
+  }
+  OpResult getResult(unsigned index) const {
+    return OpResult(detail::resultOf(this, index));
+  }
+  ResultRange getResults() { return ResultRange(this, getNumResults()); }
+  ResultTypeRange getResultTypes() { return ResultTypeRange(getResults()); }
+  TypeRange getOperandTypes() const { return TypeRange(getOperands()); }
+  detail::OpResultImpl *getInlineOpResult(unsigned index) const {
+    return detail::resultOf(this, index);
+  }
+  detail::OpResultImpl *getOutOfLineOpResult(unsigned index) const {
+    return detail::resultOf(
+        this, index + detail::OpResultImpl::getMaxInlineResults());
+  }
+  bool use_empty() {
+    for (OpResult result : getResults())
+      if (!result.use_empty())
+        return false;
+    return true;
+  }
+  /// Returns the users of all results, one result after the other.
+  SmallVector<Operation *, 4> getUsers() {
+    SmallVector<Operation *, 4> users;
+    for (OpResult result : getResults())
+      for (Operation *user : result.getUsers())
+        users.push_back(user);
+    return users;
+  }
+
+  unsigned getNumSuccessors() const { return numSuccs; }
+  llvm::MutableArrayRef<BlockOperand> getBlockOperands() const {
+    return {reinterpret_cast<BlockOperand *>(behindProperties()), numSuccs};
+  }
+  SmallVector<Block *, 2> getSuccessors() const {
+    SmallVector<Block *, 2> blocks;
+    for (BlockOperand &successor : getBlockOperands())
+      blocks.push_back(successor.get());
+    return blocks;
+  }
+
+  unsigned getNumRegions() const {
+    return LLVM_LIKELY(adbg::Layout::offsets.hasRegions) ? numRegions : 0;
+  }
+  inline Region &getRegion(unsigned index) const;
+
+  /// The regions, whose size is calibrated.
+  class Regions;
+  inline Regions getRegions() const;
+
+  DictionaryAttr getRawDictionaryAttrs() const { return attrs; }
+  /// All attributes, the inherent ones included.
+  ADBG_STAND_IN DictionaryAttr getAttrDictionary() {
+    if (!getPropertiesStorageSize() || !adbg::tool::attributesOf)
+      return attrs;
+    return DictionaryAttr(
+        Attribute::getFromOpaquePointer(adbg::tool::attributesOf(this)));
+  }
+  DictionaryAttr getDiscardableAttrDictionary() const { return attrs; }
+  ADBG_STAND_IN std::optional<Attribute> getInherentAttr(StringRef name) {
+    if (!adbg::tool::inherentAttribute)
+      return std::nullopt;
+    adbg::tool::OptionalPointer found =
+        adbg::tool::inherentAttribute(this, name);
+    if (!found.isThere)
+      return std::nullopt;
+    return Attribute::getFromOpaquePointer(found.pointer);
+  }
+  template <typename Name> Attribute getAttr(Name name) {
+    if (getPropertiesStorageSize())
+      if (std::optional<Attribute> inherent = getInherentAttr(name))
+        return *inherent;
+    return attrs.get(name);
+  }
+  template <typename T, typename Name> T getAttrOfType(Name name) {
+    return llvm::dyn_cast_if_present<T>(getAttr(name));
+  }
+
+  int getPropertiesStorageSize() const { return int(properties) * 8; }
+  OpaqueProperties getPropertiesStorage() const {
+    return OpaqueProperties(properties ? behindStorage() : nullptr);
+  }
+  ADBG_STAND_IN Attribute getPropertiesAsAttribute() {
+    if (!getPropertiesStorageSize() || !adbg::tool::propertiesOf)
+      return nullptr;
+    return Attribute::getFromOpaquePointer(adbg::tool::propertiesOf(this));
+  }
+  ADBG_STAND_IN size_t hashProperties() {
+    return adbg::tool::hashProperties ? adbg::tool::hashProperties(this) : 0;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Changes: only where the tool has the functions
+  //===--------------------------------------------------------------------===//
+
+  void setLoc(Location loc) { location = loc; }
+  void setDiscardableAttrs(DictionaryAttr all) { attrs = all; }
+  /// Sets the properties, too.
+  ADBG_STAND_IN void setAttrs(DictionaryAttr all) {
+    adbg::tool::setAttributes(this, all.getAsOpaquePointer());
+  }
+  ADBG_STAND_IN void setOperands(ValueRange values) {
+    adbg::tool::setOperands(this, values.asTool());
+  }
+  /// The function took the class of the properties, too, from LLVM 23 on; only
+  /// builds with assertions look at that, where attributes are copied.
+  ADBG_STAND_IN void copyPropertiesOf(Operation *from) {
+    auto *storage = from->getPropertiesStorage().as<void *>();
+    if (adbg::tool::copyProperties)
+      return adbg::tool::copyProperties(this, storage);
+    if (adbg::tool::copyTypedProperties && !adbg::Layout::offsets.hasChecks)
+      return adbg::tool::copyTypedProperties(this, nullptr, storage);
+    for (NamedAttribute one : getAttrDictionary())
+      if (getInherentAttr(one.getName()) &&
+          !from->getInherentAttr(one.getName()))
+        adbg::tool::setInherentAttribute(
+            this, one.getName().getAsOpaquePointer(), nullptr);
+    setAttrs(from->getAttrDictionary());
+  }
+  Block *getSuccessor(unsigned index) const {
+    return getBlockOperands()[index].get();
+  }
+  void setSuccessor(Block *block, unsigned index) {
+    getBlockOperands()[index].set(block);
+  }
+  ADBG_STAND_IN inline void moveBefore(Block *block,
+                                       adbg::ListIterator<Operation> place);
+  ADBG_STAND_IN void remove() { adbg::tool::removeOperation(this); }
+  ADBG_STAND_IN void erase() { adbg::tool::eraseOperation(this); }
+  ADBG_STAND_IN void dropAllReferences() { adbg::tool::dropReferencesOf(this); }
+  ADBG_STAND_IN void dropAllDefinedValueUses() { adbg::tool::dropUsesOf(this); }
+
+  template <WalkOrder order = WalkOrder::PostOrder, typename Callback>
+  auto walk(Callback &&callback) {
+    WalkResult result = detail::walk<order>(this, callback);
+    if constexpr (!detail::Visit<Callback>::isVoid)
+      return result;
+  }
+
+  ADBG_STAND_IN void print(raw_ostream &os,
+                           const OpPrintingFlags &flags = OpPrintingFlags()) {
+    if (adbg::tool::printOperation && adbg::Layout::offsets.canPrint)
+      adbg::tool::printOperation(this, os, flags.asTool());
+  }
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state);
+
+private:
+  friend class adbg::Layout;
+
+  struct OperandStorage {
+    unsigned capacity;
+    unsigned count;
+    OpOperand *operands;
+  };
+
+  const OperandStorage &storage() const {
+    return *reinterpret_cast<const OperandStorage *>(this + 1);
+  }
+  char *behindStorage() const {
+    auto *end = reinterpret_cast<char *>(const_cast<Operation *>(this + 1));
+    return end + (hasOperandStorage ? sizeof(OperandStorage) : 0);
+  }
+  char *behindProperties() const {
+    return behindStorage() + getPropertiesStorageSize();
+  }
+  char *regionsBegin() const {
+    return behindProperties() + numSuccs * sizeof(BlockOperand);
+  }
+
+  Block *block;
+  Location location;
+  unsigned orderIndex;
+  unsigned numResults;
+  unsigned numSuccs;
+  unsigned numRegions : 23;
+  unsigned hasOperandStorage : 1;
+  unsigned properties : 8;
+  OperationName name;
+  // Digest reads it.
+public:
+  DictionaryAttr attrs;
+};
+static_assert(sizeof(Operation) == 64);
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+struct BlockUses {
+  BlockOperand *firstUse;
+};
+
+class Block : public BlockUses, public adbg::ListNode {
+public:
+  using iterator = adbg::ListIterator<Operation>;
+  using reverse_iterator = adbg::ReverseListIterator<Operation>;
+  using BlockArgListType = ArrayRef<BlockArgument>;
+
+  Block() = delete;
+  Block(const Block &) = delete;
+
+  /// The lowest bit is a flag of the block.
+  Region *getParent() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+      return nullptr;
+    return reinterpret_cast<Region *>(regionAndFlag & ~uintptr_t(7));
+  }
+  ADBG_STAND_IN inline Operation *getParentOp() const;
+  inline bool isEntryBlock() const;
+  inline Block *getNextNode() const;
+  inline Block *getPrevNode() const;
+  adbg::ListIterator<Block> getIterator() {
+    return adbg::ListIterator<Block>(this);
+  }
+  adbg::ReverseListIterator<Block> getReverseIterator() {
+    return adbg::ReverseListIterator<Block>(this);
+  }
+
+  iterator begin() {
+    return iterator(LLVM_LIKELY(adbg::Layout::offsets.hasRegions)
+                        ? operations()->next
+                        : operations());
+  }
+  iterator end() { return iterator(operations()); }
+  bool empty() { return begin() == end(); }
+  /// The list of operations.
+  Block &getOperations() { return *this; }
+  size_t size() { return std::distance(begin(), end()); }
+  Operation &front() { return *begin(); }
+  Operation &back() {
+    return *static_cast<Operation *>(operations()->getPrev());
+  }
+
+  ArrayRef<BlockArgument> getArguments() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
+      return {};
+    // A std::vector: its begin and its end.
+    auto *const *ends =
+        at<const BlockArgument *const>(adbg::Layout::offsets.blockArguments);
+    return {ends[0], size_t(ends[1] - ends[0])};
+  }
+  unsigned getNumArguments() const { return getArguments().size(); }
+  BlockArgument getArgument(unsigned index) const {
+    return getArguments()[index];
+  }
+
+  /// Returns the blocks that have this one as a successor, each as often as
+  /// that.
+  SmallVector<Block *, 4> getPredecessors() const {
+    SmallVector<Block *, 4> blocks;
+    for (BlockOperand *use = firstUse; use; use = use->nextUse)
+      blocks.push_back(use->getOwner()->getBlock());
+    return blocks;
+  }
+
+  void replaceAllUsesWith(Block *other) {
+    while (BlockOperand *use = firstUse)
+      use->set(other);
+  }
+  ADBG_STAND_IN void addArgument(Type type, Location loc) {
+    adbg::tool::addArgument(this, type.getAsOpaquePointer(),
+                            loc.getAsOpaquePointer());
+  }
+  ADBG_STAND_IN void eraseArguments(unsigned first, unsigned count) {
+    adbg::tool::eraseArguments(this, first, count);
+  }
+  ADBG_STAND_IN inline void moveBefore(Region *region,
+                                       adbg::ListIterator<Block> place);
+  ADBG_STAND_IN void dropAllReferences() {
+    for (Operation &op : *this)
+      op.dropAllReferences();
+  }
+  ADBG_STAND_IN void dropAllDefinedValueUses() {
+    for (BlockArgument argument : getArguments())
+      argument.replaceAllUsesWith(Value());
+    for (Operation &op : *this)
+      op.dropAllDefinedValueUses();
+    replaceAllUsesWith(nullptr);
+  }
+  ADBG_STAND_IN void erase() { adbg::tool::eraseBlock(this); }
+
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state);
+
+private:
+  friend class adbg::Layout;
+
+  template <typename T> T *at(uint32_t offset) const {
+    auto *address = reinterpret_cast<const char *>(this) + offset;
+    return reinterpret_cast<T *>(const_cast<char *>(address));
+  }
+  adbg::ListNode *operations() const {
+    return at<adbg::ListNode>(adbg::Layout::offsets.blockOperations);
+  }
+
+  uintptr_t regionAndFlag;
+};
+static_assert(sizeof(Block) == 32);
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+class alignas(8) Region {
+public:
+  using iterator = adbg::ListIterator<Block>;
+  using reverse_iterator = adbg::ReverseListIterator<Block>;
+
+  Region() = delete;
+  Region(const Region &) = delete;
+
+  Operation *getParentOp() const {
+    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+      return nullptr;
+    return *at<Operation *>(adbg::Layout::offsets.regionParent);
+  }
+  Region *getParentRegion() const {
+    Operation *parent = getParentOp();
+    return parent ? parent->getParentRegion() : nullptr;
+  }
+  unsigned getRegionNumber() const {
+    auto *first = reinterpret_cast<const char *>(&getParentOp()->getRegion(0));
+    return unsigned((reinterpret_cast<const char *>(this) - first) /
+                    adbg::Layout::offsets.regionSize);
+  }
+  bool isAncestor(Region *other) const {
+    for (; other; other = other->getParentRegion())
+      if (other == this)
+        return true;
+    return false;
+  }
+
+  iterator begin() { return iterator(blocks()->next); }
+  iterator end() { return iterator(blocks()); }
+  reverse_iterator rbegin() { return reverse_iterator(blocks()->getPrev()); }
+  reverse_iterator rend() { return reverse_iterator(blocks()); }
+  bool empty() { return blocks()->next == blocks(); }
+  Block &front() { return *begin(); }
+  Block &back() { return *static_cast<Block *>(blocks()->getPrev()); }
+  ArrayRef<BlockArgument> getArguments() {
+    return empty() ? ArrayRef<BlockArgument>() : front().getArguments();
+  }
+
+private:
+  friend class adbg::Layout;
+  friend class Block;
+
+  template <typename T> T *at(uint32_t offset) const {
+    auto *address = reinterpret_cast<const char *>(this) + offset;
+    return reinterpret_cast<T *>(const_cast<char *>(address));
+  }
+  adbg::ListNode *blocks() const {
+    return at<adbg::ListNode>(adbg::Layout::offsets.regionBlocks);
+  }
+};
+
+class Operation::Regions
+    : public detail::IndexedRange<Operation::Regions, Region &> {
+public:
+  Regions(char *first, size_t count) : first(first), count(count) {}
+  Regions(const Regions &other, size_t start, size_t count)
+      : first(other.first + start * adbg::Layout::offsets.regionSize),
+        count(count) {}
+
+  size_t size() const { return count; }
+  Region &at(size_t index) const {
+    return *reinterpret_cast<Region *>(
+        first + index * adbg::Layout::offsets.regionSize);
+  }
+
+private:
+  char *first;
+  size_t count;
+};
+
+//===----------------------------------------------------------------------===//
+// Members that need other classes
+//===----------------------------------------------------------------------===//
+
+inline Region &Operation::getRegion(unsigned index) const {
+  return getRegions()[index];
+}
+inline Operation::Regions Operation::getRegions() const {
+  return Regions(regionsBegin(), getNumRegions());
+}
+inline Region *Operation::getParentRegion() const {
+  return block ? block->getParent() : nullptr;
+}
+inline Operation *Operation::getParentOp() const {
+  return block ? block->getParentOp() : nullptr;
+}
+inline bool Operation::isProperAncestor(Operation *other) const {
+  while ((other = other->getParentOp()))
+    if (other == this)
+      return true;
+  return false;
+}
+inline Operation *Operation::getNextNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
+  return next == block->operations() ? nullptr : static_cast<Operation *>(next);
+}
+inline Operation *Operation::getPrevNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
+  adbg::ListNode *prev = getPrev();
+  return prev == block->operations() ? nullptr : static_cast<Operation *>(prev);
+}
+
+inline Operation *Block::getParentOp() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return adbg::tool::parentOfBlock
+               ? adbg::tool::parentOfBlock(const_cast<Block *>(this))
+               : nullptr;
+  Region *region = getParent();
+  return region ? region->getParentOp() : nullptr;
+}
+inline bool Block::isEntryBlock() const {
+  Region *region = getParent();
+  return region && &region->front() == this;
+}
+inline Block *Block::getNextNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
+  return next == getParent()->blocks() ? nullptr : static_cast<Block *>(next);
+}
+inline Block *Block::getPrevNode() const {
+  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
+    return nullptr;
+  adbg::ListNode *prev = getPrev();
+  return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
+}
+
+inline void BlockOperand::set(Block *block) {
+  value = block;
+  moveTo(block ? &block->firstUse : nullptr);
+}
+inline void Operation::moveBefore(Block *block,
+                                  adbg::ListIterator<Operation> place) {
+  auto *move = adbg::Layout::offsets.hasChecks
+                   ? adbg::tool::moveOperationWithChecks
+                   : adbg::tool::moveOperation;
+  move(this, block, place.getNodePtr());
+}
+inline void Block::moveBefore(Region *region, adbg::ListIterator<Block> place) {
+  auto *move = adbg::Layout::offsets.hasChecks ? adbg::tool::moveBlockWithChecks
+                                               : adbg::tool::moveBlock;
+  move(this, region, place.getNodePtr());
+}
+
+inline Operation *OpResult::getOwner() const {
+  // The results precede their operation in descending order.
+  auto address = reinterpret_cast<uintptr_t>(impl);
+  constexpr unsigned most = detail::OpResultImpl::getMaxInlineResults();
+  unsigned number = getResultNumber();
+  address += number < most
+                 ? (number + 1) * sizeof(detail::OpResultImpl)
+                 : most * sizeof(detail::OpResultImpl) +
+                       (number - most + 1) * sizeof(detail::OutOfLineOpResult);
+  return reinterpret_cast<Operation *>(address);
+}
+inline Operation *Value::getDefiningOp() const {
+  return OpResult::classof(*this) ? OpResult(*this).getOwner() : nullptr;
+}
+inline Block *Value::getParentBlock() const {
+  Operation *op = getDefiningOp();
+  return op ? op->getBlock() : BlockArgument(*this).getOwner();
+}
+inline Region *Value::getParentRegion() const {
+  Block *block = getParentBlock();
+  return block ? block->getParent() : nullptr;
+}
+inline void Value::print(raw_ostream &os, const OpPrintingFlags &flags) const {
+  if (adbg::tool::printValue && adbg::Layout::offsets.canPrint)
+    adbg::tool::printValue(this, os, flags.asTool());
+}
+inline Type TypeRange::typeOfResult(void *first, size_t index) {
+  OpResult result(static_cast<Value::Impl *>(first));
+  return OpResult(detail::resultOf(result.getOwner(),
+                                   result.getResultNumber() + unsigned(index)))
+      .getType();
+}
+inline unsigned OpOperand::getOperandNumber() {
+  return unsigned(this - owner->operandArray().data());
+}
+inline uintptr_t ValueRange::from(size_t index) const {
+  auto *there = reinterpret_cast<char *>(owner & ~uintptr_t(Mask));
+  switch (owner & Mask) {
+  case OfValues:
+    return owner + index * sizeof(Value);
+  case OfOperands:
+    return owner + index * sizeof(OpOperand);
+  default:
+    if (!index)
+      return owner;
+    OpResult first(reinterpret_cast<Value::Impl *>(there));
+    return reinterpret_cast<uintptr_t>(detail::resultOf(
+               first.getOwner(), first.getResultNumber() + unsigned(index))) |
+           OfResults;
+  }
+}
+
+namespace detail {
+template <WalkOrder order, typename Callback>
+WalkResult walk(Operation *op, Callback &callback) {
+  constexpr bool isPre = order == WalkOrder::PreOrder;
+  if constexpr (isPre) {
+    WalkResult result = visit(op, callback);
+    if (result.wasSkipped())
+      return WalkResult::advance();
+    if (result.wasInterrupted())
+      return result;
+  }
+  for (Region &region : op->getRegions()) {
+    for (auto it = region.begin(), end = region.end(); it != end;) {
+      Block &block = *it++;
+      if constexpr (isPre) {
+        WalkResult result = visit(&block, callback);
+        if (result.wasSkipped())
+          continue;
+        if (result.wasInterrupted())
+          return result;
+      }
+      for (auto inner = block.begin(), last = block.end(); inner != last;) {
+        Operation &one = *inner++;
+        WalkResult result = walk<order>(&one, callback);
+        if (result.wasInterrupted())
+          return result;
+      }
+      if constexpr (!isPre) {
+        WalkResult result = visit(&block, callback);
+        if (result.wasInterrupted())
+          return result;
+      }
+    }
+  }
+  return isPre ? WalkResult::advance() : visit(op, callback);
+}
+} // namespace detail
+
+} // namespace mlir
+
+inline mlir::Block *llvm::ilist_traits<mlir::Operation>::getContainingBlock() {
+  return reinterpret_cast<mlir::Block *>(reinterpret_cast<char *>(this) -
+                                         adbg::Layout::offsets.blockOperations);
+}
+
+#endif // ACTIONDBG_MLIR_OPERATION_H

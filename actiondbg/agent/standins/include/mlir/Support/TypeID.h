@@ -1,0 +1,53 @@
+//===- TypeID.h - Identities of classes -------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_TYPEID_H
+#define ACTIONDBG_MLIR_TYPEID_H
+
+#include "layout/ToolFunctions.h"
+#include "mlir/Support/LLVM.h"
+
+namespace mlir {
+
+class TypeID {
+public:
+  TypeID() = default;
+
+  /// Returns no ID: the classes belong to the tool, and their IDs are looked up
+  /// by their spelling.
+  template <typename T> static TypeID get() { return TypeID(); }
+  template <template <typename> class Trait> static TypeID get() {
+    return TypeID();
+  }
+  static TypeID getFromOpaquePointer(const void *pointer) {
+    TypeID id;
+    id.storage = pointer;
+    return id;
+  }
+
+  const void *getAsOpaquePointer() const { return storage; }
+  bool operator==(TypeID other) const { return storage == other.storage; }
+  bool operator!=(TypeID other) const { return storage != other.storage; }
+
+private:
+  const void *storage = nullptr;
+};
+
+namespace detail {
+
+struct FallbackTypeIDResolver {
+  /// Returns no ID if the tool lacks the function.
+  ADBG_STAND_IN static TypeID registerImplicitTypeID(StringRef name) {
+    if (!adbg::tool::registerTypeID)
+      return TypeID();
+    return TypeID::getFromOpaquePointer(adbg::tool::registerTypeID(name));
+  }
+  /// Returns the ID of `void`.
+  static TypeID ofVoid() {
+    return TypeID::getFromOpaquePointer(&adbg::tool::voidID);
+  }
+};
+
+} // namespace detail
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_TYPEID_H

@@ -1,0 +1,108 @@
+//===- Diagnostics.cpp - Diagnostics --------------------------------------===//
+
+#include "mlir/IR/Diagnostics.h"
+
+#include <cstdlib>
+
+namespace mlir {
+
+void DiagnosticArgument::print(raw_ostream &os) const {
+  switch (kind) {
+  case DiagnosticArgumentKind::Attribute:
+    os << Attribute::getFromOpaquePointer(pointer);
+    break;
+  case DiagnosticArgumentKind::Double:
+    os << real;
+    break;
+  case DiagnosticArgumentKind::Integer:
+    os << integer;
+    break;
+  case DiagnosticArgumentKind::String:
+    os << text;
+    break;
+  case DiagnosticArgumentKind::Type:
+    os << "'" << Type::getFromOpaquePointer(pointer) << "'";
+    break;
+  case DiagnosticArgumentKind::Unsigned:
+    os << natural;
+    break;
+  }
+}
+
+Diagnostic::~Diagnostic() {
+  auto begin = reinterpret_cast<char **>(texts[0]);
+  auto end = reinterpret_cast<uintptr_t>(texts[1]);
+  auto bytes = end - reinterpret_cast<uintptr_t>(begin);
+  // Of a SmallVector, the second word is its size and its capacity, which is
+  // far from the address in the first.
+  constexpr uintptr_t most = 1 << 16;
+  bool isVector = bytes <= most && texts[2] >= texts[1];
+  size_t count = isVector ? bytes / sizeof(char *) : uint32_t(end);
+  for (size_t i = 0; i < count; ++i)
+    delete[] begin[i];
+  if (isVector)
+    ::operator delete(begin);
+  else
+    free(begin);
+}
+
+Diagnostic::Notes Diagnostic::getNotes() const {
+  // As for the texts: a vector of at most so many bytes.
+  constexpr uintptr_t most = 1 << 16;
+  auto bytesOf = [](void *const *vector) {
+    return reinterpret_cast<uintptr_t>(vector[1]) -
+           reinterpret_cast<uintptr_t>(vector[0]);
+  };
+  // From LLVM 24 on, a SmallVector with room for two numbers is before them.
+  void *const *notes = bytesOf(others) <= most ? others : others + 4;
+  if (!notes[0] || bytesOf(notes) > most)
+    return Notes({});
+  auto *begin = static_cast<const Diagnostic *const *>(notes[0]);
+  size_t count = bytesOf(notes) / sizeof(void *);
+  for (size_t i = 0; i < count; ++i) {
+    struct {
+      uintptr_t location;
+      DiagnosticSeverity severity;
+    } head;
+    const Diagnostic *note = nullptr;
+    if (!adbg::readMemory(begin + i, &note, sizeof(void *)) ||
+        !adbg::readMemory(note, &head, sizeof(head)) || !head.location ||
+        head.severity != DiagnosticSeverity::Note)
+      return Notes({});
+  }
+  return Notes({begin, count});
+}
+
+std::string Diagnostic::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os);
+  os.flush();
+  return text;
+}
+
+EmittedError::operator LogicalResult() const {
+  // An llvm::Twine: two parts, and what they are: a C string, and nothing.
+  struct {
+    const char *first;
+    uint64_t others[3];
+    uint8_t kinds[2];
+  } twine = {text.c_str(), {}, {3, 1}};
+  if (adbg::tool::emitError && adbg::tool::reportDiagnostic) {
+    adbg::tool::InFlight inFlight =
+        adbg::tool::emitError(loc.getAsOpaquePointer(), &twine);
+    adbg::tool::reportDiagnostic(&inFlight);
+  }
+  return failure();
+}
+
+__thread ScopedDiagnosticHandler *ScopedDiagnosticHandler::innermost;
+
+bool ScopedDiagnosticHandler::handle(Diagnostic &diagnostic) {
+  for (auto *one = innermost; one; one = one->outer)
+    if (succeeded(one->handler(diagnostic)))
+      return true;
+  return false;
+}
+
+} // namespace mlir

@@ -1,4 +1,4 @@
-"""The portable agent in IREE's, upstream's, Triton's and JAX's compilers, beside them alone."""
+"""The agent in IREE's, upstream's, Triton's and JAX's compilers, beside them alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import statistics
 import subprocess
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import actiondbg
@@ -27,18 +27,6 @@ _IREE_PIPELINE = (
     "iree-util-optimize-int-arithmetic,canonicalize)"
 )
 _STEPS = 2000
-
-
-@contextlib.contextmanager
-def _way(name: str) -> Generator[None]:
-    before = os.environ.get("ACTIONDBG_WAY")
-    os.environ["ACTIONDBG_WAY"] = name
-    try:
-        yield
-    finally:
-        del os.environ["ACTIONDBG_WAY"]
-        if before is not None:
-            os.environ["ACTIONDBG_WAY"] = before
 
 
 def _attached(argv: list[str], env: Mapping[str, str], counts: bool = False) -> int:
@@ -74,7 +62,7 @@ def _tool(name: str, argv: list[str], directory: Path, quick: bool) -> Iterator[
     taken = _ratios(argv, os.environ, directory, 1 if quick else 7)
     alone = taken["bare"]
     yield (
-        f"portable agent in {name}: {actions:,} actions, wall against {alone:.2f} s without it",
+        f"agent in {name}: {actions:,} actions, wall against {alone:.2f} s without it",
         f"{taken['counted'] / alone:.2f}",
         "1.05",
     )
@@ -147,14 +135,13 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[Row]:
     """Yield the rows: name, figure, bar; compilers that are not installed are left out."""
     source = many_functions(directory / "any.mlir", 100 if quick else 2000)
     flags = [str(source), "--mlir-disable-threading", "-o", "/dev/null"]
-    with _way("portable"):
-        upstream = [str(find_tool(tool).path), *flags, f"--pass-pipeline={PIPELINE}"]
-        yield from _tool("mlir-opt", upstream, directory, quick)
-        iree = TARGETS["iree"]
-        if iree.missing is None:
-            argv = [str(iree.programs["iree-opt"]), *flags, f"--pass-pipeline={_IREE_PIPELINE}"]
-            yield from _tool("iree-opt", argv, directory, quick)
-            yield from _steps(argv, quick)
+    upstream = [str(find_tool(tool).path), *flags, f"--pass-pipeline={PIPELINE}"]
+    yield from _tool("mlir-opt", upstream, directory, quick)
+    iree = TARGETS["iree"]
+    if iree.missing is None:
+        argv = [str(iree.programs["iree-opt"]), *flags, f"--pass-pipeline={_IREE_PIPELINE}"]
+        yield from _tool("iree-opt", argv, directory, quick)
+        yield from _steps(argv, quick)
     if TARGETS["triton"].missing is None:
         yield from _triton(directory, quick)
     if TARGETS["jax"].missing is None:

@@ -18,9 +18,9 @@ LogicalResult adbg::traced(
   LogicalResult result = run(
       [&](const Pattern &pattern) {
         bool can = !canApply || canApply(pattern);
-        legalizations.beginPattern(pattern, engine.position.ordinal + 1, !can);
         if (can && legalizations.typeReasons.areAsked())
           legalizations.listenToTypes(op, pattern);
+        legalizations.beginPattern(pattern, engine.position.ordinal + 1, !can);
         return can;
       },
       [&](const Pattern &pattern) {

@@ -486,7 +486,7 @@ void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
-  if (typeReasons.isProbing() || typeReasons.isListening())
+  if (typeReasons.isProbing())
     return;
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
@@ -544,7 +544,7 @@ void Legalizations::listenToTypes(Operation *op, const Pattern &pattern) {
   const TypeConverter *converter = converterOf(pattern);
   if (!converter)
     return;
-  // What a converter reports at its first conversion of a type counts, too.
+  Silence silence;
   typeReasons.listen(true);
   unconverted(*converter, op);
   typeReasons.listen(false);

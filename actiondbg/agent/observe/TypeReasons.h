@@ -30,10 +30,9 @@ public:
   }
   bool areAsked() const { return LLVM_UNLIKELY(asked); }
   /// Whether types are being converted to find reasons.
-  bool isProbing() const { return probing; }
+  bool isProbing() const { return probing || listening; }
   /// Types are being converted to listen to it; `false` ends it.
   void listen(bool on) { listening = on; }
-  bool isListening() const { return listening; }
 
   /// Runs a conversion of a type, and keeps what it prints with -debug if it
   /// fails: a tool with assertions does, once for each type and converter.

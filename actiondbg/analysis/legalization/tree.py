@@ -22,7 +22,6 @@ from actiondbg.protocol.legalizations import (
     PatternBegan,
     PatternEnded,
     ReasonGiven,
-    SimilarType,
     TryResult,
     TypeFailed,
     ValuesNamed,
@@ -131,41 +130,25 @@ def read_conversions(
     return tree.conversions
 
 
-def has_failed_types(conversion: Conversion) -> bool:
-    """Return whether a type did not convert for an operation of a conversion."""
-    return any(map(_has_failed_types, conversion.legalizations))
+def failed_types(conversions: Iterable[Conversion]) -> list[TypeFailed]:
+    """Return the types that did not convert for operations of conversions."""
+    found: list[TypeFailed] = []
+    operations = [one for conversion in conversions for one in conversion.legalizations]
+    for operation in operations:
+        found += operation.types
+        for tried in operation.tried:
+            found += tried.types
+            operations += tried.generated
+    return found
 
 
-def _has_failed_types(one: Legalization) -> bool:
-    inner = (each for tried in one.tried for each in tried.generated)
-    return (
-        bool(one.types)
-        or any(tried.types for tried in one.tried)
-        or any(map(_has_failed_types, inner))
-    )
-
-
-def without_reasons(conversion: Conversion) -> Conversion:
-    """Return a conversion without the reasons why types do not convert."""
-    legalizations = [_without_reasons(one) for one in conversion.legalizations]
-    return msgspec.structs.replace(conversion, legalizations=legalizations)
-
-
-def _without_reasons(one: Legalization) -> Legalization:
-    tried = [
-        msgspec.structs.replace(
-            each, types=_bare(each.types), generated=list(map(_without_reasons, each.generated))
-        )
-        for each in one.tried
-    ]
-    return msgspec.structs.replace(one, tried=tried, types=_bare(one.types))
-
-
-def _bare(types: list[TypeFailed]) -> list[TypeFailed]:
-    return [
-        msgspec.structs.replace(each, said=None, part=None, similar=list[SimilarType]())
-        for each in types
-    ]
+def add_reasons(conversions: Iterable[Conversion], explained: Iterable[Conversion]) -> None:
+    """Add the reasons why types do not convert from another replay, if it met the same types."""
+    types, others = failed_types(conversions), failed_types(explained)
+    if [(one.type, one.converter) for one in types] != [(o.type, o.converter) for o in others]:
+        return
+    for one, other in zip(types, others, strict=True):
+        one.said, one.part, one.similar = other.said, other.part, other.similar
 
 
 _PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed

@@ -13,9 +13,9 @@ from actiondbg import protocol
 from actiondbg.analysis.legalization.explanation import Explanation, VerifierFailure
 from actiondbg.analysis.legalization.tree import (
     Conversion,
-    has_failed_types,
+    add_reasons,
+    failed_types,
     read_conversions,
-    without_reasons,
 )
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import NoAnswer, ToolGone
@@ -58,12 +58,11 @@ class ConversionReplay:
             path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
         )
         conversions = self._replayed(message)
-        if any(has_failed_types(one) for one in conversions):
+        if failed_types(conversions):
             # Debug output and probes may change the run, or end it: no reason is known then.
             with contextlib.suppress(NoAnswer, ToolGone):
-                explained = self._replayed(msgspec.structs.replace(message, reasons=True))
-                if [without_reasons(one) for one in explained] == conversions:
-                    conversions = explained
+                reasons = msgspec.structs.replace(message, reasons=True)
+                add_reasons(conversions, self._replayed(reasons))
         found = Explanation(target=target, conversions=conversions)
         if target is None and found.failed is None:
             found.verifier = self._verifier_failure()

@@ -1,10 +1,10 @@
 //===- InputNames.cpp - The names of values in parsed text ----------------===//
 
 #include "print/InputNames.h"
-#include "print/SourceText.h"
 #include "print/ValueKeys.h"
 
 #include "layout/FirstCall.h"
+#include "support/Traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,18 +13,6 @@ using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
-
-void ParsedNames::add(Entry entry, const char *text) {
-  if (!text || *text != '%')
-    return;
-  const char *end = text + 1;
-  while (isOfName(*end))
-    ++end;
-  entry.name = names.size();
-  names.append(text, end);
-  names.push_back('\0');
-  entries.push_back(entry);
-}
 
 InputNames &InputNames::all() {
   // Never destroyed: the tool may parse in static destructors.
@@ -44,25 +32,6 @@ void InputNames::add(Entry entry, StringRef name) {
     largest[isArgument] = std::max(largest[isArgument], number);
 }
 
-void InputNames::add(const ParsedNames &parsed) {
-  std::lock_guard<std::mutex> lock(mutex);
-  const Identities &ids = parsed.ids;
-  for (const ParsedNames::Entry &one : parsed.entries) {
-    uint32_t block = one.block ? BlockKeys::all().numberOf(one.block) : 0;
-    bool isThere = one.block ? block != 0 : one.id && ids.of(one.op) == one.id;
-    if (!isThere)
-      continue;
-    Operation *holder =
-        one.block ? one.block->getParentOp() : one.op->getParentOp();
-    uint32_t scope = holder ? ids.of(scopeOf(holder)) : 0;
-    uint32_t id = one.op ? one.id : holder ? ids.of(holder) : 0;
-    add({scope, id, one.index, block, 0},
-        StringRef(parsed.names.data() + one.name));
-  }
-  readsFiles = false;
-  isOrdered = false;
-}
-
 void InputNames::reached(Operation *op) {
   while (Operation *parent = op->getParentOp())
     op = parent;
@@ -78,29 +47,49 @@ void InputNames::reached(Operation *op) {
 }
 
 void InputNames::addFromSource(Operation *root, size_t most) {
-  Identities &ids = Identities::all();
   SourceText source;
+  std::vector<Operation *> defining;
+  llvm::DenseSet<Operation *> named;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!most--)
+    if (most == 0)
       return WalkResult::interrupt();
-    uint32_t id = ids.of(op);
-    std::optional<FilePlace> place;
-    if (op->getNumResults())
-      place = asFilePlace(op->getLoc());
-    if (place && id) {
-      uint32_t scope =
-          op->getParentOp() ? ids.of(scopeOf(op->getParentOp())) : 0;
-      source.resultsAt(*place, op->getName().getStringRef(),
-                       op->getNumResults(),
-                       [&](unsigned first, StringRef name) {
-                         add({scope, id, first, 0, 0}, name);
-                       });
+    --most;
+    if (unsigned results = op->getNumResults()) {
+      defining.push_back(op);
+      if (std::optional<FilePlace> place = asFilePlace(op->getLoc()))
+        source.resultsAt(*place, op->getName().getStringRef(), results,
+                         [&](unsigned first, StringRef name) {
+                           addResult(op, first, name);
+                           named.insert(op);
+                         });
     }
     for (Region &region : op->getRegions())
       for (Block &block : region)
         addArguments(block, source);
     return WalkResult::advance();
   });
+  if (most == 0 || named.size() == defining.size())
+    return;
+  // Where the text gives operations locations in another one.
+  std::vector<Defining> all;
+  all.reserve(defining.size());
+  for (Operation *op : defining) {
+    Operation *parent = op->getParentOp();
+    all.push_back({op->getName().getStringRef(), op->getNumResults(),
+                   op->getBlock(), parent ? parent->getBlock() : nullptr,
+                   parent && !isIsolated(parent)});
+  }
+  ordered.match(all, [&](size_t i, unsigned first, StringRef name) {
+    if (!named.contains(defining[i]))
+      addResult(defining[i], first, name);
+  });
+}
+
+void InputNames::addResult(Operation *op, unsigned first, StringRef name) {
+  const Identities &ids = Identities::all();
+  Operation *parent = op->getParentOp();
+  if (uint32_t id = ids.of(op))
+    add({parent ? ids.of(scopeOf(parent)) : 0, id, first, 0, 0}, name);
 }
 
 void InputNames::addArguments(Block &block, SourceText &source) {

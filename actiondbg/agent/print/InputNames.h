@@ -4,6 +4,7 @@
 #define ACTIONDBG_INPUTNAMES_H
 
 #include "observe/Identity.h"
+#include "print/SourceText.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -16,50 +17,14 @@
 
 namespace adbg {
 
-class SourceText;
-
-/// The names in a text that is being parsed: an operation has no parent yet.
-class ParsedNames {
-public:
-  explicit ParsedNames(const Identities &ids) : ids(ids) {}
-
-  /// Adds the name, at the beginning of `text`, of a result and those after it.
-  void add(mlir::Operation *op, unsigned result, const char *text) {
-    add({op, nullptr, ids.of(op), result, 0}, text);
-  }
-  void add(mlir::Block *block, unsigned argument, const char *text) {
-    add({nullptr, block, 0, argument, 0}, text);
-  }
-
-private:
-  friend class InputNames;
-  struct Entry {
-    mlir::Operation *op;
-    mlir::Block *block;
-    /// The id of `op`.
-    uint32_t id;
-    unsigned index;
-    /// Its place in `names`.
-    uint32_t name;
-  };
-  void add(Entry entry, const char *text);
-
-  const Identities &ids;
-  std::vector<Entry> entries;
-  /// Each ends with a null character.
-  std::string names;
-};
-
 /// The names that values had in the texts that were parsed, such as `%508`.
 /// MLIR forgets them: its printer numbers values anew.
 class InputNames {
 public:
   static InputNames &all();
 
-  /// Called when a text has been parsed.
-  void add(const ParsedNames &parsed);
-  /// Called when an outermost action begins at `op`: reads the names of IR
-  /// whose parser was not observed from the tool's input files.
+  /// Called when an outermost action begins at `op`: reads the names of its IR
+  /// from the tool's input files.
   void reached(mlir::Operation *op);
 
   /// A named value.
@@ -100,6 +65,7 @@ private:
   void add(Entry entry, llvm::StringRef name);
   /// Adds the names of `most` operations at most.
   void addFromSource(mlir::Operation *root, size_t most);
+  void addResult(mlir::Operation *op, unsigned first, llvm::StringRef name);
   void addArguments(mlir::Block &block, SourceText &source);
   /// Orders the names for lookups: at the first one, as most runs make none.
   void order();
@@ -109,9 +75,10 @@ private:
   }
 
   std::mutex mutex;
-  /// Whether names are read from files: not where the parser is observed.
+  /// Whether names are read from files: not where that crashes.
   bool readsFiles = true;
   bool isOrdered = true;
+  OrderedTexts ordered;
   /// The operations without a parent whose names are known, by id.
   llvm::DenseSet<uint32_t> roots;
   /// Ordered by scope.

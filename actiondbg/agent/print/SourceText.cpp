@@ -3,6 +3,8 @@
 #include "print/SourceText.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,19 +42,45 @@ static std::string contentOf(int fd) {
   return content;
 }
 
-/// Whether a path is a word of the tool's command, or a part of one.
-static bool isOfCommand(const std::string &path) {
-  static const std::string *command = [] {
-    auto *words = new std::string;
+/// The words of the tool's command, each with a null character behind it.
+static const std::string &commandWords() {
+  static const std::string *words = [] {
+    auto *all = new std::string;
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     char part[4096];
     for (ssize_t size; fd >= 0 && (size = ::read(fd, part, sizeof(part))) > 0;)
-      words->append(part, size);
+      all->append(part, size);
     if (fd >= 0)
       close(fd);
-    return words;
+    return all;
   }();
-  return command->find(path) != std::string::npos;
+  return *words;
+}
+
+/// Returns the text of a file that a command names; empty if it is none.
+static std::string contentOf(const std::string &path) {
+  // A device or a pipe is not read: its reader would miss what is read here.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  std::string content = contentOf(fd);
+  if (fd >= 0)
+    close(fd);
+  return content;
+}
+
+/// Returns the texts that the tool may have parsed, by its command.
+static std::vector<std::string> inputTexts() {
+  std::vector<std::string> texts;
+  StringRef rest(commandWords());
+  auto [program, words] = rest.split(StringRef("\0", 1));
+  while (!words.empty()) {
+    auto [word, others] = words.split(StringRef("\0", 1));
+    words = others;
+    std::string text =
+        word == "-" ? contentOf(STDIN_FILENO) : contentOf(word.str());
+    if (!text.empty())
+      texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 const SourceText::File &SourceText::fileOf(mlir::StringAttr name) {
@@ -67,12 +95,8 @@ const SourceText::File &SourceText::fileOf(mlir::StringAttr name) {
 void SourceText::read(File &file, const std::string &path) {
   if (path == "<stdin>") {
     file.text = contentOf(STDIN_FILENO);
-  } else if (!path.empty() && isOfCommand(path)) {
-    // A device or a pipe is not read: its reader would miss what is read here.
-    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    file.text = contentOf(fd);
-    if (fd >= 0)
-      close(fd);
+  } else if (!path.empty() && commandWords().find(path) != std::string::npos) {
+    file.text = contentOf(path);
   }
   // Where the text gives operations locations in itself, these are not where
   // the operations stand.
@@ -111,6 +135,52 @@ static bool beginsWith(StringRef text, StringRef name) {
   return false;
 }
 
+/// Finds the results before `end`, where an operation begins: `%a, %b:2 = `.
+/// Returns false, unless they are its `results`.
+static bool resultsBefore(StringRef text, size_t end, unsigned results,
+                          llvm::function_ref<void(unsigned, StringRef)> see) {
+  auto dropSpace = [&] {
+    while (end && isSpace(text[end - 1]))
+      --end;
+  };
+  auto drop = [&](char c) {
+    dropSpace();
+    bool isThere = end && text[end - 1] == c;
+    end -= isThere;
+    return isThere;
+  };
+  auto dropName = [&] {
+    size_t last = end;
+    while (end && isOfName(text[end - 1]))
+      --end;
+    return text.slice(end, last);
+  };
+  llvm::SmallVector<std::pair<unsigned, StringRef>, 4> groups; // from the last
+  unsigned first = results;
+  if (!drop('='))
+    return false;
+  do {
+    dropSpace();
+    StringRef word = dropName();
+    unsigned size = 1;
+    if (drop(':')) {
+      if (word.getAsInteger(10, size))
+        return false;
+      dropSpace();
+      word = dropName();
+    }
+    if (word.empty() || !drop('%') || size > first)
+      return false;
+    first -= size;
+    groups.push_back({first, StringRef(word.data() - 1, word.size() + 1)});
+  } while (drop(','));
+  if (first != 0)
+    return false;
+  for (auto &[number, value] : groups)
+    see(number, value);
+  return true;
+}
+
 void SourceText::resultsAt(const FilePlace &place, StringRef name,
                            unsigned results,
                            llvm::function_ref<void(unsigned, StringRef)> see) {
@@ -120,46 +190,7 @@ void SourceText::resultsAt(const FilePlace &place, StringRef name,
       !beginsWith({file.text.data() + *offset, file.text.size() - *offset},
                   name))
     return;
-  // Backwards from there: `%a, %b:2 = `.
-  size_t end = *offset;
-  auto dropSpace = [&] {
-    while (end && isSpace(file.text[end - 1]))
-      --end;
-  };
-  auto drop = [&](char c) {
-    dropSpace();
-    bool isThere = end && file.text[end - 1] == c;
-    end -= isThere;
-    return isThere;
-  };
-  auto dropName = [&] {
-    size_t last = end;
-    while (end && isOfName(file.text[end - 1]))
-      --end;
-    return StringRef(file.text.data() + end, last - end);
-  };
-  llvm::SmallVector<std::pair<unsigned, StringRef>, 4> groups; // from the last
-  unsigned first = results;
-  if (!drop('='))
-    return;
-  do {
-    dropSpace();
-    StringRef word = dropName();
-    unsigned size = 1;
-    if (drop(':')) {
-      if (word.getAsInteger(10, size))
-        return;
-      dropSpace();
-      word = dropName();
-    }
-    if (word.empty() || !drop('%') || size > first)
-      return;
-    first -= size;
-    groups.push_back({first, StringRef(word.data() - 1, word.size() + 1)});
-  } while (drop(','));
-  if (first == 0)
-    for (auto &[number, value] : groups)
-      see(number, value);
+  resultsBefore(file.text, *offset, results, see);
 }
 
 StringRef SourceText::valueAt(const FilePlace &place) {
@@ -173,6 +204,88 @@ StringRef SourceText::valueAt(const FilePlace &place) {
   if (end == *offset + 1)
     return {};
   return {file.text.data() + *offset, end - *offset};
+}
+
+//===----------------------------------------------------------------------===//
+// Names by their order
+//===----------------------------------------------------------------------===//
+
+/// Returns the offsets in a text behind each `%a, %b:2 = `, if an operation may
+/// begin there.
+static std::vector<size_t> definitionsIn(StringRef text) {
+  std::vector<size_t> found;
+  bool isValue = false; // behind names of values
+  for (size_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (c == '"') { // a string
+      while (++at < text.size() && text[at] != '"')
+        at += text[at] == '\\';
+      isValue = false;
+    } else if (c == '/' && text.substr(at).starts_with("//")) {
+      at = std::min(text.find("\n", at), text.size());
+    } else if (c == '%') {
+      isValue = true;
+    } else if (c == '=' && isValue) {
+      size_t next = text.find_first_not_of(" \t\r\n", at + 1);
+      if (next < text.size() && (isalpha(text[next]) || text[next] == '"'))
+        found.push_back(next);
+      isValue = false;
+    } else if (!isOfName(c) && !isSpace(c) && c != ',' && c != ':') {
+      isValue = false;
+    }
+  }
+  return found;
+}
+
+void OrderedTexts::match(
+    llvm::ArrayRef<Defining> ops,
+    llvm::function_ref<void(size_t, unsigned, StringRef)> see) {
+  if (!std::exchange(areRead, true))
+    for (std::string &text : inputTexts()) {
+      std::vector<size_t> definitions = definitionsIn(text);
+      texts.push_back({std::move(text), std::move(definitions)});
+    }
+  // Returns how many definitions are those of `ops`; 0 if they do not match.
+  auto walk = [&](const Text &one, auto visit) -> size_t {
+    std::unordered_map<const void *, bool> isImplied; // by block
+    size_t next = one.used;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      const Defining &op = ops[i];
+      auto each = [&](unsigned first, StringRef name) {
+        visit(i, first, name);
+      };
+      auto isNext = [&] {
+        return next < one.definitions.size() &&
+               beginsWith(StringRef(one.text).substr(one.definitions[next]),
+                          op.name) &&
+               resultsBefore(one.text, one.definitions[next], op.results, each);
+      };
+      auto outer = isImplied.find(op.outer);
+      bool isInImplied = outer != isImplied.end() && outer->second;
+      auto [block, isNew] = isImplied.insert({op.block, isInImplied});
+      if (block->second)
+        continue;
+      if (isNext())
+        ++next;
+      else if (isNew && op.mayBeImplied)
+        block->second = true;
+      else
+        return 0;
+    }
+    return next - one.used;
+  };
+  // What does not match once will not match later.
+  std::vector<Text> before = std::move(texts);
+  texts.clear();
+  bool isMatched = false;
+  for (Text &one : before) {
+    if (isMatched || !walk(one, [](size_t, unsigned, StringRef) {}))
+      continue;
+    isMatched = true;
+    one.used += walk(one, see);
+    if (one.used < one.definitions.size())
+      texts.push_back(std::move(one));
+  }
 }
 
 } // namespace adbg

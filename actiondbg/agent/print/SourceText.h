@@ -4,6 +4,7 @@
 #define ACTIONDBG_SOURCETEXT_H
 
 #include "interpose/Versions.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -20,6 +21,41 @@ inline bool isOfName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '-';
 }
+
+/// An operation with results.
+struct Defining {
+  llvm::StringRef name;
+  unsigned results;
+  /// Its block, and the one around that.
+  const void *block, *outer;
+  /// Whether its block may not be in the text, as the body of linalg.matmul.
+  bool mayBeImplied;
+};
+
+/// The texts that the tool may have parsed, by its command. Operations are
+/// found in them by their order, whatever their locations are.
+class OrderedTexts {
+public:
+  /// Calls `see` with the index of an operation, the number of the first result
+  /// and the name of each group of its results. `ops` are all operations with
+  /// results of some IR, in the order in which they were parsed. Does nothing
+  /// unless the next definitions in a text are theirs, by their names and the
+  /// numbers of their results, all those of a block or none.
+  void match(llvm::ArrayRef<Defining> ops,
+             llvm::function_ref<void(size_t, unsigned, llvm::StringRef)> see);
+
+private:
+  struct Text {
+    std::string text;
+    /// The offset behind the results of each definition.
+    std::vector<size_t> definitions;
+    /// How many of them belong to IR before: a file may be split.
+    size_t used = 0;
+  };
+  /// Those that have definitions left.
+  std::vector<Text> texts;
+  bool areRead = false;
+};
 
 /// The text at the places of locations, in the tool's input files. An operation
 /// that was parsed has its location behind its results, `%a, %b:2 = `; an

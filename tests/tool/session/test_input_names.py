@@ -203,10 +203,33 @@ def test_a_location_of_another_file_gives_no_other_name(launch: Launch) -> None:
         "--canonicalize", "--allow-unregistered-dialect", source=stock.write("locs.mlir", text)
     )
     session.start()
+    assert session.cursor.goto("%5").unit.location == "model.py:7:1"
     session.cursor.goto("model.py:7:1")
-    # The printer's: names are read at the locations.
-    assert session.ir.print("cursor").text.startswith("%1 = ")
+    assert session.ir.print("cursor").text.startswith("%5 = ")
     assert session.cursor.goto("%q").unit.name == "test.two"
+
+
+@pytest.mark.parametrize("source", ["scopes", "inlined", "network"])
+def test_texts_that_give_their_own_locations_keep_their_names(
+    mlir_opt: str, tmp_path: Path, source: str
+) -> None:
+    """As a tool prints them with --mlir-print-debuginfo; here with other names, and twice."""
+    packed = lzma.decompress((INPUTS / "gpt6_fwd.linalg.mlir.xz").read_bytes()).decode()
+    text = {"scopes": SCOPES, "inlined": INLINED, "network": packed}[source]
+    (tmp_path / "any.mlir").write_text(text)
+    options = [mlir_opt, str(tmp_path / "any.mlir"), "--allow-unregistered-dialect"]
+    located = stock.run([*options, "--mlir-print-debuginfo"]).stdout
+    first, second = (re.sub(r"%(\w)", rf"%{letter}_\1", located) for letter in "ab")
+    file = tmp_path / "located.mlir"
+    file.write_text(f"{first}// -----\n{second}")
+    options[1:2] = [str(file), "--split-input-file", "--canonicalize", "-o", os.devnull]
+    with actiondbg.launch(options) as session:
+        session.breakpoints.add("pass:canonicalize")
+        for letter, given in (("a", first), ("b", second)):
+            session.run() if letter == "a" else session.continue_()
+            shown = session.ir.print("module").text
+            wanted = re.findall(r"^ +(%\w+)(?::\d+)? = ", given, re.M)
+            assert len(wanted) > 3 and re.findall(r"^ +(%\w+)(?::\d+)? = ", shown, re.M) == wanted
 
 
 OWN_PLACES = """\

@@ -11,9 +11,7 @@ A scenario is declared in scenarios; transcript.py replaces what varies between 
 from __future__ import annotations
 
 import difflib
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -28,29 +26,16 @@ TRANSCRIPTS = HERE / "transcripts"
 _WRITTEN_WITH = (3, 11)  # the Python version of the transcripts
 
 
-@pytest.fixture(scope="session")
-def agents() -> list[Path]:
-    """The compiled agents of the user's cache: for the tool, and for any program."""
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """A new directory with the inputs, an empty home and an empty cache."""
     if not (TOOLS / "mlir-opt").exists():
         pytest.skip("mlir-opt of PyPI is not installed (scripts/setup)")
-    command = [Path(sys.executable).with_name("actiondbg"), "log", "--"]
-    tool = [TOOLS / "mlir-opt", ROOT / "examples/fold.mlir", "--canonicalize"]
-    for argv in (tool, ["true"]):
-        subprocess.run([*command, *argv], check=True, capture_output=True)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "actiondbg"
-    return sorted(cache.glob("agent-*.so"))
-
-
-@pytest.fixture
-def directory(agents: list[Path]) -> Iterator[Path]:
-    """A new directory with the inputs, an empty home, and a cache that holds the agents only."""
     # Not tmp_path: its name has a length that varies, which the width of tables depends on.
     with tempfile.TemporaryDirectory(prefix="golden-") as name:
         directory = Path(name).resolve()
         for folder in ("work", "home", "tmp", "cache/actiondbg"):
             (directory / folder).mkdir(parents=True)
-        for agent in agents:
-            (directory / "cache/actiondbg" / agent.name).symlink_to(agent)
         for inputs in (HERE / "inputs", ROOT / "examples"):
             shutil.copytree(inputs, directory / "work", dirs_exist_ok=True)
         yield directory

@@ -16,8 +16,6 @@ from tests.fakes.recording.session import OPERATIONS, actions
 @pytest.fixture(autouse=True)
 def _recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", cache)  # which has the agent, compiled
     monkeypatch.setenv("HOME", str(tmp_path))
     write_recording("run.adbrec", actions(), OPERATIONS, ir="function")
 

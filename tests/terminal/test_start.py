@@ -11,9 +11,7 @@ import pytest
 
 from tests.fakes.recording.recordings import write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
-from tests.fakes.screen import ScreenTerminal
 from tests.paths import COMMAND
-from tests.terminal.terminal import environment_in
 
 # Presses Ctrl-C when a module is looked for.
 HOOK = """\
@@ -86,22 +84,3 @@ def test_a_command_line_without_a_tool_opens_no_prompt(
     shown = child.before or ""
     assert message in " ".join(shown.split())
     assert "(actiondbg)" not in shown
-
-
-def test_typing_ahead_while_the_agent_is_compiled(
-    mlir_opt: str, folds: str, tmp_path: Path
-) -> None:
-    environment = environment_in(tmp_path, XDG_CACHE_HOME=str(tmp_path / "empty"))
-    command = [str(COMMAND), "-nx", mlir_opt, folds, "--canonicalize"]
-    terminal = ScreenTerminal(command, environment, rows=12, columns=80)
-    try:
-        terminal.see(r"^\(actiondbg\)$")
-        terminal.send("start\r")
-        terminal.see("Compiling the agent")
-        terminal.send("info breakpoints\rinfo loc")
-        assert "info" not in terminal.see(r"Compiling the agent .* [2-9] s"), "it is shown later"
-        shown = terminal.see(r"\(actiondbg\) info loc$", seconds=300)
-        assert "agent" not in shown
-        assert "(actiondbg) info breakpoints\n" in shown
-    finally:
-        terminal.child.close(force=True)

@@ -185,7 +185,6 @@ COMMAND_LINE = (
         line("actiondbg --batch --return-child-result -ex run mlir-opt missing.mlir"),
         line("actiondbg --batch -ex run mlir-opt invalid.mlir"),
         line(f"actiondbg --batch -x missing.adbg {FOLD}"),
-        line(f"actiondbg --batch -ex run --mlir-include missing {FOLD}"),
         line(f"actiondbg --batch --tool-stdout missing/out -ex run {FOLD}"),
         line(f"actiondbg --batch {FOLD}"),
         line("actiondbg open"),

@@ -66,7 +66,7 @@ def test_the_python(example: str, folder: Path) -> None:
 
 def test_options_are_named() -> None:
     actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
-    known = {"--help", "--mlir-include", "--partial", "--remap", "--tables"}
+    known = {"--help", "--partial", "--remap", "--tables"}
     options = [set(action.option_strings) for action in actions if action.option_strings]
     named = {*re.findall(r"--?[\w-]+", PAGE), *known}
     assert [each for each in options if not each & named] == []

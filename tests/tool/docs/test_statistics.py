@@ -44,7 +44,7 @@ def test_options_are_named() -> None:
     actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     options = [set(action.option_strings) for action in actions if action.option_strings]
     assert len(options) > 10
-    known = {"--help", "--mlir-include", "--randomize", "--partial"}
+    known = {"--help", "--randomize", "--partial"}
     assert [each for each in options if not each & (named | known)] == []
 
 

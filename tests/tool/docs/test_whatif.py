@@ -70,7 +70,7 @@ def test_each_alternative_of_the_table_is_one() -> None:
 
 def test_options_are_named() -> None:
     actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
-    known = {"--help", "--mlir-include", "--no-color"}
+    known = {"--help", "--no-color"}
     known |= {"--lower", "--entry", "--entry-result", "--shared-libs", "--tolerance", "--input"}
     for action in some(actions):
         assert {*action.option_strings} & {*re.findall(r"--?[\w-]+", PAGE), *known}, action

@@ -20,10 +20,7 @@ from tests.processes import children, is_alive
 
 def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [COMMAND, "record", *words]
-    done = subprocess.run(command, capture_output=True, text=True, input=stdin)
-    # So it is the first time.
-    done.stderr = done.stderr.removeprefix("Compiling the agent (once, about 15 s) ...\n")
-    return done
+    return subprocess.run(command, capture_output=True, text=True, input=stdin)
 
 
 def long_input(count: int = 20_000) -> str:

@@ -24,8 +24,5 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 def test_the_tool_has_a_standard_output(mlir_opt: str, folds: str) -> None:
     """Else the recording would be in its place, and the tool print into it."""
     done = shell(f"record -q -o out.adbrec -- {mlir_opt} {folds} --canonicalize >&-")
-    assert done.returncode == 0 and done.stderr in (
-        "",
-        "Compiling the agent (once, about 15 s) ...\n",
-    )
+    assert (done.returncode, done.stderr) == (0, "")
     assert shell("query out.adbrec 'select count(*) > 3 as n from actions'").returncode == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.locations.location_index import LocationIndex
     from actiondbg.lineage.stage import Operation, Stage
 
+_MOST_NAMES = 3  # of a notice
 _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
 _NO_OUTPUT = (
     "The run has no output: the last stage is the IR at the end of the run, or of its recording."
@@ -251,6 +253,21 @@ def chosen_operations(
             if found is None:
                 raise UsageError(f"No operation of the {stage.name} has the id {word}.")
             chosen.add(found.index)
-        else:
-            chosen.update(one.index for one in select(stage, word, index))
+            continue
+        printed = _printed(stage, word)
+        chosen.update(one.index for one in printed or select(stage, word, index))
     return [stage[one] for one in sorted(chosen)]
+
+
+def _printed(stage: Stage, value: str) -> list[Operation]:
+    """Return the operations whose result MLIR prints as a value that the text does not have."""
+    from actiondbg.lineage.dumps.parsed_operations import ParsedOperations
+
+    if not value.startswith("%") or re.search(rf"{re.escape(value)}(?![\w$.-])", stage.text):
+        return []
+    names = ParsedOperations(stage).names
+    found = [stage[at] for at, name in enumerate(names) if name == value]
+    if found:
+        written = ", ".join(one.result for one in found[:_MOST_NAMES])
+        print_notice(f"{stage.title} has no {value}: MLIR prints {written} so.")
+    return found

@@ -15,7 +15,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.lineage.dumps import index_functions
 from actiondbg.lineage.dumps.index_functions import Tracked
 from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
-from actiondbg.lineage.dumps.source_ranges import SourceRanges
+from actiondbg.lineage.dumps.source_ranges import SourceLocation, SourceRanges
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def run_shell(lineage: DumpLineage) -> int:
     """Run a Python shell over dumps; return the exit code.
 
     At a terminal it reads lines until ``exit()`` or the end of input; from a pipe it runs all
-    statements, and ends at the first that fails.
+    statements, as gdb does: one that fails is reported, and the next one runs.
     """
     names = shell_names([OperationIndex(lineage, stage) for stage in lineage.stages])
     if sys.stdin.isatty():
@@ -95,9 +95,9 @@ def shell_names(indices: list[OperationIndex]) -> dict[str, Any]:
         """Print the source lines of operations."""
         print(index_functions.shown_source(ops))
 
-    def dump_infos(ops: Tracked, content: bool = False) -> None:
+    def dump_infos(ops: Tracked, indent: int = 0, content: bool = False) -> None:
         """Print the names and the sources of operations; with content=True the source's text."""
-        print(index_functions.described_ops(ops, content))
+        print(index_functions.described_ops(ops, indent, content))
 
     functions: list[Callable[..., object]] = [
         track_back,
@@ -123,6 +123,8 @@ def shell_names(indices: list[OperationIndex]) -> dict[str, Any]:
         "track_op_index": last,
         "op_indices": indices,
         "SourceRanges": SourceRanges,
+        "SourceRange": SourceRanges,  # as in mlir-track-src
+        "SourceLocation": SourceLocation,
         "info": Info(text),
         "help": Helper(text),
     }
@@ -142,7 +144,9 @@ def _info(functions: list[Callable[..., object]], indices: list[OperationIndex])
         "",
         "An index has get_ops_by_name('%0'), get_ops_by_type('linalg.matmul'),",
         "get_ops_by_src_loc('a.mlir:3:5'), get_ops_by_src_range('a.mlir:3:1-9:1') and get_op(ID).",
-        "An operation has op_name, ssa_name, src_rng, unique_id, parent and children.",
+        "get_info_by_op(OP) takes an mlir.ir.Operation; operations has all by ID.",
+        "An operation has op_name, ssa_name, src_rng, unique_id, parent, children, op and dump().",
+        "src_rng has start, end, file_path, contains, overlaps, merge, try_merge and get_content.",
     ]
     return "\n".join(lines)
 
@@ -176,20 +180,37 @@ class _Console(code.InteractiveConsole):
 
 
 def _run_all(source: str, names: dict[str, Any]) -> int:
-    """Run statements; the values of expressions are printed, as a shell does."""
+    """Run statements; the values of expressions are printed, as a shell does.
+
+    Returns:
+        The exit code: FAILED if a statement failed, or if the text is no Python, of which nothing
+        runs then.
+    """
     try:
         statements = ast.parse(source, "<stdin>").body
     except SyntaxError as error:
         print(f"actiondbg: line {error.lineno} is not Python: {error.msg}.", file=sys.stderr)
         return FAILED
+    status = 0
     for statement in statements:
-        compiled = compile(ast.Interactive([statement]), "<stdin>", "single")
-        try:
-            exec(compiled, names)
-        except ActiondbgError:
-            raise
-        except Exception as error:
+        failure = _failure(statement, names)
+        if failure is not None:
+            sys.stdout.flush()  # where both go to one file, the error follows what is printed
             where = f"line {statement.lineno} of standard input"
-            print(f"actiondbg: {where}: {type(error).__name__}: {error}", file=sys.stderr)
-            return FAILED
-    return 0
+            print(f"actiondbg: {where}: {failure}", file=sys.stderr, flush=True)
+            status = FAILED
+    return status
+
+
+def _failure(statement: ast.stmt, names: dict[str, Any]) -> str | None:
+    """Run a statement; return how it failed."""
+    compiled = compile(ast.Interactive([statement]), "<stdin>", "single")
+    try:
+        exec(compiled, names)
+    except BrokenPipeError:
+        raise
+    except ActiondbgError as error:
+        return str(error)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None

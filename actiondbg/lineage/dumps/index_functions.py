@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
-from actiondbg.lineage.dumps.source_ranges import SourceRanges
+from actiondbg.lineage.dumps.source_ranges import Source, SourceRanges
 from actiondbg.lineage.text.grammar import ALIASED, without_location
 
-Tracked = IndexedOperation | SourceRanges | str | Sequence[IndexedOperation] | None
+Tracked = IndexedOperation | Source | Sequence[IndexedOperation] | None
 
 RULE = "-" * 40
 
@@ -26,7 +26,7 @@ def track_ops(
     """
     if ops is None:
         return []
-    if isinstance(ops, SourceRanges | str):
+    if isinstance(ops, Source):
         return index.get_ops_by_src_range(ops)
     found: dict[IndexedOperation, None] = {}
     for op in _operations(ops):
@@ -51,7 +51,7 @@ def shrink_to_children(ops: Iterable[IndexedOperation]) -> list[IndexedOperation
 
 def shown_ops(ops: Tracked) -> str:
     """Return the text of operations: of one without its location, of several with theirs."""
-    if ops is None or isinstance(ops, SourceRanges | str):
+    if ops is None or isinstance(ops, Source):
         return str(ops)
     found = sorted(shrink_to_parents(_operations(ops)), key=lambda op: op.src_rng)
     if len(found) == 1:
@@ -67,26 +67,17 @@ def shown_source(ops: Tracked) -> str:
     """
     if ops is None:
         return ""
-    if isinstance(ops, SourceRanges | str):
-        ranges = {SourceRanges.from_str(ops) if isinstance(ops, str) else ops}
+    if isinstance(ops, Source):
+        ranges = {SourceRanges.of(ops)}
     else:
         ranges = {op.src_rng for op in _operations(ops)}
     known = sorted(one for one in ranges if not one.is_unknown)
     return f"\n{RULE}\n".join(one.get_content() for one in known)
 
 
-def described_ops(ops: Tracked, content: bool = False) -> str:
+def described_ops(ops: Tracked, indent: int = 0, content: bool = False) -> str:
     """Return the names and the source of operations, with the text of the source on request."""
-    lines: list[str] = []
-    for op in _operations(ops):
-        lines += [
-            f"{op.op_name} {op.ssa_name}".rstrip(),
-            f"  unique id: {op.unique_id}",
-            f"  source:    {op.src_rng}",
-        ]
-        if content:
-            lines += [f"  | {line}" for line in op.src_rng.get_content().split("\n")]
-    return "\n".join(lines)
+    return "\n".join(op.described(indent, content) for op in _operations(ops))
 
 
 def _operations(ops: Tracked) -> Sequence[IndexedOperation]:

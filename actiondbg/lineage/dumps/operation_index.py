@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-from actiondbg.lineage.dumps.printed_names import printed_names
-from actiondbg.lineage.dumps.source_ranges import SourceRanges
+from actiondbg.lineage.dumps.parsed_operations import ParsedOperations
+from actiondbg.lineage.dumps.source_ranges import Source, SourceRanges
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.support.counts import counted
 
@@ -62,9 +63,37 @@ class IndexedOperation:
         return [IndexedOperation(self._index, child) for child in self.operation.children]
 
     @property
+    def op(self) -> Any:
+        """The ``mlir.ir.Operation``; where the bindings cannot parse the dump, ``operation``."""
+        return self._index.parsed.operations[self.operation.index]
+
+    @property
     def text(self) -> str:
         """Its lines in the dump."""
         return self.operation.text
+
+    def dump(self, indent: int = 0, content: bool = False) -> None:
+        """Print its names and its source.
+
+        Args:
+            indent: blanks before each line.
+            content: print the text of the source too.
+
+        Raises:
+            UsageError: a file of the source cannot be read.
+        """
+        self._index.show(self.described(indent, content))
+
+    def described(self, indent: int = 0, content: bool = False) -> str:
+        """Return what ``dump`` prints."""
+        lines = [
+            f"{self.op_name} {self.ssa_name}".rstrip(),
+            f"  unique id: {self.unique_id}",
+            f"  source:    {self.src_rng}",
+        ]
+        if content:
+            lines += [f"  | {line}" for line in self.src_rng.get_content().split("\n")]
+        return "\n".join(" " * indent + line for line in lines)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IndexedOperation) and self.operation == other.operation
@@ -85,11 +114,15 @@ class OperationIndex:
     Args:
         lineage: the dumps.
         stage: one of them.
+        show: prints a text, for ``dump`` of an operation.
     """
 
-    def __init__(self, lineage: DumpLineage, stage: Stage) -> None:
+    def __init__(
+        self, lineage: DumpLineage, stage: Stage, show: Callable[[str], None] = print
+    ) -> None:
         self._lineage = lineage
         self.stage = stage
+        self.show = show
 
     def __len__(self) -> int:
         return len(self.stage)
@@ -101,9 +134,24 @@ class OperationIndex:
         return f"<{counted(len(self), 'operation')} of {self.stage.title}>"
 
     @cached_property
+    def parsed(self) -> ParsedOperations:
+        """The operations as MLIR's Python bindings parse them."""
+        return ParsedOperations(self.stage)
+
+    @property
     def ssa_names(self) -> Sequence[str]:
         """Of each operation, the printed name of its first result."""
-        return printed_names(self.stage)
+        return self.parsed.names
+
+    @cached_property
+    def operations(self) -> dict[str, IndexedOperation]:
+        """All operations by their unique ids."""
+        return dict(self)
+
+    @cached_property
+    def info_by_op(self) -> dict[Any, IndexedOperation]:
+        """All operations by their ``op``."""
+        return {one.op: one for one in self._all(range(len(self.stage)))}
 
     @cached_property
     def unique_ids(self) -> Sequence[str]:
@@ -122,10 +170,6 @@ class OperationIndex:
         return ids
 
     @cached_property
-    def _by_id(self) -> dict[str, int]:
-        return {unique: index for index, unique in enumerate(self.unique_ids)}
-
-    @cached_property
     def _by_ssa_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
         for index, name in enumerate(self.ssa_names):
@@ -134,8 +178,11 @@ class OperationIndex:
 
     def get_op(self, unique_id: str) -> IndexedOperation | None:
         """Return the operation with a unique id."""
-        index = self._by_id.get(unique_id)
-        return None if index is None else IndexedOperation(self, self.stage[index])
+        return self.operations.get(unique_id)
+
+    def get_info_by_op(self, op: Any) -> IndexedOperation | None:
+        """Return the operation with an ``op``, such as the parent of that of another."""
+        return self.info_by_op.get(op)
 
     def get_ops_by_name(self, ssa_name: str) -> list[IndexedOperation]:
         """Return the operations whose first result has a name, as printed or as in the file."""
@@ -148,14 +195,13 @@ class OperationIndex:
         """Return the operations with a name such as ``linalg.matmul``."""
         return [IndexedOperation(self, one) for one in self.stage.named(op_name)]
 
-    def get_ops_by_src_loc(self, src_loc: SourceRanges | str) -> list[IndexedOperation]:
+    def get_ops_by_src_loc(self, src_loc: Source) -> list[IndexedOperation]:
         """Return the operations whose source contains a position ``FILE:LINE:COLUMN``."""
         return self.get_ops_by_src_range(src_loc)
 
-    def get_ops_by_src_range(self, src_rng: SourceRanges | str) -> list[IndexedOperation]:
+    def get_ops_by_src_range(self, src_rng: Source) -> list[IndexedOperation]:
         """Return the operations whose source overlaps ranges."""
-        ranges = SourceRanges.from_str(src_rng) if isinstance(src_rng, str) else src_rng
-        found = self._lineage.overlapping(ranges.ranges, self.stage)
+        found = self._lineage.overlapping(SourceRanges.of(src_rng).ranges, self.stage)
         return [IndexedOperation(self, one) for one in found]
 
     def ranges(self, indices: Iterable[int]) -> SourceRanges:

@@ -200,26 +200,101 @@ def test_partial_uses_the_rest_of_a_dump(folder: Path) -> None:
     )
 
 
+def test_a_value_may_have_the_name_that_mlir_prints(folder: Path) -> None:
+    run = track(*DUMPS, "--from", "%3")
+    assert run.stderr == "actiondbg: two.mlir has no %3: MLIR prints %second so.\n"
+    assert run.stdout == track(*DUMPS, "--from", "%second").stdout
+    # A name of the file is that of the file, whatever MLIR prints.
+    (folder / "two.mlir").write_text(CONVOLUTIONS.replace("%first", "%30"))
+    assert "%second so" in track(*DUMPS, "--from", "%3").stderr
+    (folder / "two.mlir").write_text(CONVOLUTIONS.replace("%first", "%3"))
+    run = track(*DUMPS, "--from", "%3")
+    assert run.stderr == ""
+    assert run.stdout.startswith("two.mlir:8: %3 = linalg.conv_2d_nhwc_hwcf\n")
+    run = track(*DUMPS, "--from", "%9")
+    assert run.stderr == "actiondbg: No operation of two.mlir defines %9.\n"
+
+
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
-        ("show(", "actiondbg: line 1 is not Python: '(' was never closed."),
-        ("1\n\n1/0", "actiondbg: line 3 of standard input: ZeroDivisionError: division by zero"),
-        ("track(3)", "actiondbg: Expected operations of an index, got 3."),
-        ("track([3])", "actiondbg: Expected operations of an index, got 3."),
-        ("track('x')", "actiondbg: Invalid source range 'x': write FILE:LINE:COLUMN or"),
+        ("1\n\n1/0", "line 3 of standard input: ZeroDivisionError: division by zero"),
+        ("track(3)", "line 1 of standard input: Expected operations of an index, got 3."),
+        ("track([3])", "line 1 of standard input: Expected operations of an index, got 3."),
+        (
+            "track('x')",
+            "line 1 of standard input: Invalid source range 'x': write FILE:LINE:COLUMN or "
+            "FILE:LINE:COLUMN-LINE:COLUMN.",
+        ),
         (
             "src(SourceRanges.from_str('no.mlir:1:1'))",
-            "actiondbg: The source 'no.mlir' cannot be read: No such file or directory.",
+            "line 1 of standard input: The source 'no.mlir' cannot be read: No such file or "
+            "directory.",
         ),
     ],
 )
-def test_statement_that_fails_ends_the_shell(folder: Path, statements: str, message: str) -> None:
-    run = track(*DUMPS, statements=f"{statements}\nprint('not reached')\n")
+def test_the_shell_continues_after_a_statement_that_fails(
+    folder: Path, statements: str, message: str
+) -> None:
+    run = track(*DUMPS, statements=f"{statements}\nprint('reached')\nnone\n")
     assert run.returncode == 1
-    assert run.stderr.startswith(message)
-    assert len(run.stderr.splitlines()) == 1
-    assert "not reached" not in run.stdout
+    last = statements.count("\n") + 3
+    assert run.stderr == (
+        f"actiondbg: {message}\n"
+        f"actiondbg: line {last} of standard input: NameError: name 'none' is not defined\n"
+    )
+    assert run.stdout.endswith("reached\n")
+
+
+def test_nothing_runs_of_a_text_that_is_no_python(folder: Path) -> None:
+    run = track(*DUMPS, statements="print('not reached')\nshow(")
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == "actiondbg: line 2 is not Python: '(' was never closed.\n"
+
+
+TRACK_SRC = """
+conv = op_index.get_ops_by_name("%2")[0]
+str(conv.op.attributes["strides"])
+conv.op.operands[0].get_name(), conv.op.results[0].get_name()
+print(op_index.get_info_by_op(conv.op.parent).op_name)
+op_index.info_by_op[conv.op] == conv == op_index.operations[conv.unique_id]
+print(str(conv.op).splitlines()[0][:33])
+conv.dump()
+dump_infos([conv], indent=2)
+dump_infos([conv], 4, content=False)
+(conv.src_rng.start.line, conv.src_rng.start.column, conv.src_rng.end.line)
+conv.src_rng.contains(SourceLocation.from_str("two.mlir:8:14"))
+both = conv.src_rng.merge(op_index.get_ops_by_name("%3")[0].src_rng)
+both, both.contains(conv.src_rng), conv.src_rng.contains(both)
+[op.op_name for op in op_index.get_ops_by_src_range(both)]
+conv.src_rng.try_merge(SourceRange.from_str("other.mlir:1:1")) == conv.src_rng
+conv.src_rng.merge(SourceRange.unknown()) == conv.src_rng
+"""
+
+
+def test_words_of_mlir_track_src(folder: Path) -> None:
+    run = track(*DUMPS, statements=TRACK_SRC)
+    assert run.stderr == ""
+    described = """linalg.conv_2d_nhwc_hwcf %2
+  unique id: builtin.module[0]/func.func[1]/%2
+  source:    two.mlir:8:14
+"""
+    assert run.stdout.splitlines() == [
+        "'dense<1> : vector<2xi64>'",
+        "('%arg0', '%2')",
+        "func.func",
+        "True",
+        "%2 = linalg.conv_2d_nhwc_hwcf {di",
+        *described.splitlines(),
+        *(f"  {line}" for line in described.splitlines()),
+        *(f"    {line}" for line in described.splitlines()),
+        "(8, 14, 8)",
+        "True",
+        "(<two.mlir:8:14-13:15>, True, False)",
+        "['linalg.conv_2d_nhwc_hwcf', 'linalg.conv_2d_nhwc_hwcf']",
+        "True",
+        "True",
+    ]
 
 
 def test_three_stages_in_the_python_shell(folder: Path) -> None:

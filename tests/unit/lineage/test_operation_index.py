@@ -17,7 +17,7 @@ from actiondbg.lineage.dumps.index_functions import (
     track_ops,
 )
 from actiondbg.lineage.dumps.operation_index import OperationIndex
-from actiondbg.lineage.dumps.source_ranges import SourceRanges
+from actiondbg.lineage.dumps.source_ranges import SourceLocation, SourceRanges
 
 INPUT = """module {
   func.func @f(%arg0: i32, %arg1: i1) -> i32 {
@@ -159,3 +159,38 @@ def test_ranges_overlap_as_sets(index: OperationIndex) -> None:
     assert not unknown.overlaps(unknown)
     with pytest.raises(UsageError, match=r"Invalid source range 'src.py:5'"):
         SourceRanges.from_str("src.py:5")
+
+
+def test_ranges_are_merged_from_the_first_position_to_the_last(index: OperationIndex) -> None:
+    (sub,) = index.get_ops_by_type("arith.subi")  # src.py:1:1 and src.py:20:1, nothing between
+    source = sub.src_rng
+    assert (str(source.start), str(source.end)) == ("src.py:1:1", "src.py:20:1")
+    assert source.contains("src.py:20:1")
+    assert not source.contains("src.py:5:1")
+    hull = source.merge(source)
+    assert str(hull) == "src.py:1:1-20:1"
+    assert hull.contains(SourceLocation.from_str("w/src.py:5:1"))
+    assert not hull.contains("other.py:5:1")
+    unknown = SourceRanges.unknown()
+    assert unknown.start.is_unknown
+    assert not hull.contains(unknown)
+    assert not unknown.contains(hull)
+    assert (unknown.merge(hull), hull.merge(unknown)) == (hull, hull)
+    other = SourceRanges.from_str("other.py:1:1")
+    assert hull.try_merge(other) == hull
+    with pytest.raises(
+        UsageError, match=r"Source ranges of 'src.py' and 'other.py' cannot be merged"
+    ):
+        hull.merge(other)
+    with pytest.raises(UsageError, match=r"Invalid source position 'src.py:1:1-2:2'"):
+        SourceLocation.from_str("src.py:1:1-2:2")
+    places = SourceLocation.from_strs(["src.py:10:5", "src.py:2:15", "src.py:10:3"])
+    assert [str(one) for one in sorted(places)] == ["src.py:2:15", "src.py:10:3", "src.py:10:5"]
+
+
+def test_operations_without_bindings_are_those_of_the_text(index: OperationIndex) -> None:
+    (add,) = index.get_ops_by_name("%0")
+    index.parsed.__dict__["_parsed"] = None
+    assert add.op == add.operation
+    assert str(add.op).strip().startswith("%0 = arith.addi")
+    assert index.get_info_by_op(add.op.parent) == add.parent

@@ -110,6 +110,7 @@ class Stage:
         is_listing: whether the text is no IR, but lists the operations: the run ended without an
             output.
         actions: the number of actions that had begun then; None for all, or if it is unknown.
+        is_part: whether only functions of the module are known then.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Stage:
     locations: Sequence[Location]
     is_listing: bool = False
     actions: int | None = None
+    is_part: bool = False
 
     @property
     def title(self) -> str:

@@ -24,6 +24,9 @@ _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
 _NO_OUTPUT = (
     "The run has no output: the last stage is the IR at the end of the run, or of its recording."
 )
+_ONLY_FUNCTIONS = (
+    "print the module too, with --mlir-print-ir-before-all or --mlir-print-ir-module-scope"
+)
 
 Dumps = Annotated[
     tuple[str, ...],
@@ -149,6 +152,9 @@ def _recorded(
         lineage = lineage_of(source.recording, remap)
         if lineage.stages[-1].is_listing:
             print_notice(_NO_OUTPUT)
+        parts = [one.name for one in lineage.stages if one.is_part]
+        if parts:
+            print_notice(f"Only functions are known {' and '.join(parts)}: {_ONLY_FUNCTIONS}.")
         yield lineage
 
 

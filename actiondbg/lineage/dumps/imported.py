@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
@@ -15,7 +17,9 @@ from actiondbg.recording.session.descriptions import ActionDescriptions
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
+    from actiondbg.recording.session.imported_ir import ImportedIR
 
+_INPUT = "input"
 _NODES = 1 << 24  # numbers of operations of a stage; no text of a log has more
 
 
@@ -26,10 +30,14 @@ class ImportedStage(Stage):
         name: what users call it.
         first_node: the number of its first operation.
         text: returns its text.
+        is_part: whether the log shows only functions of the module there.
     """
 
-    def __init__(self, name: str, first_node: int, text: Callable[[], str]) -> None:
+    def __init__(
+        self, name: str, first_node: int, text: Callable[[], str], *, is_part: bool = False
+    ) -> None:
         self.name = name
+        self.is_part = is_part
         self._first_node = first_node
         self._read = text
 
@@ -43,7 +51,7 @@ class ImportedStage(Stage):
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         scanned = scan(self._read(), self.name, first_node=self._first_node, partial=True)
-        vars(self).update(vars(scanned.stage))
+        vars(self).update(vars(scanned.stage), is_part=self.is_part)
         return vars(self)[attribute]
 
 
@@ -71,7 +79,8 @@ def stages_of(recording: Recording) -> list[Stage]:
     """Return the stages of an import, in the order of time.
 
     They are the module before the first pass, if the log shows it, and after each pass on the
-    module that changed it, or series of passes on functions.
+    module that changed it, or series of passes on functions. Before the first dump of the module
+    they may be only its functions (``is_part``).
 
     Args:
         recording: an import.
@@ -80,25 +89,41 @@ def stages_of(recording: Recording) -> list[Stage]:
         UsageError: the log never shows the module before and after a pass.
     """
     describe = ActionDescriptions(recording, ActionColumns(recording))
-    known: list[tuple[str, int]] = []
-    last = ""
+    known: list[_Shown] = []
     for name, event in _points(describe):
-        try:
-            text = describe.ir.module(event)
-        except NotRecorded:
-            continue
-        if text != last:
-            known.append((name, event))
-            last = text
+        shown = next(_shown(describe, name, event), None)
+        if shown is not None and (not known or known[-1].read() != shown.read()):
+            known.append(shown)
     if len(known) < 2:
         raise UsageError(
             f"{recording.path} does not show the module before and after a pass: import a log of "
             "--mlir-print-ir-before-all and --mlir-print-ir-after-all."
         )
     return [
-        ImportedStage(name, number * _NODES + 1, lambda event=event: describe.ir.module(event))
-        for number, (name, event) in enumerate(known)
+        ImportedStage(one.name, number * _NODES + 1, one.read, is_part=one.is_part)
+        for number, one in enumerate(known)
     ]
+
+
+class _Shown(NamedTuple):
+    name: str
+    read: Callable[[], str]
+    is_part: bool
+
+
+def _shown(describe: ActionDescriptions, name: str, event: int) -> Iterator[_Shown]:
+    """Iterate over what the log shows at an event: the module, or else its functions."""
+    ir = cast("ImportedIR", describe.ir)
+    first = ir.first_functions if name == _INPUT else None
+    if first is not None:
+        actions, text = describe.actions, first[1]
+        place, _ = actions.line.at(first[0])
+        name = f"after {actions.words('name').of(place)} #{actions.ordinal(place)}"
+        yield _Shown(name, lambda: text, is_part=True)
+    for read, is_part in ((ir.module, False), (ir.functions, True)):
+        with suppress(NotRecorded):
+            read(event)
+            yield _Shown(name, partial(read, event), is_part)
 
 
 def _points(describe: ActionDescriptions) -> Iterator[tuple[str, int]]:
@@ -107,7 +132,7 @@ def _points(describe: ActionDescriptions) -> Iterator[tuple[str, int]]:
     outermost = [place for place in range(actions.count) if not line.depth(place)]
     if not outermost:
         return
-    yield "input", int(line.begins[outermost[0]])
+    yield _INPUT, int(line.begins[outermost[0]])
     names, functions = actions.words("name"), actions.words("function")
     for place, following in zip(outermost, [*outermost[1:], None], strict=True):
         is_in_series = following is not None and functions.of(following) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,40 @@ class ImportedIR:
         if self._holds_modules or not texts.all:
             raise self._not_shown("the module", event)
         return module_of([self._checked(texts, one, event) for one in texts.all])
+
+    def functions(self, event: int) -> str:
+        """Return the functions that the log shows before its first dump of the module, as a module.
+
+        Raises:
+            NotRecorded: it shows none, or the whole module.
+        """
+        texts, found = self._texts(event), list[str]()
+        for one in texts.all if all(one.name != MODULE for one in texts.all) else ():
+            with suppress(NotRecorded):
+                found.append(self._checked(texts, one, event))
+        if not found:
+            raise self._not_shown("any function", event)
+        return module_of(found)
+
+    @cached_property
+    def first_functions(self) -> tuple[int, str] | None:
+        """The functions after the first pass, and the event at which the last of them was there.
+
+        None if the log shows the module before, or functions after different passes only: as
+        passes on functions do not depend on others, their texts need not be of one time.
+        """
+        ids, firsts = self._ir.numbers("operation").tolist(), dict[int, int]()
+        for row in self._in_order.tolist():
+            if ids[row] in self._module_ids:
+                break
+            firsts.setdefault(ids[row], row)
+        rows = list(firsts.values())
+        places = self._actions.numbering.places(self._ir.numbers("ordinal")[rows])
+        passes = {self._actions.words("name").of(place) for place in places.tolist()}
+        if len(passes) != 1 or any(self._ir.words("when").of(row) == "before" for row in rows):
+            return None
+        text = module_of([self._text(id, row) for id, row in firsts.items()])
+        return int(max(self._events[rows])), text
 
     def operation(self, id: int, event: int) -> str:
         """Return an operation.

@@ -10,6 +10,7 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.lineage.source import open_lineage
 from actiondbg.recording.imported.importer import import_log
+from tests.paths import COMMAND
 
 SOURCE = """\
 func.func @f(%x: i32) -> i32 {
@@ -56,9 +57,32 @@ def test_the_input_is_put_together_from_what_is_printed_later(
     assert [one.name for one in found] == ["llvm.fmul"]
 
 
-def test_a_function_that_was_changed_before_it_was_printed_is_unknown(
+def test_functions_answer_for_a_module_that_is_never_printed_before(
     mlir_opt: str, tmp_path: Path
 ) -> None:
     run = import_of(mlir_opt, tmp_path, "--mlir-print-ir-after-all")
+    lineage = open_lineage(run).lineage
+    titles = [(one.name.split(" #")[0], one.is_part) for one in lineage.stages]
+    assert titles == [
+        ("after canonicalize", True),
+        ("after convert-arith-to-llvm", True),
+        ("after convert-func-to-llvm", False),
+    ]
+    first, second, last = lineage.stages
+    assert [one.symbol for one in first.named("func.func")] == ["f", "none", "g"]
+    for product in first.named("arith.mulf"):
+        for stage in (second, last):
+            found = lineage.track([product], stage).operations
+            assert [one.name for one in found] == ["llvm.fmul"]
+    answer = subprocess.run(
+        [COMMAND, "track", str(run), "--from", "arith.mulf"], capture_output=True, text=True
+    )
+    assert answer.returncode == 0
+    names = " and ".join(one.name for one in lineage.stages if one.is_part)
+    assert answer.stderr.startswith(f"actiondbg: Only functions are known {names}: print the")
+
+
+def test_functions_after_a_single_pass_are_refused(mlir_opt: str, tmp_path: Path) -> None:
+    run = import_of(mlir_opt, tmp_path, "--mlir-print-ir-after=canonicalize")
     with pytest.raises(UsageError, match="does not show the module before and after a pass"):
         _ = open_lineage(run).lineage.stages

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
+from dataclasses import replace
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
+from actiondbg.recording.format.arrow import Ints
+
+_MODULE = "builtin.module"
 
 
 class ChainLineage(GraphLineage):
@@ -108,6 +112,31 @@ class ChainLineage(GraphLineage):
         ordinal = found.ordinal and found.ordinal + self._first_ordinals[run]
         return found._replace(node=node, ordinal=ordinal)
 
+    def _paired(self, at: int, printed: Stage, parsed: Stage) -> Ints:
+        """Return the indices of the operations of two stages that are the same, in pairs.
+
+        The operations of both have to be the same ones, but for modules around them: which is
+        which of operations with the same name, only the order shows.
+        """
+        columns = [np.arange(len(printed)), np.arange(len(parsed))]
+        if list(printed.names) != list(parsed.names):
+            columns = [_without_modules(printed), _without_modules(parsed)]
+        ours, theirs = (
+            [stage.names[index] for index in column]
+            for stage, column in zip((printed, parsed), columns, strict=True)
+        )
+        if ours != theirs:
+            number, one, other = next(
+                (number, one, other)
+                for number, (one, other) in enumerate(zip_longest(ours, theirs), 1)
+                if one != other
+            )
+            raise UsageError(
+                f"{self._names[at]} parsed other IR than {self._names[at - 1]} printed: operation "
+                f"{number} is {other or 'missing'}, not {one or 'there'}."
+            )
+        return np.stack(columns, axis=1)
+
     @staticmethod
     def _run_of(number: int, firsts: Sequence[int]) -> int:
         return int(np.searchsorted(firsts[1:-1], number, side="right"))
@@ -119,39 +148,17 @@ class ChainLineage(GraphLineage):
             raise UsageError(
                 f"{self._names[at - 1]} ended before its IR was complete: its output is unknown."
             )
-        pairs = aligned(printed.names, parsed.names)
-        if not len(pairs):
-            raise UsageError(
-                f"{self._names[at]} parsed other IR than {self._names[at - 1]} printed: they have "
-                "no operation in common."
-            )
+        pairs = self._paired(at, printed, parsed)
         sources = np.asarray(printed.nodes, np.int64)[pairs[:, 0]] + self._first_nodes[at - 1]
         targets = np.asarray(parsed.nodes, np.int64)[pairs[:, 1]] + self._first_nodes[at]
         return Edges.of(sources, targets, Evidence.SAME, np.zeros(len(pairs), np.int64))
 
 
-def aligned(printed: Sequence[str], parsed: Sequence[str]) -> np.ndarray[tuple[int, int]]:
-    """Return the indices of the operations that two lists of names have in common, in pairs."""
-    if list(printed) == list(parsed):
-        indices = np.arange(len(printed))
-        return np.stack([indices, indices], axis=1)
-    blocks = SequenceMatcher(None, printed, parsed, autojunk=False).get_matching_blocks()
-    pairs = [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]
-    return np.array(pairs, np.int64).reshape(-1, 2)
+def _without_modules(stage: Stage) -> Ints:
+    """Return the indices of operations: a tool that reads a text adds the module around it."""
+    return np.array([at for at, name in enumerate(stage.names) if name != _MODULE], np.int64)
 
 
 def _numbered(stage: Stage, name: str, first: int) -> Stage:
     """Return a stage with another name, its operations numbered from ``first`` on."""
-    return Stage(
-        name=name,
-        text=stage.text,
-        nodes=[node + first for node in stage.nodes],
-        names=stage.names,
-        parents=stage.parents,
-        lines=stage.lines,
-        last_lines=stage.last_lines,
-        results=stage.results,
-        symbols=stage.symbols,
-        symbol_uses=stage.symbol_uses,
-        locations=stage.locations,
-    )
+    return replace(stage, name=name, nodes=[node + first for node in stage.nodes])

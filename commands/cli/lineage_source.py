@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.locations.location_index import LocationIndex
     from actiondbg.lineage.stage import Operation, Stage
+    from actiondbg.recording.recording import Recording
 
 _MOST_NAMES = 3  # of a notice
 _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
@@ -31,7 +32,7 @@ _ONLY_FUNCTIONS = (
 Dumps = Annotated[
     tuple[str, ...],
     Option("--input", "A.mlir", help="a dump of the input, instead of a recording"),
-    Option("--then", "B.mlir", help="a later dump; may be repeated"),
+    Option("--then", "B.mlir", help="a later dump or recording; may be repeated"),
 ]
 Remap = Annotated[
     tuple[str, ...],
@@ -78,7 +79,7 @@ def opened_lineage(
     Args:
         words: a recording, or a tool with its arguments, or a chain of tools with ``--then --``
             between them; empty if there are dumps.
-        dumps: files of IR, in the order of the compilation.
+        dumps: files of IR, in the order of the compilation; or recordings that follow another.
         remap: ``OLD=NEW`` names of source files, for dumps and imports.
         partial: use what can be read of a damaged recording or dump.
         after: ``#N`` or a pass, after which there is a stage: of a tool beside the output, of a
@@ -87,6 +88,11 @@ def opened_lineage(
     Raises:
         ActiondbgError: the source is missing, or cannot be read.
     """
+    if is_chain(words, dumps):
+        lineage = _of_recordings([*words, *dumps], after, partial)
+        _note_end(lineage)
+        yield lineage
+        return
     if dumps and words:
         raise UsageError(f"{words[0]!r} and dumps are given: choose one of them.")
     if not dumps and not words:
@@ -101,7 +107,8 @@ def opened_lineage(
         raise UsageError("--remap is for dumps: a run knows its operations.")
     tools = _chained(words)
     if len(tools) > 1:
-        with _of_chain(tools) as lineage:
+        with _of_chain(tools, after) as lineage:
+            _note_end(lineage)
             yield lineage
         return
     if after is not None and not names_recording(words):
@@ -150,8 +157,7 @@ def _recorded(
         if remap and not source.recording.header.imported:
             raise UsageError("--remap is for dumps: a recording knows its operations.")
         lineage = lineage_of(source.recording, remap)
-        if lineage.stages[-1].is_listing:
-            print_notice(_NO_OUTPUT)
+        _note_end(lineage)
         parts = [one.name for one in lineage.stages if one.is_part]
         if parts:
             print_notice(f"Only functions are known {' and '.join(parts)}: {_ONLY_FUNCTIONS}.")
@@ -209,27 +215,51 @@ def _chained(words: Sequence[str]) -> list[list[str]]:
     return tools
 
 
+def _note_end(lineage: Lineage) -> None:
+    if lineage.stages[-1].name.partition(" of ")[0] == "end":
+        print_notice(_NO_OUTPUT)
+
+
+def is_chain(words: Sequence[str], then: Sequence[str]) -> bool:
+    """Whether a source and what follows ``--then`` are recordings."""
+    return bool(then) and all(names_recording([one]) for one in (*words[:1], *then)) and any(words)
+
+
+def _of_recordings(paths: Sequence[str], after: str | None, partial: bool) -> Lineage:
+    from actiondbg.lineage.source import chain_of
+    from actiondbg.recording import open_recording
+
+    runs = [open_recording(path, partial=partial) for path in paths]
+    for one in runs:
+        if one.cut is not None:
+            print_notice(one.cut)
+    return chain_of(runs, [Path(path).name for path in paths], after)
+
+
 @contextmanager
-def _of_chain(tools: Sequence[list[str]]) -> Generator[Lineage]:
+def _of_chain(tools: Sequence[list[str]], after: str | None) -> Generator[Lineage]:
     """Run tools, each with what the one before it wrote as its standard input."""
-    from actiondbg.lineage.chain import ChainLineage
-    from actiondbg.lineage.recorded.lineage import RecordedLineage
+    from actiondbg.commands.cli.recording_source import open_source
+    from actiondbg.lineage.source import chain_of
     from actiondbg.support.scratch_directory import scratch_directory
 
+    for tool in tools:
+        if names_recording(tool):
+            raise ActiondbgError(
+                f"{tool[0]!r} is not a tool: a chain runs each of its tools. A chain of "
+                "recordings is written A.adbrec --then B.adbrec, without '--'."
+            )
     with ExitStack() as stack:
         directory = stack.enter_context(scratch_directory("trace"))
-        runs: list[RecordedLineage] = []
-        names: list[str] = []
+        runs: list[Recording] = []
         given: str | None = None
         for number, tool in enumerate(tools, 1):
             written = str(directory / f"{number}.mlir")
-            run = stack.enter_context(_recorded(tool, False, written, given))
-            if not isinstance(run, RecordedLineage) or names_recording(tool):
-                raise ActiondbgError(f"{tool[0]!r} is not a tool: a chain runs each of its tools.")
-            runs.append(run)
-            names.append(f"{Path(tool[0]).name} {number}")
+            run = open_source(tool, "trace", lineage=True, stdin=given, stdout=written)
+            runs.append(stack.enter_context(run).recording)
             given = written
-        yield ChainLineage(runs, names)
+        names = [f"{Path(tool[0]).name} {number}" for number, tool in enumerate(tools, 1)]
+        yield chain_of(runs, names, after)
 
 
 def chosen_operations(

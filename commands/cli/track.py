@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.cli.lineage_source import (
     chosen_operations,
+    is_chain,
     opened_lineage,
     source_words,
     split_tool,
@@ -26,6 +27,7 @@ examples:
   actiondbg track --from in.mlir:12 -- mlir-opt in.mlir --canonicalize --cse
   actiondbg track run.adbrec --back --from llvm.fmul
   actiondbg track --from in.mlir:12 -- mlir-opt in.mlir --cse --then -- mlir-opt --convert-to-llvm
+  actiondbg track first.adbrec --then second.adbrec --from in.mlir:12
   actiondbg track --input a.mlir --then b.mlir --from a.mlir:12
   actiondbg track --input a.mlir --then b.mlir --back --from llvm.fmul --json
   actiondbg track --input a.mlir --then b.mlir
@@ -53,7 +55,9 @@ class TrackOptions(Options):
     ] = ()
     then: Annotated[
         tuple[str, ...],
-        Option("--then", "B.mlir", help="IR of a later stage; may be repeated"),
+        Option(
+            "--then", "B.mlir", help="IR of a later stage, or a later recording; may be repeated"
+        ),
         Option("--track-mlir", "B.mlir", help="the same as --then"),
     ] = ()
     what: Annotated[
@@ -130,18 +134,21 @@ def run(argv: list[str]) -> int:
         parser.error("give one input, and later dumps with --then B.mlir")
     dumps = [*options.input, *options.then]
     source = source_words(options.recording, tool)
-    if not options.input and (options.then or not source):
+    joins = not options.input and is_chain(source, options.then)
+    if options.recording and options.then and not joins:
+        parser.error("a recording is followed by recordings: A.adbrec --then B.adbrec")
+    if not options.input and not joins and (options.then or not source):
         parser.error(
             "the source is missing: a recording, --input A.mlir --then B.mlir, or a tool after --"
         )
     need_packages("actiondbg track")
-    if dumps and not options.what:
+    if dumps and not joins and not options.what:
         return _run_shell(dumps, options)
     if not options.what:
         parser.error("the operations are missing: give --from FILE:LINE, %value, @symbol or a name")
-    if len(dumps) == 1 and options.related:
+    if len(dumps) == 1 and options.related and not joins:
         dumps *= 2  # related operations need no later dump
-    if len(dumps) == 1:
+    if len(dumps) == 1 and not joins:
         parser.error("a later stage is missing: give one with --then B.mlir")
     with opened_lineage(
         source,

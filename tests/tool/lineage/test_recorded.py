@@ -521,6 +521,69 @@ def test_a_chain_of_tools_is_joined_by_its_ir(mlir_opt: str) -> None:
     assert back.operation.name == "arith.muli"
 
 
+TWO_TOOLS = (["--canonicalize"], ["--pass-pipeline=builtin.module(convert-arith-to-llvm,cse)"])
+
+
+def recorded_one_after_the_other(tool: str) -> tuple[str, str]:
+    """Record two tools, of which the second one reads what the first one wrote."""
+    Path("in.mlir").write_text(CONSTANTS)
+    record([tool, "in.mlir", *TWO_TOOLS[0]], "one.adbrec", lineage=True, stdout="1")
+    record([tool, *TWO_TOOLS[1]], "two.adbrec", lineage=True, stdin="1", stdout="2")
+    return "one.adbrec", "two.adbrec"
+
+
+def test_recordings_are_joined_as_tools_are(mlir_opt: str) -> None:
+    first, second = recorded_one_after_the_other(mlir_opt)
+    joined = command_line.run("track", first, "--then", second, "--from", "arith.addi")
+    assert joined.stderr == ""
+    assert "output of two.adbrec" in joined.stdout and " llvm.add " in joined.stdout
+    tools = [mlir_opt, "in.mlir", *TWO_TOOLS[0], "--then", "--", mlir_opt, *TWO_TOOLS[1]]
+    live = command_line.run("track", "--from", "arith.addi", "--", *tools)
+    renamed = joined.stdout.replace(first, "mlir-opt 1").replace(second, "mlir-opt 2")
+    assert renamed == live.stdout
+    kinds = command_line.run("lineage", first, "--then", second, "--kinds", "arith.muli")
+    assert "-> llvm.mul" in kinds.stdout
+    chain = open_lineage(first, then=[second]).lineage
+    assert isinstance(chain, ChainLineage)
+
+
+@pytest.mark.parametrize(
+    ("to", "kind", "run"),
+    [
+        ("canonicalize", "arith.muli", "canonicalize #1 of one"),
+        ("#1", "arith.muli", "canonicalize #1 of one"),
+        ("convert-arith-to-llvm", "llvm.mul", r"convert-arith-to-llvm #\d+ of two"),
+    ],
+)
+def test_a_chain_is_tracked_up_to_a_pass_of_any_tool(
+    mlir_opt: str, to: str, kind: str, run: str
+) -> None:
+    first, second = recorded_one_after_the_other(mlir_opt)
+    found = command_line.run("track", first, "--then", second, "--from", "arith.muli", "--to", to)
+    assert re.search(rf"line \d+ after {run}.adbrec: {kind}\n", found.stdout), found
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (
+            ("two.adbrec", "--then", "one.adbrec"),
+            r"one.adbrec parsed other IR than two.adbrec printed: operation \d+ is [\w.]+, not "
+            r"[\w.]+\.",
+        ),
+        (("one.adbrec", "--then", "two.adbrec", "--to", "inline"), "No pass 'inline' runs: .*"),
+        (("one.adbrec", "--then", "two.adbrec", "--to", "#9999"), "There is no action #9999: .*"),
+    ],
+)
+def test_recordings_that_do_not_follow_one_another_are_refused(
+    mlir_opt: str, args: tuple[str, ...], message: str
+) -> None:
+    recorded_one_after_the_other(mlir_opt)
+    found = command_line.run("track", *args, "--from", "*")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert re.fullmatch(f"actiondbg: {message}\n", found.stderr), found.stderr
+
+
 def test_a_recording_without_lineage_names_the_way_to_record_it(mlir_opt: str) -> None:
     Path("in.mlir").write_text(CONSTANTS)
     done = record([mlir_opt, "in.mlir", "--cse"], "run.adbrec", stdout=os.devnull)

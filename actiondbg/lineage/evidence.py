@@ -17,6 +17,8 @@ class Evidence(StrEnum):
     MODIFIED = "modified"  # the same operation, changed in place
     MOVED = "moved"  # the same operation, at another place
     OUTLINED = "outlined"  # the same operation, moved into another function
+    # Inserted by the action that erased the other, and computes the same from the same constants.
+    RECOMPUTED = "recomputed"
     SAME = "same"  # the same operation, printed by one tool and parsed by the next
     # Inserted, with its location, by the application of a pattern that erased the other.
     REWRITTEN = "rewritten"

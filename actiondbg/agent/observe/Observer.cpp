@@ -114,6 +114,8 @@ void Observer::placed(Operation *op) {
   notifyWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
   if (!innermost)
     return;
+  if (!wasPlaced && recorder && Recorder::followsLineage())
+    recorder->uses(op, id, ordinalNow());
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
   if (!isTallied)
     return countOnly(kind);

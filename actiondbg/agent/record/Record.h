@@ -78,8 +78,10 @@ struct StageRow {
   uint64_t text;
 };
 
-/// How one operation was made from another, where no change reports it.
-enum class LinkKind : uint8_t { Cloned, Replaced, ReplacedByArgument };
+/// How one operation was made from another, where no change reports it, or
+/// which other one defines an operand of a new operation, 0 for an argument of
+/// a block; one link an operand, in order.
+enum class LinkKind : uint8_t { Cloned, Replaced, ReplacedByArgument, Uses };
 
 /// Creates a file for appending, on a descriptor above those that a tool may
 /// rely on. Returns a negative number on failure.

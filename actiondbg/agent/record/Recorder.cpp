@@ -221,6 +221,13 @@ void Recorder::link(LinkKind kind, uint64_t ordinal, uint32_t id,
   links.pack({int64_t(ordinal - 1), int64_t(id)}, {uint64_t(kind), difference});
 }
 
+void Recorder::uses(Operation *op, uint32_t id, uint64_t ordinal) {
+  for (Value value : op->getOperands()) {
+    Operation *definer = value ? value.getDefiningOp() : nullptr;
+    link(LinkKind::Uses, ordinal, id, definer ? ids.of(definer) : 0);
+  }
+}
+
 void Recorder::replacements(const Changed &change) {
   llvm::ArrayRef<ValueName> by = change.detail.by;
   uint32_t last = 0;

@@ -155,6 +155,8 @@ public:
   }
   /// Records how an operation was made from another.
   void link(LinkKind kind, uint64_t ordinal, uint32_t id, uint32_t from);
+  /// Records which operations define the operands of a new one, one link each.
+  void uses(mlir::Operation *op, uint32_t id, uint64_t ordinal);
   /// Records the operations, after the first, by which one is replaced.
   void replacements(const Changed &change);
   /// Whether the lineage of operations is recorded: clones, all replacements,

@@ -65,7 +65,7 @@ class OperationTexts:
         if kind == SYMBOLS:
             return self.path(index)
         line = self.stage.text_lines[self.stage.lines[index] - 1]
-        return _constant_value(line) if kind == CONSTANTS else _plain(line)
+        return constant_value(line) if kind == CONSTANTS else _plain(line)
 
     def path(self, index: int) -> str:
         """Return the symbols that an operation and those around it define."""
@@ -109,9 +109,14 @@ def _plain(line: str) -> str:
 
 
 @lru_cache(_KNOWN_TEXTS)
-def _constant_value(line: str) -> str:
-    """Return the value of a constant, or of a global, with its type; empty for none."""
-    text = _right_side(line)
+def constant_value(line: str, *, exactly: bool = False) -> str:
+    """Return the value of a constant, or of a global, with its type; empty for none.
+
+    Args:
+        line: the operation.
+        exactly: keep all digits of numbers, as both texts are printed by MLIR.
+    """
+    text = _RESULTS.sub("", without_location(line.rstrip())) if exactly else _right_side(line)
     dense = _DENSE.search(text)
     if dense:
         declared = _DECLARED.search(text)

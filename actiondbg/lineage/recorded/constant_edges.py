@@ -8,10 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from actiondbg.lineage.dumps.operation_texts import CONSTANTS, OperationTexts, is_distinctive
+from actiondbg.lineage.dumps.operation_texts import (
+    CONSTANTS,
+    OperationTexts,
+    constant_value,
+    is_distinctive,
+)
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.stage import Operation, Stage, symbol_around
+from actiondbg.lineage.stage import Operation, Stage, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
 
 _SPLAT = re.compile(r"dense<([^<>,\[\]]+)> : (?:[\d?]+x)*(\w+)")
@@ -79,10 +84,25 @@ class ConstantEdges:
         erased = [one for one in near if self._erasers.get(one.node) == maker]
         if len(erased) == 1:
             return erased
-        if _COMMON.match(key) or not is_distinctive(key):
+        if is_common(key) or not is_distinctive(key):
             return ()
         candidates = near or olds
         return candidates if len(candidates) == 1 else ()
+
+
+def is_common(value: str) -> bool:
+    """Whether passes make a value themselves."""
+    return bool(_COMMON.match(value))
+
+
+def constant_values(stage: Stage) -> dict[int, str]:
+    """Return the values of the constants of a stage, as printed, by number; those of splats."""
+    found: dict[int, str] = {}
+    for index, name in enumerate(stage.names):
+        if is_constant(name):
+            value = constant_value(stage.text_lines[stage.lines[index] - 1], exactly=True)
+            found[stage.nodes[index]] = _SPLAT.sub(r"\1 : \2", value)
+    return {number: value for number, value in found.items() if value}
 
 
 def _by_value(stage: Stage) -> dict[str, list[int]]:

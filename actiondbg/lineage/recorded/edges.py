@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,6 +11,8 @@ import numpy as np
 from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.recorded.actions import RecordedActions
+from actiondbg.lineage.recorded.computations import Computations, Values
+from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
 
@@ -58,11 +61,13 @@ class Described(NamedTuple):
         locations: the location of each, as a code; -1 for an unknown one.
         names: the name of each, as a code; -1 for an unknown one.
         constants: whether each is a constant.
+        forwards: whether the result of each is its operand in another shape.
     """
 
     locations: Ints
     names: Ints
     constants: Bools
+    forwards: Bools
 
 
 class EdgeBuilder:
@@ -72,13 +77,22 @@ class EdgeBuilder:
         recording: made with ``record --lineage``.
         actions: its actions.
         operations: what is known of its operations.
+        operands: of its operations.
+        values: of constants, by number, as texts show them.
     """
 
     def __init__(
-        self, recording: Recording, actions: RecordedActions, operations: Described
+        self,
+        recording: Recording,
+        actions: RecordedActions,
+        operations: Described,
+        operands: Operands,
+        values: Mapping[int, str],
     ) -> None:
         self._actions = actions
         self._operations = operations
+        self._operands = operands
+        self._values = values
         self._changes = RecordedChanges(recording, actions)
         self._table: Any = recording.table("links")
         self._inserted = self._changes.of_kind("inserted")
@@ -90,6 +104,7 @@ class EdgeBuilder:
         clones = self._links("cloned")
         cloned = self._made_by(clones.sources, clones.operations, Evidence.CLONED, clones.ordinals)
         known = [cloned, self._replaced(), *self._created_by(clones.operations)]
+        known.append(self._recomputed(Edges.joined(known)))
         return _distinct(Edges.joined([*known, self._rewritten(Edges.joined(known))]))
 
     def _first(self, values: Ints) -> Ints:
@@ -185,6 +200,51 @@ class EdgeBuilder:
             self._made_by(by_folds, operations[folds], Evidence.FOLDED, ordinals[folds]),
             self._made_by(roots, operations[made], Evidence.CREATED, patterns[made]),
         )
+
+    def _recomputed(self, known: Edges) -> Edges:
+        """Operations that an action made anew of others that it erased.
+
+        Those with a known origin are left out, and those that were replaced. The root of a pattern
+        is no known origin, nor is what was merged into an operation later.
+        """
+        created, merged, cloned = (
+            known.evidence == EVIDENCES.index(one)
+            for one in (Evidence.CREATED, Evidence.MERGED, Evidence.CLONED)
+        )
+        has_origin, is_replaced = np.zeros((2, len(self._times)), np.bool_)
+        has_origin[known.targets[~created & ~merged]] = True
+        is_replaced[known.sources[~created & ~cloned]] = True
+        erased = self._by_scope(self._changes.of_kind("erased"), ~is_replaced)
+        inserted = self._by_scope(self._inserted, ~has_origin)
+        values = Values(self._values, self._operations.constants, known)
+        names, forwards = self._operations.names, self._operations.forwards
+        computations = Computations(self._operands, names, forwards)
+        folded = known.evidence == EVIDENCES.index(Evidence.FOLDED)
+        folded &= forwards[known.sources]
+        shapes = dict(
+            zip(known.targets[folded].tolist(), known.sources[folded].tolist(), strict=True)
+        )
+        found = [
+            (old, shapes.get(new, new), scope)
+            for scope in sorted(erased.keys() & inserted.keys())
+            for old, new in computations.pairs(erased[scope], inserted[scope], values.of)
+            if not has_origin[shapes.get(new, new)]
+        ]
+        sources, targets, ordinals = np.array(found, np.int64).reshape(-1, 3).T
+        return self._made_by(sources, targets, Evidence.RECOMPUTED, ordinals)
+
+    def _by_scope(self, changes: Changes, which: Bools) -> dict[int, list[int]]:
+        """Return the operations that were changed, by the pattern, pass or step that did it."""
+        parents = self._actions.parents[changes.ordinals]
+        scopes = np.where(self._actions.is_fold[changes.ordinals], parents, changes.ordinals)
+        found: dict[int, list[int]] = {}
+        kept = which[changes.operations]
+        pairs = zip(
+            self._scopes(scopes)[kept].tolist(), changes.operations[kept].tolist(), strict=True
+        )
+        for scope, operation in pairs:
+            found.setdefault(scope, []).append(operation)
+        return found
 
     def _rewritten(self, known: Edges) -> Edges:
         """Operations that a pattern inserted for others than its root, which it erased.

@@ -15,11 +15,16 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
-from actiondbg.lineage.recorded.constant_edges import ConstantEdges, actions_by_number
+from actiondbg.lineage.recorded.constant_edges import (
+    ConstantEdges,
+    actions_by_number,
+    constant_values,
+)
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.input_names import with_input_names
 from actiondbg.lineage.recorded.location_edges import LocationEdges
+from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.lineage.recorded.stages import listed_stage, read_stage, stage_of
 from actiondbg.lineage.stage import Stage, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Bools, Ints
@@ -31,6 +36,8 @@ from actiondbg.recording.tables.stages import file_location
 _ERASE_DEAD = frozenset(
     ("pass:canonicalize", "pass:cse", "pass:remove-dead-values", "pass:symbol-dce")
 )
+# Their result is their operand in another shape.
+_FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
 
 
 class RecordedLineage(GraphLineage):
@@ -231,8 +238,8 @@ class RecordedLineage(GraphLineage):
         return codes, list(known)
 
     @cached_property
-    def _named(self) -> tuple[Ints, Bools]:
-        """By number, the name of each operation as a code, and whether it is a constant."""
+    def _named(self) -> tuple[Ints, Bools, Bools]:
+        """By number, the name of each operation as a code; constants, and what forwards a value."""
         known: dict[str, int] = {}
         codes = np.full(self._count, -1, np.int64)
         lists = [(stage.nodes, stage.names) for stage in self.stages]
@@ -240,7 +247,8 @@ class RecordedLineage(GraphLineage):
         for numbers, names in (*lists, own):
             codes[list(numbers)] = [known.setdefault(name, len(known)) for name in names]
         are_constants = np.array([*(is_constant(name) for name in known), False], np.bool_)
-        return codes, are_constants[codes]
+        forward = np.array([*(name in _FORWARDING for name in known), False], np.bool_)
+        return codes, are_constants[codes], forward[codes]
 
     @cached_property
     def _described(self) -> Described:
@@ -252,7 +260,18 @@ class RecordedLineage(GraphLineage):
 
     @cached_property
     def _builder(self) -> EdgeBuilder:
-        return EdgeBuilder(self._recording, self._actions, self._described)
+        values = {
+            number: value
+            for stage in self.stages
+            if stage.name in ("input", "output")
+            for number, value in constant_values(stage).items()
+        }
+        return EdgeBuilder(self._recording, self._actions, self._described, self._operands, values)
+
+    @cached_property
+    def _operands(self) -> Operands:
+        parts = [stage for stage in self._recording.stages if stage.kind == "input"]
+        return Operands(self._recording, stage_of("input", parts))
 
     @property
     def graph(self) -> LineageGraph:

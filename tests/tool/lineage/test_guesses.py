@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -15,13 +16,21 @@ func.func @f(%a: memref<64xf32>, %b: memref<64xf32>) {
     %k = arith.constant 2.5 : f32 loc(LOCATION)
     %l = arith.constant 3.5 : f32 loc(LOCATION)
     %v = affine.load %a[%i] : memref<64xf32> loc(LOCATION)
-    %w = arith.mulf %v, %k : f32 loc(LOCATION)
-    %x = arith.mulf %w, %l : f32 loc(LOCATION)
+    %w = arith.mulf %v, FIRST : f32 loc(LOCATION)
+    %x = arith.mulf %w, SECOND : f32 loc(LOCATION)
     affine.store %x, %b[%i] : memref<64xf32> loc(LOCATION)
   }
   return
 }
 """
+SQUARED = VECTORISED.replace("FIRST", "%v").replace("SECOND", "%w")
+SCALED = VECTORISED.replace("FIRST", "%k").replace("SECOND", "%l")
+# Which of two equal operations became which, nothing but locations shows.
+TWICE = SCALED.replace(
+    "    affine.store %x",
+    "    %y = arith.mulf %v, %k : f32\n    %z = arith.mulf %y, %l : f32\n"
+    "    affine.store %z, %b[%i] : memref<64xf32> loc(LOCATION)\n    affine.store %x",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +38,8 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def track(*words: str, location: str) -> str:
-    lines = VECTORISED.split("\n")
+def track(*words: str, location: str, program: str = SQUARED) -> str:
+    lines = program.split("\n")
     places = [line.replace("LOCATION", location.format(at)) for at, line in enumerate(lines)]
     Path("in.mlir").write_text("\n".join(places))
     tool = ("mlir-opt", "in.mlir", "--affine-super-vectorize=virtual-vector-size=8")
@@ -52,11 +61,26 @@ def test_a_location_of_many_operations_shows_nothing() -> None:
 
 
 def test_the_value_of_a_constant_tells_it_apart() -> None:
-    answer = track("--from", "arith.constant", location='"a.py":7:1')
+    answer = track("--from", "arith.constant", location='"a.py":7:1', program=TWICE)
     assert answer.count("became 1 operation of the output, all by text:") == 2
     assert answer.count("has the value of") == 2
-    exact = track("--from", "arith.constant", "--exact", location='"a.py":7:1')
+    exact = track("--from", "arith.constant", "--exact", location='"a.py":7:1', program=TWICE)
     assert exact.count("became nothing in the output.") == 2
+
+
+@pytest.mark.parametrize("location", ['"a.py":{}:1', '"a.py":7:1', "unknown"])
+def test_what_computes_the_same_from_the_same_constants_is_exact(location: str) -> None:
+    answer = track("--from", "arith.*", "--exact", location=location, program=SCALED)
+    assert answer.count("became 1 operation of the output:\n") == 4
+    assert answer.count("recomputed by #2 pass:affine-super-vectorize") == 4
+    for number in ("2.5", "3.5"):
+        [found] = re.findall(rf"arith.constant {number}.*\n.*\n(.*)", answer)
+        assert f"arith.constant dense<{number}" in found
+
+
+def test_equal_operations_are_not_told_apart() -> None:
+    answer = track("--from", "arith.mulf", "--exact", location='"a.py":{}:1', program=TWICE)
+    assert answer.count("became nothing in the output.") == 4
 
 
 def test_an_annotation_names_the_operation_itself() -> None:

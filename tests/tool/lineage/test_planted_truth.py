@@ -16,11 +16,7 @@ from tests.fakes.lineage.planted_truth import Locations
 BUILDS = ("pypi",)
 SEEDS = (1, 2)
 # The least recall of --exact and of all evidence, where each operation has its own location.
-RECALL = {
-    "sccp, peel to LLVM": (0.4, 0.9),
-    "affine: vectorise, unroll to LLVM": (0, 0.99),
-    "transform: tile, vectorise": (0.05, 0.99),
-}
+RECALL = {"sccp, peel to LLVM": (0.4, 0.9)}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

@@ -1,0 +1,154 @@
+"""The edges between operations that compute the same from the same constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from actiondbg.lineage.dumps.operation_texts import is_distinctive
+from actiondbg.lineage.evidence import EVIDENCES, Evidence
+from actiondbg.lineage.graph import Edges
+from actiondbg.lineage.recorded.constant_edges import is_common
+from actiondbg.lineage.recorded.operands import Operands
+from actiondbg.recording.format.arrow import Bools, Ints
+
+_OTHER = "*"  # an operand that is no constant, and is not computed by what is compared
+_SAME_VALUE = (Evidence.CLONED, Evidence.REPLACED, Evidence.MERGED)
+
+
+class Computation(NamedTuple):
+    """What an operation computes.
+
+    Args:
+        key: equal for equal operations on equal operands.
+        is_marked: whether a constant that no pass makes by itself is part of it.
+    """
+
+    key: int
+    is_marked: bool
+
+
+class Values:
+    """The values of constants, by number.
+
+    Args:
+        texts: those that a text shows.
+        are_constants: by number.
+        known: the edges that actions show: a copy of a constant has its value.
+    """
+
+    def __init__(self, texts: Mapping[int, str], are_constants: Bools, known: Edges) -> None:
+        self._texts = texts
+        codes = [EVIDENCES.index(one) for one in _SAME_VALUE]
+        which = np.isin(known.evidence, codes)
+        which &= are_constants[known.sources] & are_constants[known.targets]
+        self._pairs = np.stack((known.sources[which], known.targets[which]), axis=1).tolist()
+
+    def of(self, number: int) -> str:
+        """Return a value with its type; empty if it is unknown."""
+        return self._known.get(number, "")
+
+    @cached_property
+    def _known(self) -> dict[int, str]:
+        found = dict(self._texts)
+        copies: dict[int, list[int]] = {}
+        for one, other in self._pairs:
+            copies.setdefault(one, []).append(other)
+            copies.setdefault(other, []).append(one)
+        queue = list(found)
+        for number in queue:  # grows while it is iterated over
+            for other in copies.get(number, ()):
+                if other not in found:
+                    found[other] = found[number]
+                    queue.append(other)
+        return found
+
+
+class Computations:
+    """Finds what an action made anew of operations that it erased, such as vectors of scalars.
+
+    Nothing but the result shows that: an operation that the action inserted does what one that it
+    erased did, with the same constants in the same places, of which one is in no other place.
+
+    Args:
+        operands: of all operations.
+        names: by number, the name of each operation as a code.
+        forwards: by number, whether the result is the operand in another shape.
+    """
+
+    def __init__(self, operands: Operands, names: Ints, forwards: Bools) -> None:
+        self._operands = operands
+        self._names = names
+        self._forwards = forwards
+
+    def pairs(
+        self, erased: Iterable[int], inserted: Iterable[int], values: Callable[[int], str]
+    ) -> Iterator[tuple[int, int]]:
+        """Iterate over the operations that an action made anew, with those that replaced them.
+
+        Args:
+            erased: by the action.
+            inserted: by the action, and from nothing that is known.
+            values: the value of a constant; empty for an unknown one, or no constant.
+        """
+        olds, news = sorted(set(erased)), sorted(set(inserted))
+        shared = {*self._names[olds].tolist()} & {*self._names[news].tolist()}
+        if not shared:
+            return
+        keys: dict[tuple[int | str, ...], int] = {}
+        before, after = (
+            self._computed([one for one in each if int(self._names[one]) in shared], keys, values)
+            for each in (olds, news)
+        )
+        found: dict[int, list[int]] = {}
+        for old, computation in before.items():
+            if computation.is_marked:
+                found.setdefault(computation.key, []).append(old)
+        for new, computation in after.items():
+            same = found.get(computation.key, ())
+            if len(same) == 1:
+                yield same[0], new
+                yield from self._constants(same[0], new, values)
+
+    def _computed(
+        self,
+        members: Iterable[int],
+        keys: dict[tuple[int | str, ...], int],
+        values: Callable[[int], str],
+    ) -> dict[int, Computation]:
+        """Return what operations compute; an operand comes before its user."""
+        found: dict[int, Computation] = {}
+        for number in members:
+            parts: list[int | str] = []
+            is_marked = False
+            for one in self._operands.of(number):
+                inner = found.get(one)
+                value = "" if inner else self._value(one, values)
+                parts.append(inner.key if inner else value or _OTHER)
+                is_marked |= inner.is_marked if inner else _is_mark(value)
+            if parts:
+                key = keys.setdefault((int(self._names[number]), *parts), len(keys))
+                found[number] = Computation(key, is_marked)
+        return found
+
+    def _constants(
+        self, old: int, new: int, values: Callable[[int], str]
+    ) -> Iterator[tuple[int, int]]:
+        """Iterate over the constants that are operands of both, in the same places."""
+        for one, other in zip(self._operands.of(old), self._operands.of(new), strict=True):
+            if one != other and self._value(other, values):
+                yield one, other
+
+    def _value(self, number: int, values: Callable[[int], str]) -> str:
+        for _ in range(8):  # shapes in shapes
+            if not self._forwards[number]:
+                break
+            number = next(iter(self._operands.of(number)), 0)
+        return values(number)
+
+
+def _is_mark(value: str) -> bool:
+    return bool(value) and is_distinctive(value) and not is_common(value)

@@ -19,7 +19,7 @@ from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.support.globs import check_glob, glob_matches
 
 # What is enough to know. A pass that erases or inserts operations may have made one of another.
-_EXPLAINED = frozenset(("folded", "dead"))
+_EXPLAINED = frozenset(("folded", "dead", "consumed"))
 _MODULE = "builtin.module"
 _BY_PATTERN = _EXPLAINED | {"erased", "inserted"}
 

@@ -158,6 +158,14 @@ class EdgeBuilder:
         pairs = zip(operations[which].tolist(), ordinals[which].tolist(), strict=True)
         return dict(pairs)
 
+    @cached_property
+    def erased(self) -> dict[int, tuple[int, int, int]]:
+        """By number, the time, the action and the number of an erased operation."""
+        changes = self._changes.of_kind("erased")
+        columns = (changes.times, changes.ordinals, changes.operations)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return {row[2]: row for row in rows}
+
     def _are_equal(self, sources: Ints, targets: Ints, ordinals: Ints) -> Bools:
         """Whether the operations that replace others are the same ones, as in CSE.
 

@@ -351,6 +351,28 @@ class RecordedLineage(GraphLineage):
             return Loss(node, "folded", ordinal)
         if self._actions.patterns[ordinal]:
             return Loss(node, "erased", ordinal)
-        # A driver erases what has no uses; of passes only these do nothing else.
-        is_dead = not self._actions.is_pass[ordinal] or self.action(ordinal) in _ERASE_DEAD
-        return Loss(node, "dead" if is_dead else "erased", ordinal)
+        if not self._erases_dead(ordinal):
+            return Loss(node, "erased", ordinal)
+        consumer = self._consumer(node)
+        return Loss(node, "consumed" if consumer else "dead", consumer or ordinal)
+
+    def _erases_dead(self, ordinal: int) -> bool:
+        """Whether an action, which is no pattern, erases only what has no uses."""
+        # A driver does; of passes only these do nothing else.
+        return not self._actions.is_pass[ordinal] or self.action(ordinal) in _ERASE_DEAD
+
+    def _consumer(self, node: int) -> int | None:
+        """Return the application of a pattern that erased the last user of an operation.
+
+        None for another eraser, and if a user was there longer than the operation.
+        """
+        erased = self._builder.erased
+        users = [one for one in self._operands.users(node) if one in self._rows]
+        erasers = [erased.get(one) for one in users]
+        known = [one for one in erasers if one is not None and one < erased[node]]
+        if not known or len(known) < len(erasers):
+            return None
+        _, ordinal, last = max(known)
+        if pattern := int(self._actions.patterns[ordinal]):
+            return pattern
+        return self._consumer(last) if self._erases_dead(ordinal) else None

@@ -32,6 +32,7 @@ class Operands:
     """
 
     def __init__(self, recording: Recording, first: Stage) -> None:
+        self._recording = recording
         self._table: Any = recording.table("links")
         self._first = first
 
@@ -54,8 +55,12 @@ class Operands:
         return copies[at - 1] if at else operand
 
     def users(self, number: int) -> Sequence[int]:
-        """Return the operations that were made with a result of another as an operand."""
-        return self._by_definer.get(number, ())
+        """Return the operations that were made with a result of another as an operand.
+
+        Those of the operations that it replaced use it, too.
+        """
+        replaced = (number, *self._replaced_by.get(number, ()))
+        return [user for one in replaced for user in self._by_definer.get(one, ())]
 
     def _links(self, kind: str) -> tuple[Ints, Ints, Ints]:
         """Return the actions, the operations and the sources of the links of a kind."""
@@ -105,6 +110,20 @@ class Operands:
                 found.setdefault(one, []).append(number)
         for number, one in zip(*(column.tolist() for column in self._uses), strict=True):
             found.setdefault(one, []).append(number)
+        for number in self._originals.keys() - {*self._uses[0].tolist()}:
+            for one in self.of(number):
+                found.setdefault(one, []).append(number)
+        return found
+
+    @cached_property
+    def _replaced_by(self) -> dict[int, list[int]]:
+        changes: Any = self._recording.table("changes", ("operation", "by"))
+        found: dict[int, list[int]] = {}
+        for one, by in zip(
+            changes["operation"].to_pylist(), changes["by"].to_pylist(), strict=True
+        ):
+            if one and by:
+                found.setdefault(by, []).append(one)
         return found
 
     def _named(self) -> Iterator[tuple[int, list[int]]]:

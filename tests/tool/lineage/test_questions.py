@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -269,3 +270,38 @@ def test_a_chain_of_tools() -> None:
     answer = lineage("--kind", "arith.addi", "--became", "llvm.add", "--", *chain)
     assert answer.startswith("2 arith.addi: 1 became llvm.add, 1 did not.\n")
     assert "pattern:AddIAddConstant" in answer
+
+
+FUSED = """\
+func.func @f(%a: f32, %b: f32) -> (f32, f32) {
+  %k = arith.constant 2.5 : f32
+  %once = arith.mulf %a, %k fastmath<contract> : f32
+  %sum = arith.addf %once, %b fastmath<contract> : f32
+  %twice = arith.mulf %b, %k fastmath<contract> : f32
+  %other = arith.addf %twice, %a fastmath<contract> : f32
+  %kept = arith.subf %twice, %other : f32
+  %dead = arith.divf %a, %b : f32
+  return %sum, %kept : f32, f32
+}
+"""
+
+
+def test_what_a_pattern_consumes_is_not_just_dead(tmp_path: Path) -> None:
+    source = tmp_path / "in.mlir"
+    source.write_text(FUSED)
+    tool = ("mlir-opt", str(source), "--math-uplift-to-fma")
+    lost = command_line.run("track", "--from", "arith.mulf", "--from", "arith.divf", "--", *tool)
+    reasons = re.findall(r"@\d+ (arith.\w+ was .*) by #\d+ (.*)\.", lost.stdout)
+    assert reasons == [
+        (
+            "arith.mulf was erased as unused, after its last user was erased",
+            "pattern:UpliftFma",
+        ),
+        (
+            "arith.divf was erased when nothing used it any more",
+            "GreedyPatternRewriteIteration:iteration 1",
+        ),
+    ]
+    assert "\n    the same operation\n" in lost.stdout  # %twice has another user
+    orphans = lineage("--orphans", "--fail-on-orphan", "--", *tool)
+    assert "  1 consumed by pattern:UpliftFma\n" in orphans

@@ -159,6 +159,15 @@ class EdgeBuilder:
         return dict(pairs)
 
     @cached_property
+    def replaced_by_pattern(self) -> dict[int, int]:
+        """By number, the last application of a pattern that replaced an operation."""
+        changes = self._changes.of_kind("replaced")
+        patterns = self._actions.patterns[changes.ordinals]
+        which = patterns > 0
+        pairs = zip(changes.operations[which].tolist(), patterns[which].tolist(), strict=True)
+        return dict(pairs)
+
+    @cached_property
     def erased(self) -> dict[int, tuple[int, int, int]]:
         """By number, the time, the action and the number of an erased operation."""
         changes = self._changes.of_kind("erased")

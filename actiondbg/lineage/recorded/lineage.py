@@ -362,9 +362,10 @@ class RecordedLineage(GraphLineage):
         return not self._actions.is_pass[ordinal] or self.action(ordinal) in _ERASE_DEAD
 
     def _consumer(self, node: int) -> int | None:
-        """Return the application of a pattern that erased the last user of an operation.
+        """Return the application of a pattern that replaced or erased an operation's last user.
 
-        None for another eraser, and if a user was there longer than the operation.
+        None for another eraser, and if a user was there longer than the operation. A conversion
+        erases later what its patterns replaced.
         """
         erased = self._builder.erased
         users = [one for one in self._operands.users(node) if one in self._rows]
@@ -373,6 +374,7 @@ class RecordedLineage(GraphLineage):
         if not known or len(known) < len(erasers):
             return None
         _, ordinal, last = max(known)
-        if pattern := int(self._actions.patterns[ordinal]):
+        replaced = self._builder.replaced_by_pattern.get(last)
+        if pattern := int(self._actions.patterns[ordinal]) or replaced:
             return pattern
         return self._consumer(last) if self._erases_dead(ordinal) else None

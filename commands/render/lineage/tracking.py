@@ -24,7 +24,7 @@ _WHY = {
     "unmatched": "no source location there overlaps its own",
     "folded": "was folded",
     "dead": "was erased when nothing used it any more",
-    "consumed": "was erased as unused, after its last user was erased",
+    "consumed": "was erased as unused, after its last user was rewritten",
     "erased": "was erased",
     "ambiguous": "was inserted, and more operations share its location than it can tell apart",
     "inexact": "dumps show nothing but locations and texts",

@@ -73,14 +73,14 @@ def test_kinds_of_a_run_without_a_recording() -> None:
         "kind": "tosa.const",
         "count": 4,
         "became": {"tosa.const": 3},
-        "lost": {"dead": 1},
+        "lost": {"consumed": 1},
     }
 
 
 def test_the_matrix_has_no_unexplained_orphan(recorded: RecordedLineage) -> None:
     found = matrix(recorded)
     assert unexplained(found) == []
-    assert [orphan.reason.why for orphan in found.lost] == ["dead"]
+    assert [orphan.reason.why for orphan in found.lost] == ["consumed"]
     assert int(found.counts.sum()) == len(recorded.relate(*recorded.stages).sources)
 
 
@@ -294,7 +294,7 @@ def test_what_a_pattern_consumes_is_not_just_dead(tmp_path: Path) -> None:
     reasons = re.findall(r"@\d+ (arith.\w+ was .*) by #\d+ (.*)\.", lost.stdout)
     assert reasons == [
         (
-            "arith.mulf was erased as unused, after its last user was erased",
+            "arith.mulf was erased as unused, after its last user was rewritten",
             "pattern:UpliftFma",
         ),
         (

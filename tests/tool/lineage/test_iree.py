@@ -1,0 +1,41 @@
+"""Lineages of IREE's compiler up to a pass on the executable of a dispatch."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import command_line
+
+if find_spec("iree") is None or find_spec("iree.compiler") is None:
+    pytest.skip("needs the extra iree", allow_module_level=True)
+
+MATMUL = """\
+func.func @mm(%a: tensor<16x8xf32>, %b: tensor<8x4xf32>) -> tensor<16x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x4xf32>
+  %filled = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x4xf32>) -> tensor<16x4xf32>
+  %product = linalg.matmul ins(%a, %b : tensor<16x8xf32>, tensor<8x4xf32>)
+      outs(%filled : tensor<16x4xf32>) -> tensor<16x4xf32>
+  return %product : tensor<16x4xf32>
+}
+"""
+FLAGS = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
+
+
+def test_a_dispatch_is_tracked_up_to_its_conversion_to_llvm(tmp_path: Path) -> None:
+    source = tmp_path / "mm.mlir"
+    source.write_text(MATMUL)
+    tool = ("iree-compile", source, *FLAGS, "-o", tmp_path / "mm.vmfb")
+    words = ("--to", "iree-convert-to-llvm", "--from", "linalg.matmul")
+    done = command_line.run("track", *words, "--", *tool)
+    assert done.returncode == 0, done.stderr
+    assert "operations of the IR after iree-convert-to-llvm #" in done.stdout
+    assert " llvm.func @mm_dispatch_0" in done.stdout
+    assert " = llvm.load " in done.stdout

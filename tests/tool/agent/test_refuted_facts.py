@@ -38,20 +38,20 @@ unsigned widthOf(const void *type) {
 # A file below portable/, what is in it, what replaces it, and what is missing then.
 FACTS: dict[str, tuple[str, str, str, set[str]]] = {
     "stream": (
-        "include/llvm/Support/raw_ostream.h",
+        "standins/include/llvm/Support/raw_ostream.h",
         "  virtual ~raw_ostream();\n",
         "  virtual void other() {}\n  virtual ~raw_ostream();\n",
         {"print"},
     ),
     "printer": (
-        "ToolFunctions.h",
+        "layout/ToolFunctions.h",
         "_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15",
         "_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15",
         {"print"},
     ),
-    "map": ("ToolMap.h", "  uint64_t words[4] = {};", "  uint64_t words[4] = {64, 64, 64};", set()),
+    "map": ("layout/ToolMap.h", "  uint64_t words[4] = {};", "  uint64_t words[4] = {64, 64, 64};", set()),
     "location": (
-        "ToolFunctions.h",
+        "layout/ToolFunctions.h",
         "_ZNK4mlir14FileLineColLoc7getLineEv",
         "_ZNK4mlir14FileLineColLoc9getColumnEv",
         {"location"},

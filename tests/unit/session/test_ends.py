@@ -104,7 +104,7 @@ def test_agent_closes_its_socket_and_continues(
 
 
 def test_another_version_names_both(fake: Launch) -> None:
-    with pytest.raises(ProtocolError, match=r"version 1 of the protocol.*version 3"):
+    with pytest.raises(ProtocolError, match=r"version 1 of the protocol.*version 4"):
         fake("--version", "1").run()
 
 

@@ -47,3 +47,7 @@ class PeaksUnknown(ActiondbgError):
 
 class NoReference(KernelError):
     """The result of an operation cannot be computed with NumPy; the message says why."""
+
+
+class NoLoops(KernelError):
+    """An operation is not written as loops in C; the message says why."""

@@ -18,7 +18,7 @@ import numpy
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import NotRunnable
 from actiondbg.kernels.execution.buffers import GuardedBuffer, release, watch
-from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
+from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
 from actiondbg.kernels.execution.messages import (
     PACKET,
     Load,
@@ -28,6 +28,7 @@ from actiondbg.kernels.execution.messages import (
     Request,
     Run,
     Time,
+    TimeCall,
 )
 from actiondbg.kernels.execution.shared_arrays import receive, share
 
@@ -66,7 +67,7 @@ class _Kernel:
         self._inputs: Sequence[numpy.ndarray] = ()
 
     def serve(
-        self, request: Run | Load | Time, descriptors: list[int]
+        self, request: Run | Load | Time | TimeCall, descriptors: list[int]
     ) -> tuple[Reply, numpy.ndarray | None]:
         match request:
             case Run():
@@ -79,6 +80,10 @@ class _Kernel:
                 return Reply(), None
             case Time(calls):
                 return self._time(calls), None
+            case TimeCall():
+                loaded: object = self._loaded
+                is_timed = isinstance(loaded, TimedCall)
+                return Reply(seconds=loaded.call_seconds(self._inputs) if is_timed else None), None
 
     def _run(self, given: Sequence[numpy.ndarray]) -> tuple[Reply, numpy.ndarray | None]:
         inputs = [GuardedBuffer(tensor) for tensor in self._binary.inputs]

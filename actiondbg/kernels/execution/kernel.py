@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from actiondbg.kernels.model.tensor import Tensor
 
@@ -54,5 +54,17 @@ class LoadedKernel(Protocol):
 
         Returns:
             The seconds of all calls together.
+        """
+        ...
+
+
+@runtime_checkable
+class TimedCall(Protocol):
+    """A kernel in the child process that knows what a call takes beside the kernel itself."""
+
+    def call_seconds(self, inputs: Sequence[np.ndarray]) -> float | None:
+        """Return the seconds of one call of a function of the same signature that does nothing.
+
+        None if there is no such function.
         """
         ...

@@ -33,6 +33,7 @@ from actiondbg.kernels.execution.messages import (
     Request,
     Run,
     Time,
+    TimeCall,
     decode_reply,
 )
 from actiondbg.support.closeable import Closeable
@@ -137,7 +138,18 @@ class KernelProcess(Closeable):
             KernelError: as in ``run``.
         """
         reply = self._ask(Time(calls))[0]
-        return reply.seconds, reply.switches
+        return reply.seconds or 0.0, reply.switches
+
+    def call_seconds(self) -> float | None:
+        """Measure a call of a function of the same signature that does nothing.
+
+        Returns:
+            The seconds of one call, or None if the loader cannot measure that.
+
+        Raises:
+            KernelError: as in ``run``.
+        """
+        return self._ask(TimeCall())[0].seconds
 
     def close(self) -> None:
         """Kill the process and wait for its end."""

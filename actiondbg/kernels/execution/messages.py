@@ -44,7 +44,12 @@ class Time:
     calls: int
 
 
-Request = Open | Run | Load | Time
+@dataclass(frozen=True)
+class TimeCall:
+    """Measure a call of a function that does nothing, with the kept operands."""
+
+
+Request = Open | Run | Load | Time | TimeCall
 
 
 @dataclass(frozen=True)
@@ -54,13 +59,13 @@ class Reply:
     Attributes:
         problem: what went wrong, or "".
         message: a sentence on it, or "".
-        seconds: of the measured calls.
+        seconds: of the measured calls; None if they cannot be measured.
         switches: the involuntary context switches during these.
     """
 
     problem: Problem = ""
     message: str = ""
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     switches: int = 0
 
     def encode(self) -> bytes:
@@ -77,7 +82,7 @@ def decode_reply(packet: bytes) -> Reply:
     """
     fields = cast(object, json.loads(packet))
     match fields:
-        case [str(problem), str(message), int() | float() as seconds, int(switches)]:
+        case [str(problem), str(message), int() | float() | None as seconds, int(switches)]:
             return Reply(cast(Problem, problem), message, seconds, switches)
         case _:
             raise ValueError(f"No reply: {fields!r}")

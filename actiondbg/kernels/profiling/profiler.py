@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from actiondbg.kernels.errors import KernelError
@@ -31,6 +31,7 @@ class _Live:
     calls: int
     seconds: list[float] = field(default_factory=list[float])
     switches: int = 0
+    call: float | None = None
 
 
 class Profiler:
@@ -108,6 +109,8 @@ class Profiler:
                     except KernelError as error:
                         failed[each.dispatch.name] = str(error)
                         del live[each.dispatch.name]
+            for each in live.values():
+                each.call = self._call_seconds(each.kernel)
         return failed | {name: self._profile_of(each) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
@@ -124,8 +127,15 @@ class Profiler:
         live.seconds.append(seconds / live.calls)
         live.switches += switches
 
+    def _call_seconds(self, kernel: TimedKernel) -> float | None:
+        """Return the least seconds of a call that does nothing; None if they are unknown."""
+        measured: list[float | None] = []
+        with suppress(KernelError):  # the kernel itself has its times
+            measured = [kernel.call_seconds() for _ in range(self._repetitions)]
+        return min((each for each in measured if each is not None), default=None)
+
     def _profile_of(self, live: _Live) -> Profile:
-        profile = Profile(tuple(live.seconds), live.switches)
+        profile = Profile(tuple(live.seconds), live.switches, call_seconds=live.call)
         if self._peaks is None:
             return profile
         operation = live.dispatch.operation

@@ -28,6 +28,10 @@ class TimedKernel(Protocol):
         """Return the seconds of all calls together, and the involuntary context switches."""
         ...
 
+    def call_seconds(self) -> float | None:
+        """Return the seconds of a call of a function that does nothing, or None."""
+        ...
+
 
 StartKernel = Callable[[KernelBinary], AbstractContextManager[TimedKernel]]
 

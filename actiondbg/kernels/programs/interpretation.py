@@ -22,6 +22,7 @@ from actiondbg.kernels.programs.bindings import (
 from actiondbg.kernels.programs.bounded_array import Arithmetic, BoundedArray, exact_array
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
+    combination,
     dimensions,
     is_candidate,
     is_identity,
@@ -224,7 +225,7 @@ class _Interpreter:
                 break
             inner[each.results[0]] = self._scalar(each, inner, operation.sizes)
         if combine is None:
-            return inner[_yielded(operation)]
+            return inner[operation.yielded]
         so_far = block.arguments[last]
         term = next(each for each in combine.operands if each != so_far)
         return inner[term]
@@ -252,11 +253,8 @@ def _combination(operation: StructuredOperation) -> Operation:
     Raises:
         NoReference: the reduction is not one sum, maximum or minimum.
     """
-    block = operation.body
-    so_far = block.arguments[len(block.arguments) - 1]
-    users = [use.owner.operation for use in so_far.uses]
-    combine = defining_operation(_yielded(operation))
-    if combine is None or len(users) != 1 or combine != users[0] or combine.name not in _REDUCTIONS:
+    combine = combination(operation)
+    if combine is None:
         raise NoReference(
             f"The reference does not interpret the reduction of {operation.name}: it is not one "
             "sum, maximum or minimum."
@@ -282,11 +280,6 @@ def _factors(operation: StructuredOperation, combine: Operation) -> tuple[int, i
             return None
         found.append(arguments.index(value))
     return found[0], found[1]
-
-
-def _yielded(operation: StructuredOperation) -> Value:
-    operations = operation.body.operations
-    return operations[len(operations) - 1].operation.operands[0]
 
 
 def _constant(operation: Operation) -> BoundedArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.model.operation import IteratorType, Loop
+from actiondbg.kernels.programs.bindings import defining_operation
 
 if TYPE_CHECKING:
     from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         Value,
     )
 
+_COMBINATION = re.compile(r"arith\.(add[fi]|(max|min)(imumf|numf|si))")
 # Of the linalg dialect, but without loops of their own.
 _OTHERS = frozenset({"linalg.yield", "linalg.index"})
 
@@ -77,6 +79,12 @@ class StructuredOperation:
         return any(loop.type == "reduction" for loop in self.loops)
 
     @property
+    def yielded(self) -> Value:
+        """What the body yields."""
+        operations = self.body.operations
+        return operations[len(operations) - 1].operation.operands[0]
+
+    @property
     def reads_destination(self) -> bool:
         """Whether the result depends on the initial values."""
         block = self.body
@@ -98,6 +106,20 @@ def selected(operation: StructuredOperation) -> Literal["max", "min", ""]:
     names = [str(use.owner.operation.name) for use in last.uses]
     found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", names[0]) if len(names) == 1 else None
     return cast('Literal["max", "min"]', found[1]) if found else ""
+
+
+def combination(operation: StructuredOperation) -> Operation | None:
+    """Return the operation that combines a term with the result so far.
+
+    None if the reduction is not one sum, maximum or minimum.
+    """
+    block = operation.body
+    so_far = block.arguments[len(block.arguments) - 1]
+    users = [use.owner.operation for use in so_far.uses]
+    combine = defining_operation(operation.yielded)
+    if combine is None or users != [combine] or not _COMBINATION.fullmatch(combine.name):
+        return None
+    return combine
 
 
 def is_identity(indexing: AffineMap) -> bool:

@@ -40,9 +40,15 @@ class Provider(ABC):
     """A compiler of kernels.
 
     A user's provider is a subclass; ``actiondbg.kernels.providers.registry.register`` adds it.
+
+    Attributes:
+        name: unique.
+        is_baseline: whether its default is compared with the configurations of other providers,
+            those of the user, too.
     """
 
     name: ClassVar[str]
+    is_baseline: ClassVar[bool] = False
 
     @abstractmethod
     def identity(self) -> str:

@@ -51,3 +51,13 @@ def _iree(settings: ProviderSettings) -> Provider:
 
 
 register("iree", _iree)
+
+
+def _c(settings: ProviderSettings) -> Provider:
+    """Make the provider ``c``, which needs none of the settings."""
+    from actiondbg.kernels.providers.c.provider import CProvider
+
+    return CProvider()
+
+
+register("c", _c)

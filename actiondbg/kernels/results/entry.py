@@ -31,6 +31,8 @@ class Entry:
         seconds: of one call, one number a repetition; empty if it was not profiled.
         switches: the involuntary context switches while they were measured.
         confirmed: the least seconds of one call when the winner was measured again, or None.
+        call_seconds: what a call of a function that does nothing takes, of each of these times;
+            None if it was not measured.
         peak_gflops: the machine's measured peak for the operation's type, or None.
         peak_bandwidth: the measured bandwidth, in bytes a second, of the smallest cache with room
             for the operands and the result; None if it is unknown.
@@ -53,6 +55,7 @@ class Entry:
     seconds: tuple[float, ...] = ()
     switches: int = 0
     confirmed: float | None = None
+    call_seconds: float | None = None
     peak_gflops: float | None = None
     peak_bandwidth: float | None = None
     verification: Verification = _NOT_VERIFIED
@@ -69,6 +72,11 @@ class Entry:
     def least(self) -> float | None:
         """The least seconds of one call: noise only adds to it."""
         return min(self.seconds, default=None)
+
+    @property
+    def percent_of_call(self) -> float | None:
+        """The call without the kernel in per cent of the least time."""
+        return _percent(self.call_seconds, self.least)
 
     @property
     def middle(self) -> float | None:
@@ -147,6 +155,7 @@ def entry_of(row: Row) -> Entry:
         seconds=profile.seconds,
         switches=profile.switches,
         confirmed=profile.confirmed,
+        call_seconds=profile.call_seconds,
         peak_gflops=profile.peak_gflops,
         peak_bandwidth=profile.peak_bandwidth,
         verification=row.verification or _NOT_VERIFIED,

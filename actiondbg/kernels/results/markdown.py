@@ -29,7 +29,7 @@ def to_markdown(entries: Sequence[Entry], title: str = "Kernels") -> str:
 
 
 def _table(entries: Sequence[Entry]) -> list[str]:
-    numbers = ("ms", "GFLOP/s", "% of peak")
+    numbers = ("ms", "call ms", "GFLOP/s", "% of peak")
     rule = ["---:" if name in numbers else "---" for name in TABLE_HEAD]
     return [_line(TABLE_HEAD), _line(rule), *(_line(table_cells(each)) for each in entries)]
 

@@ -58,7 +58,8 @@ _ABOUT = (
     "Times are those of one call: the least of all repetitions, measured in turn with the other "
     "dispatches, with warm caches. The peak and the bandwidth are those of one core, as measured; "
     "the bandwidth is that of the smallest cache with room for the operands and the result, or of "
-    "the memory. The fastest configuration of each operation is bold."
+    "the memory. A call that does nothing takes the time of the column call ms, which the others "
+    "include. The fastest configuration of each operation is bold."
 )
 
 
@@ -113,6 +114,7 @@ _HEADS = (
     ("verified", False),
     ("ms", True),
     ("to ms", True),
+    ("call ms", True),
     ("GFLOP/s", True),
     ("% of peak", True),
     ("% of roof", True),
@@ -130,7 +132,7 @@ def _head(name: str, is_number: bool = False) -> str:
 def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> str:
     verdict = entry.verification.verdict
     color = "bad" if entry.is_wrong else "good" if verdict == "SUCCESS" else ""
-    times = (entry.least, max(entry.seconds, default=None))
+    times = (entry.least, max(entry.seconds, default=None), entry.call_seconds)
     cells = [
         *(_cell(entry.tags.get(name, "")) for name in tags),
         f"<td><code>{escape(entry.dispatch)}</code></td>",

@@ -77,6 +77,7 @@ class Profile:
         peak_gflops: the machine's measured peak for the operation's type.
         peak_bandwidth: the machine's measured bandwidth in bytes a second.
         confirmed: the least seconds of one call when the winner was measured again, or None.
+        call_seconds: what a call of a function that does nothing takes; in ``seconds``, too.
     """
 
     seconds: tuple[float, ...]
@@ -84,6 +85,7 @@ class Profile:
     peak_gflops: float | None = None
     peak_bandwidth: float | None = None
     confirmed: float | None = None
+    call_seconds: float | None = None
 
 
 @dataclass(frozen=True)

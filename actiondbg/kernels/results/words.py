@@ -35,6 +35,7 @@ def bandwidth(bytes_per_second: float) -> str:
     return f"{digits(bytes_per_second / 1e3)} kB/s"
 
 
+_SMALL_SHARE = 0.1  # per cent of a time that is not worth digits
 _SLICES = "split_k_slices"
 
 
@@ -70,6 +71,7 @@ def further_facts(entry: Entry) -> list[Fact]:
     """Return what else there is to report of a dispatch; nothing that is as expected."""
     facts = [
         Fact("Range(ms)", _range(entry)),
+        Fact("Call(ms)", _call(entry)),
         Fact("Bandwidth", _bandwidth(entry)),
         Fact("Of the peak", _of_the_peak(entry)),
         Fact("Configured", applied(entry)),
@@ -107,6 +109,14 @@ def _range(entry: Entry) -> str:
     if entry.switches:
         text += f"; {counted(entry.switches, 'context switch')}"
     return text
+
+
+def _call(entry: Entry) -> str:
+    if entry.call_seconds is None or entry.percent_of_call is None:
+        return ""
+    percent = entry.percent_of_call
+    share = digits(percent, 2) if percent >= _SMALL_SHARE else f"less than {_SMALL_SHARE:g}"
+    return f"{digits(entry.call_seconds * 1e3, 2)}, {share} % of the time: a call that does nothing"
 
 
 def _bandwidth(entry: Entry) -> str:
@@ -158,7 +168,7 @@ def summary_of(entries: list[Entry]) -> Summary:
 
 
 # The table of many dispatches, one line each.
-TABLE_HEAD = ("dispatch", "verified", "ms", "GFLOP/s", "% of peak", "notes")
+TABLE_HEAD = ("dispatch", "verified", "ms", "call ms", "GFLOP/s", "% of peak", "notes")
 
 
 def table_cells(entry: Entry) -> tuple[str, ...]:
@@ -168,6 +178,7 @@ def table_cells(entry: Entry) -> tuple[str, ...]:
         entry.dispatch,
         entry.verification.verdict,
         "-" if least is None else milliseconds(least),
+        "-" if entry.call_seconds is None else digits(entry.call_seconds * 1e3, 2),
         "-" if gflops is None else digits(gflops),
         "-" if percent is None else digits(percent, 2),
         notes(entry),

@@ -26,10 +26,12 @@ class PlannedDispatches:
     Attributes:
         dispatches: to be generated.
         obstacles: a sentence for each configuration that does not fit its operation.
+        left_out: those of operations that a provider cannot compile in any way.
     """
 
     dispatches: list[Dispatch]
     obstacles: list[str]
+    left_out: list[str]
 
 
 def plan_dispatches(
@@ -47,7 +49,7 @@ def plan_dispatches(
         providers: that compile them.
         own: configurations of the user's, which replace the predefined ones.
         default: add the configuration that leaves the decisions to the compiler; it is added in
-            any case where nothing else fits.
+            any case where nothing else fits, and of a baseline.
         split_k: slices of the sums, for each of which a configuration is repeated, beside whole
             sums.
 
@@ -58,6 +60,7 @@ def plan_dispatches(
     _check_names(own)
     dispatches: list[Dispatch] = []
     obstacles: list[str] = []
+    left_out: list[str] = []
     for operation in operations:
         operation.check()
         for provider in providers:
@@ -68,10 +71,15 @@ def plan_dispatches(
                     fitting.append(each)
                 else:
                     obstacles.append(f"{each.name}: {obstacle}")
-            if default or not (fitting or own):
-                fitting.insert(0, Dispatch(operation, provider.default(operation)))
+            if default or provider.is_baseline or not (fitting or own):
+                whole = Dispatch(operation, provider.default(operation))
+                obstacle = provider.obstacle(whole)
+                if obstacle is None:
+                    fitting.insert(0, whole)
+                else:
+                    left_out.append(f"{whole.name}: {obstacle}")
             dispatches += fitting
-    return PlannedDispatches(dispatches, obstacles)
+    return PlannedDispatches(dispatches, obstacles, left_out)
 
 
 def _check_names(configurations: Sequence[Configuration]) -> None:

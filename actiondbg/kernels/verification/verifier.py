@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from actiondbg.kernels.errors import (
@@ -11,6 +13,7 @@ from actiondbg.kernels.errors import (
     NotRunnable,
     WroteOutOfBounds,
 )
+from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
@@ -94,11 +97,18 @@ class Verifier:
         except KernelError as error:
             return Verification("Not verified", detail=str(error))
         total = dispatch.operation.result.elements
+        verification = self._run(compiled.verify, expectations, total)
+        if verification.verdict != "SUCCESS" or compiled.profile == compiled.verify:
+            return verification
+        return _measured(self._run(compiled.profile, expectations, total), verification)
+
+    def _run(
+        self, binary: KernelBinary, expectations: Sequence[Expectation], total: int
+    ) -> Verification:
+        """Compare the results of a binary."""
         method, ratio = "", 0.0
         try:
-            with KernelProcess(
-                compiled.verify, seconds=self._seconds, memory=self._memory
-            ) as process:
+            with KernelProcess(binary, seconds=self._seconds, memory=self._memory) as process:
                 for each in expectations:
                     method = each.method
                     verification = _compared(process.run(each.operands), each)
@@ -110,6 +120,26 @@ class Verifier:
             return Verification(verdict, method, total=total, detail=str(error))
         methods = ", ".join(dict.fromkeys(each.method for each in expectations))
         return Verification("SUCCESS", methods, total=total, error_ratio=ratio)
+
+
+def _measured(measured: Verification, verified: Verification) -> Verification:
+    """Return the verdict on a right kernel whose times are those of another binary.
+
+    One that repeats its dispatches may compute something else, although the kernel is right: such
+    as a sum that each repetition adds to. Its time is then no time of the kernel.
+    """
+    if measured.verdict == "SUCCESS":
+        ratio = max(measured.error_ratio, verified.error_ratio)
+        return replace(verified, error_ratio=ratio)
+    if not measured.wrong:
+        return replace(measured, detail=f"The binary that is measured: {measured.detail}")
+    return replace(
+        verified,
+        verdict="Not verified",
+        detail=f"The kernel is right, but the binary that is measured, with repeated dispatches, "
+        f"computes {measured.wrong:,} of {measured.total:,} elements otherwise: measure it without "
+        "--batch-size.",
+    )
 
 
 def _compared(result: np.ndarray, expectation: Expectation) -> Verification:

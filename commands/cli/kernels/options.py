@@ -56,7 +56,7 @@ class FolderOptions(Options):
     ] = ""
     provider: Annotated[
         str,
-        Option("--provider", "NAMES", help="compilers, separated by commas: mlir, iree; mlir"),
+        Option("--provider", "NAMES", help="compilers, separated by commas: mlir, iree, c; mlir"),
     ] = ""
 
 

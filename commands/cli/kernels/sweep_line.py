@@ -169,9 +169,10 @@ def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) ->
             f"--split-k-slices {options.split_k_slices} is not used: "
             f"{next(iter(planned.obstacles), 'no configuration splits its sums.')}"
         )
-    if configurations or options.split_k_slices:  # predefined ones are chosen to fit
-        for obstacle in planned.obstacles:
-            print_warning(f"left out: {obstacle}")
+    # Predefined ones are chosen to fit.
+    own = planned.obstacles if configurations or options.split_k_slices else []
+    for obstacle in (*own, *planned.left_out):
+        print_warning(f"left out: {obstacle}")
     kernels.write(dispatches)
     return dispatches
 
@@ -200,8 +201,8 @@ def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispat
         if not options.dispatches:
             return f"No configuration is of the provider {options.provider}; there are {some}."
         return f"No dispatch matches '{options.dispatches}'; there are {some}."
-    if planned.obstacles:
-        return f"No configuration fits: {planned.obstacles[0]}"
+    if planned.obstacles or planned.left_out:
+        return f"No configuration fits: {[*planned.obstacles, *planned.left_out][0]}"
     return "No operation is requested: name sizes, a problem set, a file or a model."
 
 

@@ -20,7 +20,7 @@ from actiondbg.kernels.results.words import (
 _RULE = "-" * 64  # the format of a block is that of the dispatch profiler
 _NAME_WIDTH = 14
 _INDENT = " " * (_NAME_WIDTH + 2)
-_LEFT = (0, 1, 5)  # columns of the table with text
+_LEFT = (0, 1, 6)  # columns of the table with text
 _MOST_BLOCKS = 10
 
 

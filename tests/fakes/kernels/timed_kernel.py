@@ -21,6 +21,7 @@ class FakeTimedKernel:
         seconds: of one call; gets the number of the request, from 0.
         crashes_at: the number of the request that fails, or None.
         loads: whether the kernel can be loaded.
+        calls: the seconds of calls that do nothing, one a request; None for a loader without them.
     """
 
     live = 0
@@ -32,12 +33,14 @@ class FakeTimedKernel:
         seconds: Callable[[int], float],
         crashes_at: int | None = None,
         loads: bool = True,
+        calls: Sequence[float] | None = None,
     ) -> None:
         self._name = name
         self._log = log
         self._seconds = seconds
         self._crashes_at = crashes_at
         self._loads = loads
+        self._calls = iter(calls or ())
         self._requests = 0
         self.inputs: Sequence[np.ndarray] = ()
 
@@ -53,6 +56,9 @@ class FakeTimedKernel:
             raise KernelCrashed("The kernel crashed: SIGSEGV.")
         self._log.append((self._name, calls))
         return self._seconds(request) * calls, int(request == 0)
+
+    def call_seconds(self) -> float | None:
+        return next(self._calls, None)
 
     def __enter__(self) -> FakeTimedKernel:
         FakeTimedKernel.live += 1

@@ -8,8 +8,8 @@ import numpy as np
 
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.mlir.shared_library import load
 from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.providers.shared_library import load
 from actiondbg.kernels.providers.steps import CompilationSteps
 
 _BOUND = 8  # roundings, as many as verification allows

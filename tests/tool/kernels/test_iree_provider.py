@@ -14,7 +14,7 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import CompileError, KernelError, NotRunnable, ProviderMissing
-from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
+from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -349,7 +349,10 @@ def test_the_programs_of_a_build_are_used(tmp_path: Path) -> None:
     loaded = programs.load(kernel.verify)
     inputs = operands(operation)
     assert (loaded.run(inputs) == operation.reference(inputs).values).all()
-    assert programs.load(kernel.profile).time(inputs, 30) > 0
+    profiled = programs.load(kernel.profile)
+    assert profiled.time(inputs, 30) > 0
+    assert isinstance(profiled, TimedCall)
+    assert (profiled.call_seconds(inputs) or 0) > 0
 
 
 def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:
@@ -372,6 +375,22 @@ def test_a_kernel_runs_in_a_process_of_its_own(provider: IreeProvider, tmp_path:
         assert (process.run(inputs) == operation.reference(inputs).values).all()
         process.load(inputs)
         assert process.time(10)[0] > 0
+
+
+@pytest.mark.parametrize("batch", [1, 20])
+def test_a_call_that_does_nothing_is_in_the_same_module(batch: int, tmp_path: Path) -> None:
+    provider = IreeProvider(ProviderSettings(batch_size=batch))
+    operation = Matmul(64, 48, 32)
+    kernel = compile_kernel(provider, operation, provider.configurations(operation)[0], tmp_path)
+    assert kernel.config_applied == "yes"
+
+    with KernelProcess(kernel.profile) as process:
+        process.load(operands(operation))
+        one, kernels = process.call_seconds(), process.time(1000)[0] / 1000
+
+    # The call of a function, and one of a virtual machine.
+    assert one is not None
+    assert 0 < one < kernels
 
 
 def test_a_missing_device_is_named(provider: IreeProvider, tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
-from actiondbg.kernels.providers.mlir.shared_library import support_source
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.providers.shared_library import support_source
 from actiondbg.kernels.providers.steps import COMMANDS, CompilationSteps
 from tests.elements import some
 

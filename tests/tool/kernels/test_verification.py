@@ -144,3 +144,25 @@ def test_a_kernel_that_does_not_end_well_is_a_verdict(
     found = _verify(tmp_path, body, memory=256 << 20)
     assert found.verdict == verdict
     assert detail in found.detail
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict", "detail"),
+    [
+        (_BODY, "SUCCESS", ""),
+        ("", "Not verified", "The kernel is right, but the binary that is measured"),
+        (_BODY.replace("k < 16", "k < 15"), "Not verified", "elements otherwise"),
+        ("abort();", "CRASHED", "The binary that is measured: The kernel was killed by SIGABRT"),
+    ],
+)
+def test_the_binary_that_is_measured_is_verified_too(
+    tmp_path: Path, measured: str, verdict: str, detail: str
+) -> None:
+    (tmp_path / "many").mkdir()
+    one = compile_kernel(tmp_path, _MATMUL, _BODY)
+    many = compile_kernel(tmp_path / "many", _MATMUL, measured)
+    verifier = Verifier(ReferenceCache(GeneratedFolder(tmp_path)), seconds=3)
+    dispatch = Dispatch(_MATMUL, Configuration("c", "c_default"))
+    found = verifier.verify(dispatch, CompiledKernel(one, many, "default"))
+    assert (found.verdict, found.wrong) == (verdict, 0)
+    assert detail in found.detail

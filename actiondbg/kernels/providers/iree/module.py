@@ -13,12 +13,14 @@ from actiondbg.kernels.errors import KernelError, NotRunnable
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.providers.iree.empty_call import EMPTY_CALL
 
 if TYPE_CHECKING:
     import numpy as np
 
 _runtime: Any = import_module("iree.runtime")  # has no type stubs
 
+_EMPTY_CALLS = 1000
 _ELEMENTS = {
     ElementType.F16: "FLOAT_16",
     ElementType.BF16: "BFLOAT_16",
@@ -63,6 +65,7 @@ class ModuleKernel:
         except (RuntimeError, ValueError) as error:
             raise KernelError(_load_failure(binary, str(error))) from error
         self._function = module.lookup_function(binary.symbol)
+        self._empty = module.lookup_function(EMPTY_CALL)
         if self._function is None:
             raise KernelError(f"{binary.path} has no function {binary.symbol}.")
 
@@ -74,14 +77,24 @@ class ModuleKernel:
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
         """Call the kernel several times."""
-        arguments = self._arguments(inputs)
-        invoke, function, make_list = self._context.invoke, self._function, _runtime.VmVariantList
         invocations = -(-calls // self._batch)
+        elapsed = self._time(self._function, inputs, invocations)
+        return elapsed * calls / (invocations * self._batch)
+
+    def call_seconds(self, inputs: Sequence[np.ndarray]) -> float | None:
+        """Call the function that does nothing; see TimedCall."""
+        if self._empty is None:
+            return None
+        return self._time(self._empty, inputs, _EMPTY_CALLS) / (_EMPTY_CALLS * self._batch)
+
+    def _time(self, function: Any, inputs: Sequence[np.ndarray], invocations: int) -> float:
+        """Return the seconds of some calls of a function."""
+        arguments = self._arguments(inputs)
+        invoke, make_list = self._context.invoke, _runtime.VmVariantList
         started = time.perf_counter()
         for _ in range(invocations):
             invoke(function, arguments, make_list(1))
-        elapsed = time.perf_counter() - started
-        return elapsed * calls / (invocations * self._batch)
+        return time.perf_counter() - started
 
     def _invoke(self, arguments: Any) -> Any:
         results = _runtime.VmVariantList(1)

@@ -13,11 +13,13 @@ import numpy
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
 from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.providers.iree.empty_call import EMPTY_CALL
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     import numpy as np
 
+_EMPTY_CALLS = 1000
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -52,7 +54,7 @@ class ProgramKernel:
         result = self._binary.result
         with scratch_directory("kernel") as folder:
             output = folder / "result.bin"
-            options = [*self._options(inputs, folder), f"--output=@{output}"]
+            options = [*self._options(inputs, folder, self._binary.symbol), f"--output=@{output}"]
             self._start("run", options)
             content = numpy.fromfile(output, numpy.uint8)
         return content.view(result.type.dtype).reshape(result.shape)
@@ -60,23 +62,33 @@ class ProgramKernel:
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
         """Call the kernel several times."""
         invocations = -(-calls // self._batch)
+        return self._time(self._binary.symbol, inputs, invocations) * calls
+
+    def call_seconds(self, inputs: Sequence[np.ndarray]) -> float | None:
+        """Call the function that does nothing; see TimedCall."""
+        if self._binary.settings["device"] != "local-sync":
+            return None
+        return self._time(EMPTY_CALL, inputs, _EMPTY_CALLS)
+
+    def _time(self, function: str, inputs: Sequence[np.ndarray], invocations: int) -> float:
+        """Return the seconds of one dispatch in some calls of a function."""
         with scratch_directory("kernel") as folder:
             options = [
-                *self._options(inputs, folder),
+                *self._options(inputs, folder, function),
                 f"--batch_size={self._batch}",
                 f"--benchmark_min_time={invocations * self._batch}x",
                 "--benchmark_format=json",
             ]
             shown = self._start("benchmark", options)
         measured = msgspec.json.decode(shown, type=_Benchmarks).benchmarks[0]
-        return measured.real_time * _UNITS[measured.time_unit] * calls
+        return measured.real_time * _UNITS[measured.time_unit]
 
-    def _options(self, inputs: Sequence[np.ndarray], folder: Path) -> list[str]:
+    def _options(self, inputs: Sequence[np.ndarray], folder: Path, function: str) -> list[str]:
         """Write the operands into files, and return the options that both programs take."""
         options = [
             f"--module={self._binary.path}",
             f"--device={self._binary.settings['device']}",
-            f"--function={self._binary.symbol}",
+            f"--function={function}",
         ]
         for tensor, array in zip(self._binary.inputs, inputs, strict=True):
             path = folder / f"{tensor.name}.bin"

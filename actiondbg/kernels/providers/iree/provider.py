@@ -18,6 +18,7 @@ from actiondbg.kernels.providers.iree.configurations import (
     lowering_of,
     slices_of,
 )
+from actiondbg.kernels.providers.iree.empty_call import empty_call
 from actiondbg.kernels.providers.iree.lowering import (
     Lowering,
     find_root,
@@ -69,7 +70,11 @@ class IreeProvider(Provider):
         lowering = lowering_of(dispatch.configuration)
         by_attribute = applied_by(dispatch.configuration) == "attribute"
         attribute = lowering.compilation_info if lowering is not None and by_attribute else ""
-        return dispatch.operation.function(root_attributes=attribute)
+        operation = dispatch.operation
+        function = operation.function(root_attributes=attribute)
+        # IREE cannot compile a dispatch for GPUs that does nothing.
+        is_timed = _target_of(dispatch.configuration).device == "cpu"
+        return function + empty_call(operation) if is_timed else function
 
     def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
         stage, applied, detail = self._choose(dispatch, folder, steps)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain
-
-SUPPORT = "support.c"  # is linked to the kernel
+from actiondbg.kernels.providers.shared_library import SUPPORT
 
 _BUFFERIZE = "--one-shot-bufferize=bufferize-function-boundaries"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from actiondbg.kernels.errors import CompileError
@@ -23,15 +24,15 @@ from actiondbg.kernels.providers.mlir.predefined import (
     schedule_space,
 )
 from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, root_is_last
-from actiondbg.kernels.providers.mlir.shared_library import support_source
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
 from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
+from actiondbg.kernels.providers.shared_library import SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 
 CONFIGURED = "configured.mlir"
 SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
-_LOADER = "actiondbg.kernels.providers.mlir.shared_library:load"
+_LOADER = "actiondbg.kernels.providers.shared_library:load"
 
 
 class MlirProvider(Provider):
@@ -50,7 +51,8 @@ class MlirProvider(Provider):
 
     def identity(self) -> str:
         """Return versions, target and passes; see Provider."""
-        return f"{self.toolchain.identity}; {lowering.IDENTITY}"
+        support = sha256(support_source("kernel", 1).encode()).hexdigest()[:12]
+        return f"{self.toolchain.identity}; {lowering.IDENTITY}; {support}"
 
     def default(self, operation: Operation) -> Configuration:
         """Return the configuration without parameters: loops of scalars."""
@@ -98,9 +100,9 @@ class MlirProvider(Provider):
         """Compile an output of the configured step; see StepwiseProvider."""
         tools, symbol = self.toolchain, f"_mlir_ciface_{dispatch.operation.name}"
         inputs, result = dispatch.operation.inputs, dispatch.operation.result
-        steps.note(f"{lowering.SUPPORT} calls the kernel in a loop")
+        steps.note(f"{SUPPORT} calls the kernel in a loop")
         if not steps.dry_run:
-            (folder / lowering.SUPPORT).write_text(support_source(symbol, len(inputs) + 1))
+            (folder / SUPPORT).write_text(support_source(symbol, len(inputs) + 1))
         text = "" if steps.dry_run else (folder / scheduled).read_text()
         reassociate = schedule_of(dispatch.configuration) is not None
         passes = lowering.to_llvm(text, reassociate=reassociate)

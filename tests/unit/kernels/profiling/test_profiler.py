@@ -31,6 +31,7 @@ class _Machine:
         self.crashes: dict[str, int] = {}
         self.unloadable: set[str] = set()
         self.most = 0
+        self.calls: dict[str, list[float]] = {}
 
     def start(self, binary: KernelBinary) -> FakeTimedKernel:
         self.most = max(self.most, FakeTimedKernel.live + 1)
@@ -42,6 +43,7 @@ class _Machine:
             given if callable(given) else lambda _: given,
             self.crashes.get(name),
             name not in self.unloadable,
+            self.calls.get(name),
         )
 
 
@@ -61,6 +63,15 @@ def test_repetitions_take_turns_with_another_first_each_time() -> None:
     kernels = [_kernel(name, Matmul(8, 8, size)) for size, name in enumerate("abc", 1)]
     Profiler(machine.start, repetitions=3, batch_size=10).profile(kernels)
     assert machine.log == [(name, 10) for name in "abc" + "abc" + "bca" + "cab"]  # warm first
+
+
+def test_what_a_call_takes_is_the_least_that_was_measured() -> None:
+    machine = _Machine(a=1.0, b=2.0)
+    machine.calls = {"a": [0.3, 0.2, 0.4, 0.1]}
+    kernels = [_kernel("a"), _kernel("b", Matmul(8, 8, 4))]
+    measured = Profiler(machine.start, repetitions=3, batch_size=1).profile(kernels)
+    assert _profile(measured[kernels[0][0].name]).call_seconds == 0.2
+    assert _profile(measured[kernels[1][0].name]).call_seconds is None
 
 
 def test_times_are_those_of_one_call() -> None:

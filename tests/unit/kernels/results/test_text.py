@@ -28,6 +28,7 @@ def test_a_block_is_that_of_the_dispatch_profiler_and_more() -> None:
         "GFLOPs        : 67.11",
         "Range(ms)     : 4.000 to 4.300, median 4.100, in 3 repetitions; measured again:",
         "                4.050",
+        "Call(ms)      : 0.025, 0.62 % of the time: a call that does nothing",
         "Bandwidth     : 786 MB/s at least; 85.3 operations a byte",
         "Of the peak   : 67.1 % of 100 GFLOP/s",
     ]
@@ -64,9 +65,19 @@ def test_what_was_not_measured_is_not_invented() -> None:
 
 def test_many_dispatches_are_a_table_with_the_wrong_ones_in_full() -> None:
     lines = report_lines(entries_of([FAST] * 10 + [WRONG]))
-    assert lines[0].split() == ["verified", "ms", "GFLOP/s", "%", "of", "peak", "notes"]
+    assert lines[0].split() == [
+        "verified",
+        "ms",
+        "call",
+        "ms",
+        "GFLOP/s",
+        "%",
+        "of",
+        "peak",
+        "notes",
+    ]
     assert lines[1] == entries_of([FAST])[0].operation
-    assert lines[2].split()[1:] == ["SUCCESS", "4.000", "67.1", "67", "confirmed"]
+    assert lines[2].split()[1:] == ["SUCCESS", "4.000", "0.025", "67.1", "67", "confirmed"]
     assert sum(line.startswith("Dispatch ") for line in lines) == 1
     assert lines[-1] == "11 dispatches: 10 right, 1 wrong."
     full = report_lines(entries_of([FAST] * 11), full=True)

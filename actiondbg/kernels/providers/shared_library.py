@@ -12,11 +12,13 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 if TYPE_CHECKING:
     import numpy as np
 
+SUPPORT = "support.c"  # is linked to the kernel
 TIMER = "actiondbg_time"
+_EMPTY_CALLS = 10_000
 
 
 def support_source(symbol: str, arguments: int) -> str:
-    """Return the C code that is linked to a kernel: the function that times it.
+    """Return the C code that is linked to a kernel: the function that times it, or nothing.
 
     Also what compilers call to round to bf16, which libgcc lacks before version 13. It returns the
     16 bits as the lowest ones of a register for floats, which is written as a float.
@@ -27,16 +29,22 @@ def support_source(symbol: str, arguments: int) -> str:
     """
     values = ", ".join(f"arguments[{index}]" for index in range(arguments))
     types = ", ".join(["void *"] * arguments)
+    names = ", ".join(f"void *a{index}" for index in range(arguments))
     return f"""#include <stdint.h>
 #include <time.h>
 
-void {symbol}({types});
+typedef void function({types});
+function {symbol};
 
-double {TIMER}(void **arguments, long calls) {{
+static void nothing({names}) {{}}
+
+double {TIMER}(void **arguments, long calls, int empty) {{
+  function *volatile chosen = empty ? nothing : {symbol};
+  function *called = chosen; /* not known to the compiler: each call is made */
   struct timespec start, end;
   clock_gettime(CLOCK_MONOTONIC, &start);
   for (long call = 0; call < calls; ++call)
-    {symbol}({values});
+    called({values});
   clock_gettime(CLOCK_MONOTONIC, &end);
   return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
 }}
@@ -99,10 +107,17 @@ class LibraryKernel:
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
         """Time several calls; see LoadedKernel."""
+        return self._time(inputs, calls, empty=False)
+
+    def call_seconds(self, inputs: Sequence[np.ndarray]) -> float:
+        """Time a function that does nothing; see TimedCall."""
+        return self._time(inputs, _EMPTY_CALLS, empty=True) / _EMPTY_CALLS
+
+    def _time(self, inputs: Sequence[np.ndarray], calls: int, *, empty: bool) -> float:
         arrays = (*inputs, self._new_result())  # descriptors do not keep them alive
         descriptors = [_descriptor(array) for array in arrays]
         addresses = (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
-        return float(self._timer(addresses, ctypes.c_long(calls)))
+        return float(self._timer(addresses, ctypes.c_long(calls), ctypes.c_int(empty)))
 
     def _new_result(self) -> np.ndarray:
         """Make memory for the result, 64-byte aligned as an allocator of tensors would."""

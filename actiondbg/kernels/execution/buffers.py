@@ -24,7 +24,7 @@ _watched: list[GuardedBuffer] = []
 
 def poison(dtype: numpy.dtype) -> numpy.ndarray:
     """Return one element of a type that means "never written"; of a float, a NaN."""
-    byte = 0xA5 if dtype.kind in "iu" else 0xFF
+    byte = 0xA5 if dtype.kind in "iub" else 0xFF
     return numpy.full(dtype.itemsize, byte, numpy.uint8).view(dtype)
 
 
@@ -102,7 +102,8 @@ def allocate(tensor: Tensor) -> numpy.ndarray:
     """
     report_faults(_locate)
     buffer = GuardedBuffer(tensor)
-    buffer.array[...] = poison(tensor.type.dtype)[0]
+    bits = numpy.dtype(f"u{tensor.type.size}")  # a bool would become 1
+    buffer.array.view(bits)[...] = poison(tensor.type.dtype).view(bits)[0]
     watch(buffer)
     return buffer.array
 

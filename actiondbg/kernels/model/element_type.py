@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
 # Bits of the significand with the implicit one: integers up to 2 to this power are exact.
 _PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
-_NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i32": "int32"}
+_NUMPY = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "i8": "int8",
+    "i32": "int32",
+}
 
 
 class ElementType(Enum):
@@ -23,6 +30,7 @@ class ElementType(Enum):
     BF16 = "bf16"
     F32 = "f32"
     F64 = "f64"
+    I1 = "i1"  # of operands and results of programs only
     I8 = "i8"
     I32 = "i32"
 
@@ -38,13 +46,13 @@ class ElementType(Enum):
 
     @property
     def size(self) -> int:
-        """The size of an element in bytes."""
-        return self.bits // 8
+        """The size of an element in bytes; one of i1 is a byte."""
+        return max(1, self.bits // 8)
 
     @property
     def precision(self) -> int:
         """The bits of the significand of a float, or the value bits of an integer."""
-        return _PRECISION.get(self.value, self.bits - 1)
+        return _PRECISION.get(self.value, max(1, self.bits - 1))
 
     @property
     def unit_roundoff(self) -> float:

@@ -121,6 +121,11 @@ class Operation(ABC):
         return ()
 
     @property
+    def index_limits(self) -> tuple[int, ...]:
+        """Of each operand, the size below which its elements are indices, or 0; () for none."""
+        return ()
+
+    @property
     def selects(self) -> bool:
         """Whether a maximum or a comparison hides operands from some elements of the result."""
         return False

@@ -37,6 +37,8 @@ def check_types(kind: str, operands: tuple[ElementType, ...], result: ElementTyp
         UsageError: an operand cannot.
     """
     for operand in operands:
+        if ElementType.I1 in (operand, result):
+            raise UsageError(f"A {kind} has no operands or results of i1.")
         if operand is result:
             continue
         if operand.is_float == result.is_float and operand.bits < result.bits:

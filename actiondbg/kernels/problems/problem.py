@@ -94,7 +94,7 @@ def _parse_types(text: str) -> list[_Types]:
     Raises:
         UsageError: a type is unknown.
     """
-    known = {each.value: each for each in ElementType}
+    known = {each.value: each for each in ElementType if each is not ElementType.I1}
     pairs: list[_Types] = []
     for word in text.split(","):
         operand, _, result = word.strip().partition("-")

@@ -83,7 +83,7 @@ def _element(kind: str) -> ElementType:
 def _wrapped(values: np.ndarray, kind: str) -> np.ndarray:
     """Return integers as two's complement of their width."""
     if kind == "i1":
-        return values.astype(bool)
+        return values if values.dtype == np.bool_ else (values & 1).astype(bool)
     values = values.astype(np.int64)
     if kind == "index" or int(kind[1:]) >= 64:
         return values
@@ -91,11 +91,20 @@ def _wrapped(values: np.ndarray, kind: str) -> np.ndarray:
     return (values + half) % (2 * half) - half
 
 
+def signed(array: BoundedArray) -> BoundedArray:
+    """Return numbers; true is -1, as the sign is the only bit."""
+    if array.values.dtype != np.bool_:
+        return array
+    return replace(array, values=-array.values.astype(np.int64))
+
+
 def _sum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    x, y = signed(x), signed(y)
     return BoundedArray(x.values + y.values, x.errors + y.errors, x.exact and y.exact)
 
 
 def _difference(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    x, y = signed(x), signed(y)
     return BoundedArray(x.values - y.values, x.errors + y.errors, x.exact and y.exact)
 
 
@@ -110,11 +119,13 @@ def _quotient(x: BoundedArray, y: BoundedArray) -> BoundedArray:
 
 
 def _maximum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    x, y = signed(x), signed(y)
     errors = np.maximum(x.errors, y.errors)
     return BoundedArray(np.maximum(x.values, y.values), errors, x.exact and y.exact)
 
 
 def _minimum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    x, y = signed(x), signed(y)
     errors = np.maximum(x.errors, y.errors)
     return BoundedArray(np.minimum(x.values, y.values), errors, x.exact and y.exact)
 
@@ -142,7 +153,7 @@ def _same(x: BoundedArray) -> BoundedArray:
 
 
 def _as_float(x: BoundedArray) -> BoundedArray:
-    return BoundedArray(x.values.astype(np.float64), x.errors, x.exact)
+    return BoundedArray(signed(x).values.astype(np.float64), x.errors, x.exact)
 
 
 def _unsigned(x: BoundedArray) -> BoundedArray:
@@ -206,12 +217,12 @@ _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
     "arith.select": _selection,
     "arith.extf": _same,
     "arith.truncf": _same,
-    "arith.extsi": _same,
+    "arith.extsi": signed,
     "arith.trunci": _same,
     "arith.extui": _unsigned,
     "arith.sitofp": _as_float,
     "arith.uitofp": _unsigned_as_float,
-    "arith.index_cast": _same,
+    "arith.index_cast": signed,
     "arith.andi": _bitwise(np.bitwise_and),
     "arith.ori": _bitwise(np.bitwise_or),
     "arith.xori": _bitwise(np.bitwise_xor),

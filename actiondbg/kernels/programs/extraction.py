@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
 
 _ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
+_INDEX_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 _TYPES = {each.value: each for each in ElementType}
 
 
@@ -142,7 +143,25 @@ class _Extraction:
             accumulation if accumulation.is_float else output.type,
             selected=selected(root),
             selected_axes=self._selected_axes(outside),
+            indexed=self._indexed(outside),
         )
+
+    def _indexed(self, outside: Sequence[Value]) -> tuple[int, ...]:
+        """Return of each operand the size of the dimension that its elements are indices of, or 0.
+
+        () if no operand has indices: of elements that tensor.extract reads.
+        """
+        limits = dict.fromkeys(outside, 0)
+        for member in self._group.members:
+            for each in nested_operations(member.operation):
+                if each.name != "tensor.extract":
+                    continue
+                source, *indices = each.operands
+                for index, size in zip(indices, tensor_shape(source.type), strict=True):
+                    value = _element_of(member, index)
+                    if value in limits:
+                        limits[value] = min(limits[value] or size, size)
+        return tuple(limits.values()) if any(limits.values()) else ()
 
     def _selected_axes(self, outside: Sequence[Value]) -> tuple[int, ...]:
         """Return the dimensions of the first operand that the root reduces, if it reads that."""
@@ -286,6 +305,16 @@ def _read(member: StructuredOperation) -> list[Value]:
     for operation in inside:
         values += [each for each in operation.operands if each not in own]
     return values
+
+
+def _element_of(member: StructuredOperation, index: Value) -> Value | None:
+    """Return the operand of a member whose elements, maybe cast, are an index; None for others."""
+    operation = defining_operation(index)
+    while operation is not None and operation.name in _INDEX_CASTS:
+        index = operation.operands[0]
+        operation = defining_operation(index)
+    arguments = list(member.body.arguments)
+    return member.operation.operands[arguments.index(index)] if index in arguments else None
 
 
 def _is_empty(value: Value) -> bool:

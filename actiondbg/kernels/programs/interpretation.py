@@ -19,7 +19,7 @@ from actiondbg.kernels.programs.bindings import (
     parse_program,
     tensor_shape,
 )
-from actiondbg.kernels.programs.bounded_array import Arithmetic, BoundedArray, exact_array
+from actiondbg.kernels.programs.bounded_array import Arithmetic, BoundedArray, exact_array, signed
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
     combination,
@@ -99,6 +99,8 @@ def _reference(result: BoundedArray) -> Reference:
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
+    if array.dtype == np.bool_:
+        return array
     return array.astype(np.int64 if array.dtype.kind in "iu" else np.float64)
 
 
@@ -242,9 +244,25 @@ class _Interpreter:
         if missing or len(operation.results) != 1:
             raise NoReference(f"The reference does not interpret {name}.")
         operands = [scope[each] for each in operation.operands]
+        if name == "tensor.extract":
+            return _extracted(operands[0], operands[1:])
         if name in ("arith.cmpi", "arith.cmpf"):
             return _comparison(operation, operands)
         return self._arithmetic.apply(name, str(operation.results[0].type), operands)
+
+
+def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
+    """Return the elements of tensor.extract.
+
+    Raises:
+        NoReference: an index is outside of the tensor, where the result is not defined.
+    """
+    places = tuple(each.values for each in indices)
+    for place, size in zip(places, source.values.shape, strict=True):
+        if place.size and not (place.min() >= 0 and place.max() < size):
+            raise NoReference("The operands make tensor.extract read outside of its tensor.")
+    errors = np.broadcast_to(source.errors, source.values.shape)
+    return BoundedArray(source.values[places], errors[places], source.exact)
 
 
 def _combination(operation: StructuredOperation) -> Operation:
@@ -289,6 +307,7 @@ def _constant(operation: Operation) -> BoundedArray:
         NoReference: its type is none of arrays'.
     """
     from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        BoolAttr,
         DenseElementsAttr,
         FloatAttr,
         IntegerAttr,
@@ -304,7 +323,7 @@ def _constant(operation: Operation) -> BoundedArray:
         exact = number.is_integer() or not np.isfinite(number)
         full = exact_array(np.full(shape, number))
         return BoundedArray(full.values, full.errors, exact)
-    if isinstance(attribute, IntegerAttr):
+    if isinstance(attribute, BoolAttr | IntegerAttr):
         boolean = str(attribute.type) == "i1"
         return exact_array(np.full(shape, bool(attribute.value) if boolean else attribute.value))
     raise NoReference(f"The reference does not interpret the constant {attribute}.")
@@ -325,7 +344,7 @@ def _comparison(operation: Operation, operands: list[BoundedArray]) -> BoundedAr
         raise NoReference(
             f"The reference does not interpret predicate {predicate} of a comparison."
         )
-    x, y = operands
+    x, y = (signed(each) for each in operands)
     values = dict(_COMPARISONS)[names[name]](x.values, y.values)
     if not of_integers:
         has_nan = np.isnan(x.values) | np.isnan(y.values)

@@ -96,6 +96,7 @@ _EXPRESSIONS = {
     ),
     "arith.trunci": "({c}){0}",
 }
+_OF_BITS = frozenset({"arith.select", "arith.andi", "arith.ori", "arith.xori"})
 _UNSIGNED = frozenset({"arith.extui", "arith.uitofp"})  # of i1 only, as in the reference
 _INTEGER_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _COMPARISONS = (  # in the order of arith: ordered, then unordered
@@ -361,6 +362,9 @@ class _Writer:
         if name in ("arith.cmpi", "arith.cmpf"):
             return _comparison(operation, given)
         expression = _EXPRESSIONS.get(name)
+        kinds = [str(each.type) for each in (*operation.operands, *operation.results)]
+        if "i1" in kinds and name not in _OF_BITS:
+            expression = None
         if name in _UNSIGNED and str(operation.operands[0].type) == "i1":
             expression = "({c}){0}"
         if expression is None:
@@ -503,6 +507,7 @@ def _is_scalar(kind: Type) -> bool:
 def _constant(operation: Operation) -> str:
     """Return the value of a constant, or of all its elements."""
     from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        BoolAttr,
         DenseElementsAttr,
         FloatAttr,
         IntegerAttr,
@@ -519,7 +524,7 @@ def _constant(operation: Operation) -> str:
         if isinf(number):
             return "INFINITY" if number > 0 else "-INFINITY"
         return f"{number.hex()}{suffix}"
-    if isinstance(attribute, IntegerAttr):
+    if isinstance(attribute, BoolAttr | IntegerAttr):
         number = attribute.value
         if str(attribute.type) == "i1":
             return "true" if number else "false"
@@ -529,6 +534,8 @@ def _constant(operation: Operation) -> str:
 
 def _comparison(operation: Operation, given: Sequence[str]) -> str:
     predicate = integer_attribute(operation, "predicate")
+    if str(operation.operands[0].type) == "i1" and predicate > 1:
+        raise NoLoops("An order of bits is not written in C.")
     if operation.name == "arith.cmpf":
         return _COMPARISONS[predicate].format(*given)
     x, y = given

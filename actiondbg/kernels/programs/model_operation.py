@@ -22,7 +22,7 @@ _MARK = re.compile(rf"( attrs =)?  ?\{{{ROOT_MARK}\}}|{ROOT_MARK}, |, {ROOT_MARK
 # Functions that compilers replace by approximations for finite numbers.
 _APPROXIMATED = re.compile(r"math\.(r?sqrt|log2?|sin|cos|erf|exp2)\b")
 # What may hide an operand from an element of the result.
-_SELECTING = re.compile(r"(arith\.(max|min|cmp|select)|math\.(tanh|erf))")
+_SELECTING = re.compile(r"(arith\.(max|min|cmp|select)|math\.(tanh|erf)|tensor\.extract\b)")
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class ModelOperation(Operation):
         selected: what the root selects, "max" or "min"; "" if it computes something else.
         selected_axes: the dimensions of the first operand that are reduced then, if it is the
             operand of the root and its windows do not overlap.
+        indexed: of each operand, the size of the dimension that its elements are indices of, or 0.
     """
 
     kind: ClassVar[str] = "model"
@@ -56,6 +57,7 @@ class ModelOperation(Operation):
     count: int = 1
     selected: Literal["max", "min", ""] = ""
     selected_axes: tuple[int, ...] = ()
+    indexed: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -92,6 +94,10 @@ class ModelOperation(Operation):
     @property
     def reduced_axes(self) -> tuple[int, ...]:
         return self.selected_axes
+
+    @property
+    def index_limits(self) -> tuple[int, ...]:
+        return self.indexed
 
     @property
     def selects(self) -> bool:

@@ -39,6 +39,8 @@ def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison
     -0.0 equals 0.0, unless the expectation has signed zeros; a NaN is right where one is expected,
     and was written; an infinity is right where the expected value is too large for the type.
     """
+    if result.dtype == numpy.bool_:  # of which other bytes than 0 and 1 are wrong
+        result = result.view(numpy.uint8)
     if not result.shape:  # NumPy computes scalars of it
         return compare(result.reshape(1), expectation.reshaped((1,)))
     with numpy.errstate(all="ignore"), warnings.catch_warnings():

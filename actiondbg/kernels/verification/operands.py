@@ -94,6 +94,7 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     else:
         counts.append(("reals", 1 if exact else repeated))
         counts.append(("huge", precise) if exact else ("large", 1))
+    if any(each.type.is_float for each in (*operation.inputs, operation.result)):
         counts.append(("edges", int(operation.defines_edges)))
     counts.append(("extremes", _extreme_runs(operation)))
     counts.append(("own", _own_runs(operation)))
@@ -151,6 +152,9 @@ def _operand(
     import numpy
 
     tensor = operation.inputs[at]
+    limit = operation.index_limits[at] if operation.index_limits else 0
+    if limit or tensor.type is ElementType.I1:
+        return numbers.integers(0, limit or 2, tensor.shape)
     turn = at == index % len(operation.inputs)
     if kind == "precise" or (kind == "huge" and tensor.type.is_float):
         scale = precise_scale(kind, tensor.type)

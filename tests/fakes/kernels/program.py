@@ -105,8 +105,8 @@ module {
     } -> tensor<6x4xi32>
     return %masked : tensor<6x4xi32>
   }
-  func.func @unusual(%x: tensor<?xf32>, %y: tensor<4xf32>, %at: tensor<4xi32>, %bits: tensor<4xi1>)
-      -> (tensor<?xf32>, tensor<f32>, tensor<4xf32>, tensor<4xi1>) {
+  func.func @unusual(%x: tensor<?xf32>, %y: tensor<4xf32>, %at: tensor<4xi32>, %bits: tensor<4xi64>)
+      -> (tensor<?xf32>, tensor<f32>, tensor<4xf32>, tensor<4xi64>) {
     %zero = arith.constant 0.0 : f32
     %izero = arith.constant 0 : i32
     %exp = linalg.exp ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
@@ -125,11 +125,12 @@ module {
     ^bb0(%in: i32, %out: f32):
       %i = arith.index_cast %in : i32 to index
       %v = tensor.extract %y[%i] : tensor<4xf32>
-      linalg.yield %v : f32
+      %rest = arith.remf %v, %v : f32
+      linalg.yield %rest : f32
     } -> tensor<4xf32>
-    %be = tensor.empty() : tensor<4xi1>
-    %copied = linalg.copy ins(%bits : tensor<4xi1>) outs(%be : tensor<4xi1>) -> tensor<4xi1>
-    return %exp, %arg#0, %gathered, %copied : tensor<?xf32>, tensor<f32>, tensor<4xf32>, tensor<4xi1>
+    %be = tensor.empty() : tensor<4xi64>
+    %copied = linalg.copy ins(%bits : tensor<4xi64>) outs(%be : tensor<4xi64>) -> tensor<4xi64>
+    return %exp, %arg#0, %gathered, %copied : tensor<?xf32>, tensor<f32>, tensor<4xf32>, tensor<4xi64>
   }
 }
 """  # noqa: E501

@@ -26,6 +26,7 @@ _ELEMENTS = {
     ElementType.BF16: "BFLOAT_16",
     ElementType.F32: "FLOAT_32",
     ElementType.F64: "FLOAT_64",
+    ElementType.I1: "BOOL_8",
     ElementType.I8: "INT_8",
     ElementType.I32: "INT_32",
 }

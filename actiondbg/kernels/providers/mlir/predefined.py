@@ -24,8 +24,8 @@ _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
 def predefined_schedules(operation: Operation, vector_bits: int) -> list[Schedule]:
     """Return the schedules of an operation, the fastest on most shapes first."""
     body = operation.body("%out", "")
-    if not operation.loops or has_bits(body):
-        return []
+    if not operation.loops or has_bits(body) or "tensor.extract " in body:
+        return []  # MLIR leaves operations that read by indices without vectors
     lanes = vector_bits // operation.accumulator.bits
     roles = _roles(operation)
     if all(loop.type == "parallel" for loop in operation.loops):

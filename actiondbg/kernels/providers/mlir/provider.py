@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.providers.mlir import lowering
 from actiondbg.kernels.providers.mlir.parameters import (
     parameters_obstacle,
@@ -143,29 +146,74 @@ def _function(operation: Operation, *, own: bool = False) -> str:
     """
     memories: list[str] = []
     tensors: list[str] = []
-    for each, writable in [(tensor, "") for tensor in operation.inputs] + [
-        (operation.result, " writable")
-    ]:
-        name = each.name if not writable else "out"
-        memory = each.mlir.replace("tensor<", "memref<", 1)
-        memories.append(f"%{name}_memory: {memory}")
+    result = operation.result
+    for each in (*operation.inputs, result):
+        name, writable = ("out", " writable") if each is result else (each.name, "")
+        stored = _stored(each)
+        memories.append(f"%{name}_memory: {_memory(stored)}")
+        tensor = f"{name}_bytes" if stored != each else name
         tensors.append(
-            f"  %{name} = bufferization.to_tensor %{name}_memory restrict{writable} : "
-            f"{memory} to {each.mlir}\n"
+            f"  %{tensor} = bufferization.to_tensor %{name}_memory restrict{writable} : "
+            f"{_memory(stored)} to {stored.mlir}\n"
         )
-    memory = operation.result.mlir.replace("tensor<", "memref<", 1)
+        if stored != each and each is not result:
+            tensors.append(_converted(stored, each, f"%{tensor}", f"%{name}", f"%{name}_bits"))
+    if own or _stored(result) != result:
+        tensors.append(f"  %out = tensor.empty() : {result.mlir}\n")
     if own:
-        tensors[-1] = f"  %out = tensor.empty() : {operation.result.mlir}\n"
+        del tensors[-2]
     *lines, last = operation.body("%out", ROOT).strip().splitlines()
     returned = re.fullmatch(r"return (%\S+) : (.*)", last.strip())
     if returned is None:
         raise CompileError(f"The body of {operation.name} does not end with a return of one value.")
     body = "".join(f"  {line.strip()}\n" for line in lines)
+    last, stored = returned[1], _stored(result)
+    if stored != result:
+        body += _converted(result, stored, last, "%bytes", "%out_bytes", made=False)
+        last = "%bytes"
     return (
         f"func.func @{operation.name}({', '.join(memories)}) "
         f"attributes {{llvm.emit_c_interface}} {{\n{''.join(tensors)}{body}"
-        f"  bufferization.materialize_in_destination {returned[1]} in restrict writable "
-        f"%out_memory : ({returned[2]}, {memory}) -> ()\n  return\n}}\n"
+        f"  bufferization.materialize_in_destination {last} in restrict writable "
+        f"%out_memory : ({stored.mlir}, {_memory(stored)}) -> ()\n  return\n}}\n"
+    )
+
+
+def _memory(tensor: Tensor) -> str:
+    """Return the type of a tensor's memory."""
+    return tensor.mlir.replace("tensor<", "memref<", 1)
+
+
+def _stored(tensor: Tensor) -> Tensor:
+    """Return a tensor as its memory has it: bits as bytes, as MLIR 22 cannot load or store bits."""
+    return replace(tensor, type=ElementType.I8) if tensor.type is ElementType.I1 else tensor
+
+
+def _converted(
+    old: Tensor, new: Tensor, value: str, name: str, memory: str, *, made: bool = True
+) -> str:
+    """Return an operation between bits and bytes, which is then fused with its user or producer.
+
+    Args:
+        old: the tensor to be converted.
+        new: the converted one.
+        value: of the old one.
+        name: of the new one.
+        memory: the name of its memory.
+        made: whether the memory has to be made.
+    """
+    loops = ", ".join(f"d{axis}" for axis in range(len(old.shape)))
+    maps = ", ".join([f"affine_map<({loops}) -> ({loops})>"] * 2)
+    types = ", ".join(['"parallel"'] * len(old.shape))
+    cast = "arith.trunci" if new.type is ElementType.I1 else "arith.extui"
+    empty = f"  {memory} = tensor.empty() : {new.mlir}\n" if made else ""
+    attributes = f"indexing_maps = [{maps}], iterator_types = [{types}]"
+    return (
+        f"{empty}  {name} = linalg.generic {{{attributes}}} "
+        f"ins({value} : {old.mlir}) outs({memory} : {new.mlir}) {{\n"
+        f"  ^bb0(%from: {old.type.value}, %to: {new.type.value}):\n"
+        f"    %cast = {cast} %from : {old.type.value} to {new.type.value}\n"
+        f"    linalg.yield %cast : {new.type.value}\n  }} -> {new.mlir}\n"
     )
 
 

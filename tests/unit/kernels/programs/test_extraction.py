@@ -84,13 +84,21 @@ def test_the_root_gets_its_attributes(program: Path) -> None:
         assert "actiondbg" not in operation.function()
 
 
+def test_operands_that_are_indices_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "lookup.mlir"
+    path.write_text(_LOOKUP)
+    plain, computed = operations_of(path)
+    assert plain.index_limits == (7, 0)
+    assert computed.index_limits == ()
+
+
 def test_what_is_no_kernel_is_reported(program: Path) -> None:
     assert cut_program(program).left_out == [
         "linalg.exp has a dynamic shape, tensor<?xf32>.",
         "linalg.generic has 2 results, not one tensor.",
         "linalg.exp has no loops: it computes one number.",
-        "An operand has the type tensor<4xi1>; kernels have elements of f16, bf16, f32, f64, i8, "
-        "i32.",
+        "An operand has the type tensor<4xi64>; kernels have elements of f16, bf16, f32, f64, i1, "
+        "i8, i32.",
     ]
 
 
@@ -101,6 +109,35 @@ def test_the_manifest_restores_them(program: Path, tmp_path: Path) -> None:
     assert read_manifest(tmp_path / "manifest.json") == dispatches
 
 
+# Rows of a table by their numbers, and by their doubles, of which nothing is known.
+_LOOKUP = """
+#row = affine_map<(n, m) -> (n)>
+#all = affine_map<(n, m) -> (n, m)>
+func.func @f(%rows: tensor<4xi32>, %table: tensor<7x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %plain = linalg.generic {indexing_maps = [#row, #all],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%rows : tensor<4xi32>) outs(%empty : tensor<4x8xf32>) {
+  ^bb0(%at: i32, %old: f32):
+    %wide = arith.extsi %at : i32 to i64
+    %row = arith.index_cast %wide : i64 to index
+    %column = linalg.index 1 : index
+    %element = tensor.extract %table[%row, %column] : tensor<7x8xf32>
+    linalg.yield %element : f32
+  } -> tensor<4x8xf32>
+  %doubled = linalg.generic {indexing_maps = [#row, #all],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%rows : tensor<4xi32>) outs(%empty : tensor<4x8xf32>) {
+  ^bb0(%at: i32, %old: f32):
+    %double = arith.addi %at, %at : i32
+    %row = arith.index_cast %double : i32 to index
+    %column = linalg.index 1 : index
+    %element = tensor.extract %table[%row, %column] : tensor<7x8xf32>
+    linalg.yield %element : f32
+  } -> tensor<4x8xf32>
+  return %plain, %doubled : tensor<4x8xf32>, tensor<4x8xf32>
+}
+"""
 _TOSA = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>

@@ -82,6 +82,49 @@ def test_integers_wrap() -> None:
     assert reference.values.tolist() == [0, 2, -(2**31), 15]
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("%w = arith.extsi %a : i1 to i32", [-1, 0, -1, 0]),
+        ("%w = arith.extui %a : i1 to i32", [1, 0, 1, 0]),
+        ("%s = arith.addi %a, %b : i1\n%w = arith.extui %s : i1 to i32", [0, 1, 1, 0]),
+        ("%s = arith.subi %a, %b : i1\n%w = arith.extui %s : i1 to i32", [0, 1, 1, 0]),
+        ("%s = arith.maxsi %a, %b : i1\n%w = arith.extui %s : i1 to i32", [1, 0, 0, 0]),
+        ("%s = arith.cmpi slt, %a, %b : i1\n%w = arith.extui %s : i1 to i32", [0, 0, 1, 0]),
+        ("%s = arith.cmpi eq, %a, %b : i1\n%w = arith.extui %s : i1 to i32", [1, 0, 0, 1]),
+    ],
+)
+def test_the_only_bit_of_i1_is_its_sign(body: str, expected: list[int]) -> None:
+    inputs = [np.array(each, bool) for each in ([1, 0, 1, 0], [1, 1, 0, 0])]
+    text = _generic(f"{body}\nlinalg.yield %w : i32", "i1", "i32")
+    assert interpret(text, inputs, ElementType.I32).values.tolist() == expected
+
+
+def _lookup(row: str) -> str:
+    return f"""func.func @f(%rows: tensor<4xi32>, %table: tensor<3xf32>) -> tensor<4xf32> {{
+      %e = tensor.empty() : tensor<4xf32>
+      %r = linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+          iterator_types = ["parallel"]}} ins(%rows : tensor<4xi32>) outs(%e : tensor<4xf32>) {{
+      ^bb0(%a: i32, %old: f32):
+        {row}
+        %element = tensor.extract %table[%row] : tensor<3xf32>
+        linalg.yield %element : f32
+      }} -> tensor<4xf32>
+      return %r : tensor<4xf32>
+    }}"""
+
+
+def test_elements_at_indices() -> None:
+    text = _lookup("%row = arith.index_cast %a : i32 to index")
+    table = np.array([5, 6, 7], np.float32)
+    rows = np.array([2, 0, 1, 2], np.int32)
+    assert interpret(text, [rows, table], ElementType.F32).values.tolist() == [7, 5, 6, 7]
+    for outside in (3, -1):
+        rows[1] = outside
+        with pytest.raises(NoReference, match="read outside of its tensor"):
+            interpret(text, [rows, table], ElementType.F32)
+
+
 def test_errors_of_cancelled_sums_stay() -> None:
     body = """%p = arith.mulf %a, %b : f32
         %m = arith.subf %p, %a : f32

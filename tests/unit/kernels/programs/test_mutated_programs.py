@@ -27,11 +27,13 @@ _IDENTITY = "affine_map<(d0, d1) -> (d0, d1)>"
 _ROWS = "affine_map<(d0, d1) -> (d0)>"
 _MODEL = f"""
 func.func @f(%scores: tensor<16x16xf32>, %lhs: tensor<16x16xf32>, %rhs: tensor<16x16xf32>,
-             %bias: tensor<16xf32>) -> (tensor<16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) {{
+             %bias: tensor<16xf32>, %flags: tensor<16x16xi1>, %rows: tensor<16xi32>,
+             %table: tensor<16x16xf32>) -> (tensor<16xf32>, tensor<16x16xf32>, tensor<16x16xf32>,
+             tensor<16x16xf32>, tensor<16x16xi1>, tensor<16x16xf32>) {{
   %lowest = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32
-  %rows = tensor.empty() : tensor<16xf32>
-  %none = linalg.fill ins(%lowest : f32) outs(%rows : tensor<16xf32>) -> tensor<16xf32>
+  %row = tensor.empty() : tensor<16xf32>
+  %none = linalg.fill ins(%lowest : f32) outs(%row : tensor<16xf32>) -> tensor<16xf32>
   %maxima = linalg.generic {{indexing_maps = [{_IDENTITY}, {_ROWS}],
       iterator_types = ["parallel", "reduction"]}}
       ins(%scores : tensor<16x16xf32>) outs(%none : tensor<16xf32>) {{
@@ -63,7 +65,34 @@ func.func @f(%scores: tensor<16x16xf32>, %lhs: tensor<16x16xf32>, %rhs: tensor<1
     %exponential = math.exp %difference : f32
     linalg.yield %exponential : f32
   }} -> tensor<16x16xf32>
-  return %maxima, %active, %exponentials : tensor<16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  %masked = linalg.generic {{indexing_maps = [{_IDENTITY}, {_IDENTITY}, {_ROWS}, {_IDENTITY}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%flags, %scores, %bias : tensor<16x16xi1>, tensor<16x16xf32>, tensor<16xf32>)
+      outs(%wide : tensor<16x16xf32>) {{
+  ^bb0(%flag: i1, %score: f32, %other: f32, %old: f32):
+    %chosen = arith.select %flag, %score, %other : f32
+    linalg.yield %chosen : f32
+  }} -> tensor<16x16xf32>
+  %bits = tensor.empty() : tensor<16x16xi1>
+  %less = linalg.generic {{indexing_maps = [{_IDENTITY}, {_ROWS}, {_IDENTITY}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%scores, %bias : tensor<16x16xf32>, tensor<16xf32>)
+      outs(%bits : tensor<16x16xi1>) {{
+  ^bb0(%score: f32, %limit: f32, %old: i1):
+    %below = arith.cmpf olt, %score, %limit : f32
+    linalg.yield %below : i1
+  }} -> tensor<16x16xi1>
+  %gathered = linalg.generic {{indexing_maps = [{_ROWS}, {_IDENTITY}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%rows : tensor<16xi32>) outs(%wide : tensor<16x16xf32>) {{
+  ^bb0(%at: i32, %old: f32):
+    %place = arith.index_cast %at : i32 to index
+    %column = linalg.index 1 : index
+    %element = tensor.extract %table[%place, %column] : tensor<16x16xf32>
+    linalg.yield %element : f32
+  }} -> tensor<16x16xf32>
+  return %maxima, %active, %exponentials, %masked, %less, %gathered : tensor<16xf32>,
+      tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xi1>, tensor<16x16xf32>
 }}
 """
 # One word for another, at each place.
@@ -81,6 +110,16 @@ _WORDS = [
     ("cmpf ugt", "cmpf ogt"),
     ("cmpf ugt", "cmpf ult"),
     ("cmpf ugt", "cmpf une"),
+    ("cmpf olt", "cmpf ole"),
+    ("cmpf olt", "cmpf ult"),
+    ("cmpf olt", "cmpf oge"),
+    ("cmpf olt", "cmpf ogt"),
+    ("select %in, %in_0, %in_1", "select %in, %in_1, %in_0"),
+    ("select %in, %in_0, %in_1", "select %in, %in_0, %in_0"),
+    ("linalg.index 1", "linalg.index 0"),
+    ("[%1, %2]", "[%2, %2]"),
+    ("[%1, %2]", "[%1, %1]"),
+    ("[%1, %2]", "[%2, %1]"),
     ("(d0)>", "(d1)>"),
     ("(d0, d1)>", "(d1, d0)>"),
     ("constant 0.0", "constant 1.0"),
@@ -111,12 +150,13 @@ def _mutants(text: str) -> Iterator[tuple[str, str]]:
 def test_every_wrong_program_is_found(operation: Operation) -> None:
     text = operation.function()
     expectations = expected_results(operation)
+    kind = operation.result.type.dtype
 
     def is_kept(program: str) -> bool:
         with np.errstate(all="ignore"):
             return not any(
                 compare(
-                    interpret(program, each.operands, operation.accumulator).values.astype("f4"),
+                    interpret(program, each.operands, operation.accumulator).values.astype(kind),
                     each,
                 ).wrong.any()
                 for each in expectations

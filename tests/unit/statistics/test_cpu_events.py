@@ -21,6 +21,7 @@ from tests.elements import some
 
 ZEN3 = Cpu("AuthenticAMD", 25, 0x01, 1)
 ZEN4 = Cpu("AuthenticAMD", 25, 0x61, 2)
+ZEN5 = Cpu("AuthenticAMD", 26, 0x02, 1)
 SKYLAKE_X = Cpu("GenuineIntel", 6, 0x55, 4)
 CASCADE_LAKE = Cpu("GenuineIntel", 6, 0x55, 7)
 SAPPHIRE_RAPIDS = Cpu("GenuineIntel", 6, 0x8F, 8)
@@ -91,6 +92,10 @@ def test_a_cpu_with_two_kinds_of_cores(tmp_path: Path) -> None:
         (ZEN4, "ic_tag_hit_miss.instruction_cache_miss", 0x1_0000_188E),
         (ZEN3, "ls_any_fills_from_sys.mem_io_local", 0x0844),
         (ZEN3, "ls_any_fills_from_sys.all", 0x5F44),
+        (ZEN5, "ls_any_fills_from_sys.all", 0xFF44),
+        (ZEN5, "ls_any_fills_from_sys.dram_io_all", 0x4844),
+        (ZEN5, "ls_mab_alloc.all_allocations", 0x0F41),
+        (ZEN4, "ls_mab_alloc.all_allocations", 0x7F41),
         (SKYLAKE_X, "mem_load_retired.l1_hit", 0x01D1),
         (CASCADE_LAKE, "l2_rqsts.miss", 0x3F24),
         (SAPPHIRE_RAPIDS, "arith.div_active", 0x0100_09B0),
@@ -101,7 +106,7 @@ def test_codes_of_the_table(cpu: Cpu, name: str, config: int) -> None:
 
 
 def test_every_event_of_the_table_can_be_encoded() -> None:
-    for cpu, least in ((ZEN3, 50), (ZEN4, 250), (SKYLAKE_X, 200), (SAPPHIRE_RAPIDS, 200)):
+    for cpu, least in ((ZEN3, 50), (ZEN4, 250), (ZEN5, 80), (SKYLAKE_X, 200), (SAPPHIRE_RAPIDS, 200)):
         found = codes(cpu)
         assert len(found) > least
         assert all(code.config < 1 << 36 for code in some(found.values()))
@@ -111,7 +116,7 @@ def test_an_event_belongs_to_its_cpus() -> None:
     assert "fp_ops_retired_by_type.vector_mac" not in codes(ZEN3)
     assert "mem_load_retired.l1_hit" not in codes(ZEN4)
     assert codes(Cpu("AuthenticAMD", 23, 0x31, 0)) == {}
-    assert cpus_with("ls_any_fills_from_sys.dram_io_near") == ["zen4"]
+    assert cpus_with("ls_any_fills_from_sys.dram_io_near") == ["zen4", "zen5"]
 
 
 def test_the_cpu_is_read_from_the_first_processor(tmp_path: Path) -> None:

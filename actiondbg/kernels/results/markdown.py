@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
     TABLE_HEAD,
     Fact,
@@ -20,6 +21,7 @@ def to_markdown(entries: Sequence[Entry], title: str = "Kernels") -> str:
     lines = [f"# {title}", "", f"{summary_of(list(entries)).text}.", ""]
     if entries:
         lines += _table(entries)
+    lines += _shares(entries)
     wrong = [entry for entry in entries if entry.is_wrong]
     if wrong:
         lines += ["", "## Wrong"]
@@ -32,6 +34,16 @@ def _table(entries: Sequence[Entry]) -> list[str]:
     numbers = ("ms", "call ms", "GFLOP/s", "% of peak")
     rule = ["---:" if name in numbers else "---" for name in TABLE_HEAD]
     return [_line(TABLE_HEAD), _line(rule), *(_line(table_cells(each)) for each in entries)]
+
+
+def _shares(entries: Sequence[Entry]) -> list[str]:
+    """Return the operations of a model by their share of its time."""
+    weights = model_weights(entries)
+    if not weights.weights:
+        return []
+    rule = ["---" if at in TEXT else "---:" for at in range(len(HEAD))]
+    rows = [_line(each.cells) for each in weights.weights]
+    return ["", f"## {TITLE}", "", weights.summary, "", _line(HEAD), _line(rule), *rows]
 
 
 def _line(cells: Sequence[str]) -> str:

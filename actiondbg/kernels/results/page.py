@@ -8,6 +8,7 @@ from html import escape
 from actiondbg.kernels.results import roofline
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.roofline import roofline_svg
+from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
     Fact,
     bandwidth,
@@ -72,6 +73,7 @@ def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:
         f"<p>{escape(summary_of(list(entries)).text)}.</p>",
         _section("Roofline", plot),
         _section("Dispatches", _table(entries)),
+        _section(TITLE, _shares(entries)),
         _section("Wrong", "".join(map(_in_full, wrong))),
         f"<script>\n{_SCRIPT}</script>",
     ]
@@ -80,7 +82,7 @@ def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:
 
 
 def _section(title: str, body: str) -> str:
-    name = title.lower()
+    name = title.lower().replace(" ", "-")
     return f"<section id={name}>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
 
 
@@ -95,6 +97,26 @@ def _table(entries: Sequence[Entry]) -> str:
         f"{about}<div class=wide><table class=kernels>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"
         + "\n".join(rows)
         + "\n</tbody></table></div>"
+    )
+
+
+def _shares(entries: Sequence[Entry]) -> str:
+    """Return the operations of a model by their share of its time."""
+    weights = model_weights(entries)
+    if not weights.weights:
+        return ""
+    heads = "".join(_head(name, at not in TEXT) for at, name in enumerate(HEAD))
+    rows = (
+        "".join(
+            _cell(cell) if at in TEXT else f"<td class=n>{escape(cell)}</td>"
+            for at, cell in enumerate(each.cells)
+        )
+        for each in weights.weights
+    )
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        f"<p>{escape(weights.summary)}</p>\n<div class=wide><table class=kernels>\n"
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
     )
 
 

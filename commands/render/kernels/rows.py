@@ -8,6 +8,7 @@ import msgspec
 
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
     TABLE_HEAD,
     Fact,
@@ -43,7 +44,18 @@ def report_lines(
         lines += block_lines(entry, width or 80)
     if blocks:
         lines.append(_RULE)
+    lines += weight_lines(entries, width)
     return [*lines, f"{summary_of(list(entries)).text}."]
+
+
+def weight_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
+    """Return the operations of a model by their share of its time; none of other entries."""
+    weights = model_weights(entries)
+    if not weights.weights:
+        return []
+    rows = [HEAD, *(each.cells for each in weights.weights)]
+    table = [_cut(line, width) for line in aligned(rows, TEXT)]
+    return [f"{TITLE}:", *table, weights.summary, ""]
 
 
 def block_lines(entry: Entry, width: int = 80) -> list[str]:
@@ -69,9 +81,14 @@ def table_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
         if entry.operation != operation:
             operation = entry.operation
             table.append(operation)
-        most = len(line) if width is None else max(width, 80)
-        table.append(line if len(line) <= most else f"{line[: most - 1]}…")
+        table.append(_cut(line, width))
     return table
+
+
+def _cut(line: str, width: int | None) -> str:
+    """Return a line of a table, as wide as a terminal."""
+    most = len(line) if width is None else max(width, 80)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
@@ -103,4 +120,14 @@ def _wrong_lines(entry: Entry) -> list[str]:
 def report_object(entries: Sequence[Entry]) -> dict[str, object]:
     """Return a report as JSON: the fields of each entry, and its rate."""
     kernels = [{**msgspec.to_builtins(each), "gflops": each.gflops} for each in entries]
-    return {"kernels": kernels}
+    weights = [
+        {
+            "operation": each.entry.operation,
+            "dispatch": each.entry.dispatch,
+            "count": each.count,
+            "seconds": each.seconds,
+            "share": each.share,
+        }
+        for each in model_weights(entries).weights
+    ]
+    return {"kernels": kernels, **({"shares": weights} if weights else {})}

@@ -106,7 +106,13 @@ def test_codes_of_the_table(cpu: Cpu, name: str, config: int) -> None:
 
 
 def test_every_event_of_the_table_can_be_encoded() -> None:
-    for cpu, least in ((ZEN3, 50), (ZEN4, 250), (ZEN5, 80), (SKYLAKE_X, 200), (SAPPHIRE_RAPIDS, 200)):
+    for cpu, least in (
+        (ZEN3, 50),
+        (ZEN4, 250),
+        (ZEN5, 80),
+        (SKYLAKE_X, 200),
+        (SAPPHIRE_RAPIDS, 200),
+    ):
         found = codes(cpu)
         assert len(found) > least
         assert all(code.config < 1 << 36 for code in some(found.values()))

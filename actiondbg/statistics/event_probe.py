@@ -8,7 +8,7 @@ import fcntl
 import os
 import platform
 import struct
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from errno import EACCES, EINVAL, ENODEV, ENOENT, ENOSYS, EOPNOTSUPP, EPERM
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,8 @@ _ATTRIBUTES = struct.Struct("=IIQQQQQIIQ")  # PERF_ATTR_SIZE_VER0
 _READ_GROUP = 1 << 3
 _DISABLED, _PINNED, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 0, 1 << 2, 1 << 5, 1 << 6
 _CLOSE_ON_EXEC = 1 << 3
-_ENABLE = 0x2400  # PERF_EVENT_IOC_ENABLE
+_ENABLE, _DISABLE, _RESET = 0x2400, 0x2401, 0x2403  # PERF_EVENT_IOC_*
+_WHOLE_GROUP = 1  # PERF_IOC_FLAG_GROUP
 _ABSENT = (ENOENT, ENODEV, EOPNOTSUPP)
 _HARDWARE_DEFAULT = ("cycles", "instructions", "cache-misses", "branch-misses")
 _SOFTWARE_DEFAULT = ("task-clock", "page-faults", "context-switches")
@@ -211,6 +212,44 @@ def _seccomp() -> str:
     except OSError:
         return ""
     return ", a seccomp filter is active" if "\nSeccomp:\t2" in status else ""
+
+
+class EventGroup:
+    """Events that are counted together, in this thread; closed with the process.
+
+    Args:
+        events: at least one.
+
+    Raises:
+        CountingRefused: one cannot be counted, or not together with the others.
+    """
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._descriptors: list[int] = []
+        for event in events:
+            leader = self._descriptors[0] if self._descriptors else -1
+            descriptor = _open(event, leader)
+            if descriptor < 0:
+                raise CountingRefused(_sentence(ProbeResult(event, None, -descriptor)))
+            self._descriptors.append(descriptor)
+
+    def count(self, work: Callable[[], object]) -> list[int]:
+        """Do some work, and return the counts of the events during that.
+
+        Raises:
+            CountingRefused: others used the counters.
+        """
+        leader, size = self._descriptors[0], len(self._descriptors)
+        fcntl.ioctl(leader, _RESET, _WHOLE_GROUP)
+        fcntl.ioctl(leader, _ENABLE, _WHOLE_GROUP)
+        try:
+            work()
+        finally:
+            fcntl.ioctl(leader, _DISABLE, _WHOLE_GROUP)
+        content = os.read(leader, 8 * (1 + size))
+        if len(content) < 8 * (1 + size):
+            raise CountingRefused("The events could not be counted: others use the counters.")
+        return list(struct.unpack(f"={1 + size}Q", content)[1:])
 
 
 # --- the system call --------------------------------------------------------------

@@ -18,9 +18,10 @@ import numpy
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import NotRunnable
 from actiondbg.kernels.execution.buffers import GuardedBuffer, release, watch
-from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
+from actiondbg.kernels.execution.kernel import CountedKernel, KernelBinary, LoadedKernel, TimedCall
 from actiondbg.kernels.execution.messages import (
     PACKET,
+    Count,
     Load,
     Open,
     Problem,
@@ -31,6 +32,8 @@ from actiondbg.kernels.execution.messages import (
     TimeCall,
 )
 from actiondbg.kernels.execution.shared_arrays import receive, share
+from actiondbg.statistics.event_probe import EventGroup
+from actiondbg.statistics.events import Event
 
 _M_PERTURB = -6  # of mallopt
 _ALLOCATED = 0x5A  # its complement, 0xA5, is what memory holds then
@@ -65,9 +68,10 @@ class _Kernel:
         self._binary = binary
         self._loaded = loaded
         self._inputs: Sequence[numpy.ndarray] = ()
+        self._groups: dict[tuple[Event, ...], EventGroup] = {}
 
     def serve(
-        self, request: Run | Load | Time | TimeCall, descriptors: list[int]
+        self, request: Run | Load | Time | TimeCall | Count, descriptors: list[int]
     ) -> tuple[Reply, numpy.ndarray | None]:
         match request:
             case Run():
@@ -84,6 +88,23 @@ class _Kernel:
                 loaded: object = self._loaded
                 is_timed = isinstance(loaded, TimedCall)
                 return Reply(seconds=loaded.call_seconds(self._inputs) if is_timed else None), None
+
+            case Count(calls, events):
+                return self._count(calls, events), None
+
+    def _count(self, calls: int, events: tuple[Event, ...]) -> Reply:
+        """Count events during calls; none if the kernel does not run in this thread."""
+        if not isinstance(self._loaded, CountedKernel):
+            return Reply()
+        group = self._groups.get(events) or EventGroup(events)
+        self._groups[events] = group
+        once, twice = (
+            group.count(lambda number=number: self._loaded.time(self._inputs, number))
+            for number in (calls, 2 * calls)
+        )
+        # Without what prepares the calls, such as the memory of the result.
+        counts = (max(0, more - less) for more, less in zip(twice, once, strict=True))
+        return Reply(counts=tuple(counts))
 
     def _run(self, given: Sequence[numpy.ndarray]) -> tuple[Reply, numpy.ndarray | None]:
         inputs = [GuardedBuffer(tensor) for tensor in self._binary.inputs]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from actiondbg.kernels.model.tensor import Tensor
 
@@ -68,3 +68,10 @@ class TimedCall(Protocol):
         None if there is no such function.
         """
         ...
+
+
+@runtime_checkable
+class CountedKernel(Protocol):
+    """A kernel that runs in the thread that calls it: events of this thread are its own."""
+
+    runs_in_this_thread: Literal[True]

@@ -26,6 +26,7 @@ from actiondbg.kernels.errors import (
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.messages import (
     PACKET,
+    Count,
     Load,
     Open,
     Problem,
@@ -40,6 +41,8 @@ from actiondbg.support.closeable import Closeable
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from actiondbg.statistics.events import Event
 
 _ERRORS: dict[Problem, type[KernelError]] = {
     "not runnable": NotRunnable,
@@ -150,6 +153,17 @@ class KernelProcess(Closeable):
             KernelError: as in ``run``.
         """
         return self._ask(TimeCall())[0].seconds
+
+    def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
+        """Count events during calls of the kernel with the operands of ``load``.
+
+        Returns:
+            The counts of all calls together; () if the kernel runs in other threads or programs.
+
+        Raises:
+            KernelError: as in ``run``, or an event cannot be counted.
+        """
+        return self._ask(Count(calls, tuple(events)))[0].counts
 
     def close(self) -> None:
         """Kill the process and wait for its end."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
+
+import msgspec
 
 from actiondbg.kernels.execution.kernel import KernelBinary
+from actiondbg.statistics.events import Event
 
 READY, START = b"ready", b"start"  # from and to the server that forks the processes
 PACKET = 1 << 16  # bytes; a larger one would be cut
@@ -49,7 +52,15 @@ class TimeCall:
     """Measure a call of a function that does nothing, with the kept operands."""
 
 
-Request = Open | Run | Load | Time | TimeCall
+@dataclass(frozen=True)
+class Count:
+    """Count events during calls with the kept operands."""
+
+    calls: int
+    events: tuple[Event, ...]
+
+
+Request = Open | Run | Load | Time | TimeCall | Count
 
 
 @dataclass(frozen=True)
@@ -61,17 +72,22 @@ class Reply:
         message: a sentence on it, or "".
         seconds: of the measured calls; None if they cannot be measured.
         switches: the involuntary context switches during these.
+        counts: of the events during counted calls; () if they cannot be counted.
     """
 
     problem: Problem = ""
     message: str = ""
     seconds: float | None = 0.0
     switches: int = 0
+    counts: tuple[int, ...] = ()
 
     def encode(self) -> bytes:
         """Return the packet."""
-        fields = (self.problem, self.message[:MESSAGE], self.seconds, self.switches)
+        fields = (self.problem, self.message[:MESSAGE], self.seconds, self.switches, self.counts)
         return json.dumps(fields).encode()
+
+
+_Fields = tuple[Problem, str, float | None, int, tuple[int, ...]]
 
 
 def decode_reply(packet: bytes) -> Reply:
@@ -80,9 +96,7 @@ def decode_reply(packet: bytes) -> Reply:
     Raises:
         ValueError: the packet is no reply.
     """
-    fields = cast(object, json.loads(packet))
-    match fields:
-        case [str(problem), str(message), int() | float() | None as seconds, int(switches)]:
-            return Reply(cast(Problem, problem), message, seconds, switches)
-        case _:
-            raise ValueError(f"No reply: {fields!r}")
+    try:
+        return Reply(*msgspec.json.decode(packet, type=_Fields))
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"No reply: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +13,7 @@ from actiondbg.kernels.profiling.timed_kernel import StartKernel, TimedKernel, c
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
 from actiondbg.kernels.verification.operands import make_operands
+from actiondbg.statistics.events import Event
 
 Measured = dict[str, Profile | str]
 Kernel = tuple[Dispatch, CompiledKernel]
@@ -32,6 +33,7 @@ class _Live:
     seconds: list[float] = field(default_factory=list[float])
     switches: int = 0
     call: float | None = None
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 class Profiler:
@@ -45,6 +47,7 @@ class Profiler:
         repetitions: the number of times each kernel is measured.
         batch_size: the calls of a repetition; None: as many as take some milliseconds.
         peaks: returns those of the machine, or None: the profiles then have none.
+        events: counted in a further repetition, which gives no time.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class Profiler:
         repetitions: int = 5,
         batch_size: int | None = None,
         peaks: Callable[[], MachinePeaks | None] | None = None,
+        events: Sequence[Event] = (),
     ) -> None:
         self._start = start
         self._repetitions = repetitions
         self._batch_size = batch_size
         self._find_peaks = peaks
+        self._events = events
         self._peaks: MachinePeaks | None = None
 
     def profile(
@@ -111,6 +116,7 @@ class Profiler:
                         del live[each.dispatch.name]
             for each in live.values():
                 each.call = self._call_seconds(each.kernel)
+                each.counts = self._counts(each)
         return failed | {name: self._profile_of(each) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
@@ -134,8 +140,20 @@ class Profiler:
             measured = [kernel.call_seconds() for _ in range(self._repetitions)]
         return min((each for each in measured if each is not None), default=None)
 
+    def _counts(self, live: _Live) -> dict[str, float]:
+        """Return the events of one call; none if they cannot be counted."""
+        if not self._events:
+            return {}
+        counts: tuple[int, ...] = ()
+        with suppress(KernelError):
+            counts = live.kernel.count(live.calls, self._events)
+        named = zip(self._events, counts, strict=False)
+        return {event.name: count / live.calls for event, count in named}
+
     def _profile_of(self, live: _Live) -> Profile:
-        profile = Profile(tuple(live.seconds), live.switches, call_seconds=live.call)
+        profile = Profile(
+            tuple(live.seconds), live.switches, call_seconds=live.call, counts=live.counts
+        )
         if self._peaks is None:
             return profile
         operation = live.dispatch.operation

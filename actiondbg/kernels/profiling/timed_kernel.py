@@ -11,6 +11,8 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 if TYPE_CHECKING:
     import numpy as np
 
+    from actiondbg.statistics.events import Event
+
 ENOUGH_SECONDS = 0.005  # of a repetition: far above the resolution and the cost of a clock
 _RELIABLE_SECONDS = 0.001  # from which on a time is extrapolated
 _GROWTH = 10
@@ -30,6 +32,10 @@ class TimedKernel(Protocol):
 
     def call_seconds(self) -> float | None:
         """Return the seconds of a call of a function that does nothing, or None."""
+        ...
+
+    def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
+        """Return the counts of events during calls, or () if they cannot be counted."""
         ...
 
 

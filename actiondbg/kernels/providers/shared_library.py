@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -83,6 +83,8 @@ class LibraryKernel:
         call: its function; takes a memref descriptor for each input and for the result.
         timer: the function of ``support_source``.
     """
+
+    runs_in_this_thread: Literal[True] = True
 
     def __init__(
         self,

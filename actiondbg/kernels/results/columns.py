@@ -11,10 +11,11 @@ from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.row import Compilation, Verdict, Verification
 
 Value = str | int | float | None
-Groups = tuple[list[str], list[str], list[str]]
+Groups = tuple[list[str], list[str], list[str], list[str]]
 
 # The borders of the groups of columns that differ from report to report.
 PROVIDER, CONFIGURATION, VERIFICATION = "Provider", "Configuration", "Verification"
+_EVENT = "event:"  # before the name of an event, in the last columns
 _BETWEEN = " | "  # the first wrong elements in one cell
 
 
@@ -85,27 +86,34 @@ FIXED = (PROVIDER, CONFIGURATION, *(column.name for column in COLUMNS))
 
 
 def groups_of(entries: Iterable[Entry]) -> Groups:
-    """Return the names of tags, arguments and parameters of all entries, each once."""
+    """Return the names of tags, arguments, parameters and events of all entries, each once."""
     tags: dict[str, None] = {}
     arguments: dict[str, None] = {}
     parameters: dict[str, None] = {}
+    events: dict[str, None] = {}
     for entry in entries:
         tags.update(dict.fromkeys(entry.tags))
         arguments.update(dict.fromkeys(entry.arguments))
         parameters.update(dict.fromkeys(entry.parameters))
-    return list(tags), list(arguments), list(parameters)
+        events.update(dict.fromkeys(entry.counts))
+    return list(tags), list(arguments), list(parameters), list(events)
 
 
 def header_of(groups: Groups) -> list[str]:
     """Return the names of the columns; a name can be that of an argument and of a parameter."""
-    tags, arguments, parameters = groups
-    fixed = [column.name for column in COLUMNS]
-    return [*tags, PROVIDER, *arguments, CONFIGURATION, *parameters, *fixed]
+    tags, arguments, parameters, events = groups
+    last = last_columns(events)
+    return [*tags, PROVIDER, *arguments, CONFIGURATION, *parameters, *last]
+
+
+def last_columns(events: Sequence[str]) -> list[str]:
+    """Return the names of the columns that all reports have, and those of events."""
+    return [*(column.name for column in COLUMNS), *(f"{_EVENT}{name}" for name in events)]
 
 
 def values_of(entry: Entry, groups: Groups) -> list[Value]:
     """Return the values of an entry, in the order of the header."""
-    tags, arguments, parameters = groups
+    tags, arguments, parameters, events = groups
     return [
         *(entry.tags.get(name) for name in tags),
         entry.provider,
@@ -113,6 +121,7 @@ def values_of(entry: Entry, groups: Groups) -> list[Value]:
         entry.configuration,
         *(entry.parameters.get(name) for name in parameters),
         *(column.value(entry) for column in COLUMNS),
+        *(entry.counts.get(name) for name in events),
     ]
 
 
@@ -132,7 +141,8 @@ def split_header(header: Sequence[str]) -> Groups | None:
     first, second = free.index(PROVIDER), free.index(CONFIGURATION)
     if second < first:
         return None
-    return free[:first], free[first + 1 : second], free[second + 1 :]
+    events = [name.removeprefix(_EVENT) for name in names if name.startswith(_EVENT)]
+    return free[:first], free[first + 1 : second], free[second + 1 :], events
 
 
 def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> Entry:
@@ -141,7 +151,7 @@ def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> E
     Raises:
         ActiondbgError: a cell is not a number; the message begins with the column.
     """
-    tags, arguments, parameters = groups
+    tags, arguments, parameters, events = groups
     rest = iter(cells)
 
     def given(names: Sequence[str]) -> dict[str, str]:
@@ -154,6 +164,7 @@ def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> E
     names = header[header.index(VERIFICATION) :]
     empty = dict.fromkeys((column.name for column in COLUMNS), "")
     fixed = _Cells(empty | dict(zip(names, rest, strict=True)))
+    counts = {name: fixed.number(f"{_EVENT}{name}") for name in events}
     return Entry(
         dispatch=fixed["dispatch"],
         kind=fixed["kind"],
@@ -169,6 +180,7 @@ def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> E
         switches=fixed.integer("switches"),
         confirmed=fixed.number("confirmed_s"),
         call_seconds=fixed.number("call_s"),
+        counts={name: count for name, count in counts.items() if count is not None},
         peak_gflops=fixed.number("peak_gflops"),
         peak_bandwidth=fixed.number("peak_bytes_per_second"),
         verification=_verification(fixed),

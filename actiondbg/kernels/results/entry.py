@@ -33,6 +33,7 @@ class Entry:
         confirmed: the least seconds of one call when the winner was measured again, or None.
         call_seconds: what a call of a function that does nothing takes, of each of these times;
             None if it was not measured.
+        counts: the events of one call, by their names.
         peak_gflops: the machine's measured peak for the operation's type, or None.
         peak_bandwidth: the measured bandwidth, in bytes a second, of the smallest cache with room
             for the operands and the result; None if it is unknown.
@@ -56,6 +57,7 @@ class Entry:
     switches: int = 0
     confirmed: float | None = None
     call_seconds: float | None = None
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
     peak_gflops: float | None = None
     peak_bandwidth: float | None = None
     verification: Verification = _NOT_VERIFIED
@@ -156,6 +158,7 @@ def entry_of(row: Row) -> Entry:
         switches=profile.switches,
         confirmed=profile.confirmed,
         call_seconds=profile.call_seconds,
+        counts=profile.counts,
         peak_gflops=profile.peak_gflops,
         peak_bandwidth=profile.peak_bandwidth,
         verification=row.verification or _NOT_VERIFIED,

@@ -9,12 +9,12 @@ from typing import Any
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.results.columns import (
-    COLUMNS,
     CONFIGURATION,
     PROVIDER,
     Groups,
     Value,
     groups_of,
+    last_columns,
     values_of,
 )
 from actiondbg.kernels.results.entry import Entry
@@ -56,8 +56,8 @@ def to_parquet(entries: Sequence[Entry]) -> bytes:
 
 def _unique_names(groups: Groups) -> list[str]:
     """Return the header; a tag or a parameter that is named as another column gets a prefix."""
-    tags, arguments, parameters = groups
-    fixed = [column.name for column in COLUMNS]
+    tags, arguments, parameters, events = groups
+    fixed = last_columns(events)
     taken = {PROVIDER, CONFIGURATION, *fixed, *arguments}
     tag_names = _prefixed(tags, "tag_", taken)
     parameter_names = _prefixed(parameters, "config_", taken)

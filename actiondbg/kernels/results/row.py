@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -78,6 +79,7 @@ class Profile:
         peak_bandwidth: the machine's measured bandwidth in bytes a second.
         confirmed: the least seconds of one call when the winner was measured again, or None.
         call_seconds: what a call of a function that does nothing takes; in ``seconds``, too.
+        counts: the events of one call, by their names.
     """
 
     seconds: tuple[float, ...]
@@ -86,6 +88,7 @@ class Profile:
     peak_bandwidth: float | None = None
     confirmed: float | None = None
     call_seconds: float | None = None
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True)

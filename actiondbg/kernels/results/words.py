@@ -35,6 +35,7 @@ def bandwidth(bytes_per_second: float) -> str:
     return f"{digits(bytes_per_second / 1e3)} kB/s"
 
 
+_LARGE_COUNT = 100  # from which on a count has no fraction
 _SMALL_SHARE = 0.1  # per cent of a time that is not worth digits
 _SLICES = "split_k_slices"
 
@@ -72,6 +73,7 @@ def further_facts(entry: Entry) -> list[Fact]:
     facts = [
         Fact("Range(ms)", _range(entry)),
         Fact("Call(ms)", _call(entry)),
+        Fact("Events", events_of(entry)),
         Fact("Bandwidth", _bandwidth(entry)),
         Fact("Of the peak", _of_the_peak(entry)),
         Fact("Configured", applied(entry)),
@@ -117,6 +119,15 @@ def _call(entry: Entry) -> str:
     percent = entry.percent_of_call
     share = digits(percent, 2) if percent >= _SMALL_SHARE else f"less than {_SMALL_SHARE:g}"
     return f"{digits(entry.call_seconds * 1e3, 2)}, {share} % of the time: a call that does nothing"
+
+
+def events_of(entry: Entry) -> str:
+    """Return the events of one call, or ""."""
+    return ", ".join(f"{name} {_count(count)}" for name, count in entry.counts.items())
+
+
+def _count(count: float) -> str:
+    return f"{count:,.0f}" if count >= _LARGE_COUNT else digits(count)
 
 
 def _bandwidth(entry: Entry) -> str:
@@ -193,6 +204,7 @@ def notes(entry: Entry) -> str:
         "configuration not applied" if entry.compilation.config_applied == "no" else "",
         "confirmed" if entry.confirmed is not None else "",
         "context switches" if entry.is_disturbed else "",
+        events_of(entry),
         "" if entry.verification.wrong else entry.verification.detail or entry.compilation.error,
     ]
     return "; ".join(mark for mark in marks if mark)

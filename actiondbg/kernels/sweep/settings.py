@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from actiondbg.statistics.events import Event
+
 
 @dataclass(frozen=True)
 class SweepSettings:
@@ -21,6 +23,7 @@ class SweepSettings:
         references: the names of the verification providers.
         profile: measure times.
         repetitions: how often each time is measured.
+        events: counted in each call that is measured.
         remeasure: measure the machine's peaks even if they are known.
         batch_size: calls in one repetition; None: as many as take some milliseconds.
         compile_seconds: the time limit of a command of a compilation.
@@ -39,6 +42,7 @@ class SweepSettings:
     references: tuple[str, ...] = ("numpy",)
     profile: bool = True
     repetitions: int = 5
+    events: tuple[Event, ...] = ()
     remeasure: bool = False
     batch_size: int | None = None
     compile_seconds: float = 600.0

@@ -80,4 +80,5 @@ def _profiler(settings: SweepSettings, warn: Callable[[str], None] | None) -> Pr
         repetitions=settings.repetitions,
         batch_size=settings.batch_size,
         peaks=peaks,
+        events=settings.events,
     )

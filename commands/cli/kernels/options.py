@@ -233,6 +233,14 @@ class ProfileLine(VerifyLine):
             alias="--iree-hal-benchmark-dispatch-repeat-count",
         ),
     ] = None
+    events: Annotated[
+        str,
+        Option(
+            "--events",
+            "NAMES",
+            help="count events of a call: names with commas, or 'default'; none",
+        ),
+    ] = ""
     remeasure: Annotated[
         bool, Flag("--remeasure", help="measure the peaks of the machine anew")
     ] = False

@@ -45,6 +45,8 @@ from actiondbg.kernels.sweep.progress import Report, SweepProgress
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Sweep
+from actiondbg.statistics.event_probe import choose_available
+from actiondbg.statistics.events import Event
 
 _DEFAULT_PROVIDERS = ["mlir"]
 
@@ -140,8 +142,23 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
             repetitions=options.benchmark_repetitions,
             batch_size=options.batch_size,
             remeasure=options.remeasure,
+            events=_counted_events(options.events),
         )
     return settings
+
+
+def _counted_events(names: str) -> tuple[Event, ...]:
+    """Return the events of ``--events`` that this machine can count; print what it cannot.
+
+    Raises:
+        UsageError: an event is unknown.
+    """
+    if not names:
+        return ()
+    events, notes = choose_available(split_names(names), "actiondbg kernels count")
+    for note in notes:
+        print_notice(note)
+    return tuple(events)
 
 
 def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:

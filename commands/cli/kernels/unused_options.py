@@ -24,6 +24,7 @@ _STAGES = {
     "benchmark_repetitions": _PROFILING,
     "batch_size": _PROFILING,
     "remeasure": _PROFILING,
+    "events": _PROFILING,
     "timeout": _EITHER,
     "memory": _EITHER,
 }

@@ -20,6 +20,7 @@ HEADER = """\
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 """
 
@@ -59,6 +60,8 @@ def compile_kernel(folder: Path, operation: Operation, body: str) -> KernelBinar
 
 class CKernel:
     """A loaded kernel."""
+
+    runs_in_this_thread = True
 
     def __init__(self, binary: KernelBinary) -> None:
         self._binary = binary

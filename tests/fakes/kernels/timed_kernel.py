@@ -11,6 +11,8 @@ from actiondbg.kernels.errors import KernelCrashed, LoaderFailed
 if TYPE_CHECKING:
     import numpy as np
 
+    from actiondbg.statistics.events import Event
+
 
 class FakeTimedKernel:
     """A kernel in no process.
@@ -42,6 +44,7 @@ class FakeTimedKernel:
         self._loads = loads
         self._calls = iter(calls or ())
         self._requests = 0
+        self.counted: list[tuple[int, tuple[str, ...]]] = []
         self.inputs: Sequence[np.ndarray] = ()
 
     def load(self, inputs: Sequence[np.ndarray]) -> None:
@@ -59,6 +62,10 @@ class FakeTimedKernel:
 
     def call_seconds(self) -> float | None:
         return next(self._calls, None)
+
+    def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
+        self.counted.append((calls, tuple(each.name for each in events)))
+        return tuple(calls * (at + 1) for at in range(len(events)))
 
     def __enter__(self) -> FakeTimedKernel:
         FakeTimedKernel.live += 1

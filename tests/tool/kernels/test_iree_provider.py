@@ -36,6 +36,7 @@ from actiondbg.kernels.providers.iree.toolchain import Toolchain
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.statistics.events import KNOWN
 
 pytest.importorskip("iree.runtime", reason="needs the extra iree")
 # Not imported: its bindings and those of MLIR cannot be loaded into one process.
@@ -353,6 +354,10 @@ def test_the_programs_of_a_build_are_used(tmp_path: Path) -> None:
     assert profiled.time(inputs, 30) > 0
     assert isinstance(profiled, TimedCall)
     assert (profiled.call_seconds(inputs) or 0) > 0
+    with KernelProcess(kernel.profile) as process:
+        process.load(inputs)
+        # Programs run the kernel: the events of this process are not the kernel's.
+        assert process.count(10, [KNOWN["page-faults"]]) == ()
 
 
 def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -33,13 +33,14 @@ _ELEMENTS = {
 
 
 def load(binary: KernelBinary) -> LoadedKernel:
-    """Load a kernel of IREE.
+    """Load a kernel of IREE, which runs in the calling thread on the device ``local-sync``.
 
     Raises:
         KernelError: another version compiled it, or the device does not accept it.
         NotRunnable: this machine does not have the device.
     """
-    return ModuleKernel(binary)
+    is_here = binary.settings["device"] == "local-sync"
+    return ThreadKernel(binary) if is_here else ModuleKernel(binary)
 
 
 class ModuleKernel:
@@ -129,6 +130,12 @@ class ModuleKernel:
         )
         content = _runtime.DeviceArray(self._device, raw).to_host()
         return numpy.array(content).view(tensor.type.dtype).reshape(tensor.shape)
+
+
+class ThreadKernel(ModuleKernel):
+    """A function of a module that runs in the thread that calls it."""
+
+    runs_in_this_thread: Literal[True] = True
 
 
 def _find_device(name: str) -> Any:

@@ -98,11 +98,13 @@ def test_too_little_shared_memory_is_an_error_and_closed() -> None:
 
 
 def test_a_reply_is_decoded() -> None:
-    reply = Reply("bounds", "It wrote.", 0.5, 3)
-    assert decode_reply(reply.encode()) == reply
+    for reply in (Reply("bounds", "It wrote.", 0.5, 3, (7, 2**63)), Reply(seconds=None)):
+        assert decode_reply(reply.encode()) == reply
 
 
-@pytest.mark.parametrize("packet", [b"", b"\xff", b"[]", b'["", "", 0, "x"]', b'{"problem": ""}'])
+@pytest.mark.parametrize(
+    "packet", [b"", b"\xff", b"[]", b'["", "", 0, "x", []]', b'{"problem": ""}']
+)
 def test_what_is_no_reply_is_an_error(packet: bytes) -> None:
     with pytest.raises(ValueError):
         decode_reply(packet)

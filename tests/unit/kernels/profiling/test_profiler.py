@@ -17,6 +17,7 @@ from actiondbg.kernels.profiling.profiler import Kernel, Profiler
 from actiondbg.kernels.profiling.timed_kernel import ENOUGH_SECONDS, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
+from actiondbg.statistics.events import KNOWN
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
 
 _MATMUL = Matmul(8, 8, 8)
@@ -72,6 +73,17 @@ def test_what_a_call_takes_is_the_least_that_was_measured() -> None:
     measured = Profiler(machine.start, repetitions=3, batch_size=1).profile(kernels)
     assert _profile(measured[kernels[0][0].name]).call_seconds == 0.2
     assert _profile(measured[kernels[1][0].name]).call_seconds is None
+
+
+def test_events_are_those_of_one_call() -> None:
+    machine = _Machine(a=1.0)
+    kernel = _kernel("a")
+    events = (KNOWN["cycles"], KNOWN["instructions"])
+    profiler = Profiler(machine.start, repetitions=2, batch_size=4, events=events)
+    profile = _profile(profiler.profile([kernel])[kernel[0].name])
+    assert profile.counts == {"cycles": 1.0, "instructions": 2.0}
+    plain = Profiler(machine.start, repetitions=2, batch_size=4).profile([kernel])
+    assert _profile(plain[kernel[0].name]).counts == {}
 
 
 def test_times_are_those_of_one_call() -> None:

@@ -85,7 +85,7 @@ def test_a_binary_file_is_named(tmp_path: Path) -> None:
     [
         ("0.0041", "fast", "line 2, column 'repetitions_s': 'fast 0.004 0.0043' is not a number"),
         (",268435456,", ",many,", "line 2, column 'flops': 'many' is not an integer"),
-        (",SUCCESS", "", "line 2: 44 cells, but the header has 45 columns"),
+        (",SUCCESS", "", "line 2: 46 cells, but the header has 47 columns"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

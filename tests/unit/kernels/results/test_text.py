@@ -29,6 +29,7 @@ def test_a_block_is_that_of_the_dispatch_profiler_and_more() -> None:
         "Range(ms)     : 4.000 to 4.300, median 4.100, in 3 repetitions; measured again:",
         "                4.050",
         "Call(ms)      : 0.025, 0.62 % of the time: a call that does nothing",
+        "Events        : page-faults 0.500, task-clock 4,123,456",
         "Bandwidth     : 786 MB/s at least; 85.3 operations a byte",
         "Of the peak   : 67.1 % of 100 GFLOP/s",
     ]
@@ -77,7 +78,8 @@ def test_many_dispatches_are_a_table_with_the_wrong_ones_in_full() -> None:
         "notes",
     ]
     assert lines[1] == entries_of([FAST])[0].operation
-    assert lines[2].split()[1:] == ["SUCCESS", "4.000", "0.025", "67.1", "67", "confirmed"]
+    assert lines[2].split()[1:6] == ["SUCCESS", "4.000", "0.025", "67.1", "67"]
+    assert lines[2].split()[6] == "confirmed;"
     assert sum(line.startswith("Dispatch ") for line in lines) == 1
     assert lines[-1] == "11 dispatches: 10 right, 1 wrong."
     full = report_lines(entries_of([FAST] * 11), full=True)

@@ -28,12 +28,14 @@ class CompiledKernel:
         config_applied: whether the compiler used the configuration, read back after the stage that
             applies it; "default" if there was none to apply, "unknown" if it cannot be read back.
         detail: one sentence on that, or "".
+        flushes_denormals: whether numbers below the smallest normal one may become zero.
     """
 
     verify: KernelBinary
     profile: KernelBinary
     config_applied: Applied
     detail: str = ""
+    flushes_denormals: bool = False
 
 
 class Provider(ABC):

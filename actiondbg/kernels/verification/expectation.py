@@ -146,7 +146,7 @@ def expectation_of(
     bound = bound + result.unit_roundoff * numpy.abs(values)
     bound = numpy.broadcast_to(bound, values.shape) + tiny
     method = f"bound {ROUNDING_FACTOR} u |A||B|"
-    if kind in ("precise", "huge") and reference.exact:
+    if kind in ("precise", "huge", "denormals") and reference.exact:
         bound = numpy.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
         method = _EQUAL
     return Expectation(operands, values, bound, method, run)
@@ -177,7 +177,7 @@ def _exact_sums(
     reference: Reference,
     compute: ComputeReference,
 ) -> np.ndarray:
-    """Return which results of precise or huge operands are exact.
+    """Return which results of precise, huge or denormal operands are exact.
 
     They are if the results of the same operands as integers are, and are multiples of them.
     """

@@ -22,6 +22,7 @@ OperandKind = Literal[
     "large",
     "precise",
     "huge",
+    "denormals",
     "extremes",
     "own",
     "edges",
@@ -42,6 +43,8 @@ _DRAWS = 14  # times as many runs as places: each place is drawn in some run, bu
 _BOUNDARIES = 24  # of tiles, where all rows of a long maximum have it
 # Powers of 2 that make integers of all bits large, such that some may be added up.
 _HUGE = {"f16": 1, "bf16": 60, "f32": 60, "f64": 500}
+# The exponent of the smallest denormal number; conversions to bf16 have none.
+_DENORMAL = {"f16": -24, "f32": -149, "f64": -1074}
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,20 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     else:
         counts.append(("reals", 1 if exact else repeated))
         counts.append(("huge", precise) if exact else ("large", 1))
+        counts.append(("denormals", precise if exact and _has_denormals(operation) else 0))
     if any(each.type.is_float for each in (*operation.inputs, operation.result)):
         counts.append(("edges", int(operation.defines_edges)))
     counts.append(("extremes", _extreme_runs(operation)))
     counts.append(("own", _own_runs(operation)))
     runs = [OperandRun(kind, index) for kind, count in counts for index in range(count)]
     return [each for each in dict.fromkeys(runs) if each != OperandRun(first)]
+
+
+def _has_denormals(operation: Operation) -> bool:
+    """Return whether results of denormal operands are defined."""
+    kinds = [each.type for each in (*operation.inputs, operation.result)]
+    floats = [each.value for each in (*kinds, operation.accumulator) if each.is_float]
+    return all(each in _DENORMAL for each in floats)
 
 
 def _affordable(operation: Operation, runs: int, least: int) -> int:
@@ -123,9 +134,9 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
             or "large" ones; "precise": fractions with all bits that the type holds in one operand,
             and a few ones in the others, such that sums of one term, which are exact, show each
             bit of it; "huge": the same near the largest number, or integers
-            of one sign; "extremes": distinct places of the
-            maximum or minimum; "own": those of the operation; "edges": NaN, infinities and what
-            else differs from other numbers.
+            of one sign; "denormals": the same below the smallest normal number;
+            "extremes": distinct places of the maximum or minimum; "own": those of the operation;
+            "edges": NaN, infinities and what else differs from other numbers.
         index: see OperandRun.
     """
     import numpy
@@ -156,9 +167,8 @@ def _operand(
     if limit or tensor.type is ElementType.I1:
         return numbers.integers(0, limit or 2, tensor.shape)
     turn = at == index % len(operation.inputs)
-    if kind == "precise" or (kind == "huge" and tensor.type.is_float):
-        scale = precise_scale(kind, tensor.type)
-        return _precise(operation, turn, tensor, numbers, scale)
+    if kind == "precise" or (kind in ("huge", "denormals") and tensor.type.is_float):
+        return _precise(operation, turn, tensor, numbers, kind)
     if kind in ("reals", "large") and tensor.type.is_float:
         return (_SCALE if kind == "large" else 1.0) * numbers.standard_normal(tensor.shape)
     lowest, highest = _range(kind, tensor.type)
@@ -188,24 +198,30 @@ def _precise(
     whole: bool,
     tensor: Tensor,
     numbers: np.random.Generator,
-    scale: float,
+    kind: OperandKind,
 ) -> np.ndarray:
     """Return an operand with all its bits, or one that selects a few elements of the other."""
     import numpy
 
     values = numbers.choice(numpy.array([-1, 1]), tensor.shape)
     if whole:
-        values = values * numbers.integers(1, 1 << tensor.type.precision, tensor.shape)
-        values = values * scale if tensor.type.is_float else values
+        bits = tensor.type.precision - (kind == "denormals")
+        values = values * numbers.integers(1, 1 << bits, tensor.shape)
+        values = values * precise_scale(kind, tensor.type) if tensor.type.is_float else values
         if len(operation.inputs) > 1:
             return values
     return numpy.where(numbers.random(tensor.shape) < 1 / _terms(operation), values, 0)
 
 
 def precise_scale(kind: OperandKind, element: ElementType) -> float:
-    """Return the factor of precise or huge integers; fractions show conversions to integers."""
+    """Return the factor of precise, huge or denormal integers.
+
+    Fractions show conversions to integers.
+    """
     if not element.is_float:
         return 1.0
+    if kind == "denormals":
+        return 2.0 ** _DENORMAL[element.value]
     return 2.0 ** (_HUGE[element.value] if kind == "huge" else -(element.precision // 2))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from actiondbg.kernels.execution.buffers import poison
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.batch_matmul import BatchMatmul
 from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
@@ -388,6 +389,11 @@ def _wrong_types(kernel: LoopKernel) -> Iterator[tuple[str, LoopKernel]]:
                 f"{tensor.name} of {bits} bits",
                 _changed(kernel, number, lambda array, bits=bits: rounded(array, bits)),
             )
+        if tensor.type.is_float and _shows_denormals(kernel.operation):
+            yield (
+                f"{tensor.name} flushed to zero",
+                _changed(kernel, number, lambda array, tensor=tensor: _flushed(array, tensor)),
+            )
         yield (
             f"{tensor.name} absolute",
             _changed(kernel, number, np.abs),
@@ -398,6 +404,20 @@ def _wrong_types(kernel: LoopKernel) -> Iterator[tuple[str, LoopKernel]]:
             f"result at most {limit}",
             _finished(kernel, lambda array, limit=limit: np.minimum(array, limit)),
         )
+
+
+def _shows_denormals(operation: Operation) -> bool:
+    """Whether a denormal operand is in the result, and not rounded or converted to bf16."""
+    if isinstance(operation, MatmulSoftmax):
+        return False
+    if isinstance(operation, Elementwise) and {"exp", "tanh"} & set(operation.steps):
+        return False
+    return "bf16" not in {each.type.value for each in (*operation.inputs, operation.result)}
+
+
+def _flushed(array: Array, tensor: Tensor) -> Array:
+    smallest = np.finfo(tensor.type.dtype).smallest_normal
+    return np.where(np.abs(array) < smallest, 0.0, array)
 
 
 def _largest_result(operation: Operation) -> float:

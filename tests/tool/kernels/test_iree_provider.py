@@ -23,6 +23,7 @@ from actiondbg.kernels.model.operation import Loop, Operation
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.batch_matmul import BatchMatmul
 from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.elementwise import Elementwise
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
 from actiondbg.kernels.operations.pooling import Pooling
@@ -491,3 +492,13 @@ def test_choices_of_a_search_compile(
 
     assert kernel.config_applied == "yes"
     assert computes(kernel, operation)
+
+
+def test_denormals_are_flushed_as_the_kernel_says(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Elementwise((64,), ("add",))
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    denormal = np.full(64, 2.0**-130, np.float32)
+    with KernelProcess(kernel.verify) as process:
+        result = process.run([denormal, denormal])
+    assert kernel.flushes_denormals
+    assert not result.any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,14 @@ def test_the_binary_that_is_measured_is_verified_too(
     found = verifier.verify(dispatch, CompiledKernel(one, many, "default"))
     assert (found.verdict, found.wrong) == (verdict, 0)
     assert detail in found.detail
+
+
+def test_denormals_are_kept_unless_the_compiler_says_that_it_flushes_them(tmp_path: Path) -> None:
+    flush = "(__builtin_fabsf({0}) < 0x1p-126f ? 0 : {0})"
+    flushed = _BODY.replace("rhs[k * 40 + j]", flush.format("rhs[k * 40 + j]"))
+    binary = compile_kernel(tmp_path, _MATMUL, flushed)
+    verifier = Verifier(ReferenceCache(GeneratedFolder(tmp_path)), seconds=3)
+    dispatch = Dispatch(_MATMUL, Configuration("c", "c_default"))
+    kept = CompiledKernel(binary, binary, "default")
+    assert verifier.verify(dispatch, kept).verdict == "FAILED"
+    assert verifier.verify(dispatch, replace(kept, flushes_denormals=True)).verdict == "SUCCESS"

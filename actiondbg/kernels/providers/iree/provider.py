@@ -81,7 +81,8 @@ class IreeProvider(Provider):
         binaries = [self._finish(dispatch, folder, steps, stage, batch=1)]
         if self._batch > 1:
             binaries.append(self._finish(dispatch, folder, steps, stage, batch=self._batch))
-        return CompiledKernel(binaries[0], binaries[-1], applied, detail)
+        # The runtime has the CPU flush denormals in dispatches.
+        return CompiledKernel(binaries[0], binaries[-1], applied, detail, flushes_denormals=True)
 
     def not_runnable(self, dispatch: Dispatch) -> str | None:
         target = _target_of(dispatch.configuration)

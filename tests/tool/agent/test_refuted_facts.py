@@ -49,7 +49,12 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
         "_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15",
         {"print"},
     ),
-    "map": ("layout/ToolMap.h", "  uint64_t words[4] = {};", "  uint64_t words[4] = {64, 64, 64};", set()),
+    "map": (
+        "layout/ToolMap.h",
+        "  uint64_t words[4] = {};",
+        "  uint64_t words[4] = {64, 64, 64};",
+        set(),
+    ),
     "location": (
         "layout/ToolFunctions.h",
         "_ZNK4mlir14FileLineColLoc7getLineEv",

@@ -88,9 +88,8 @@ static void write(Operation *root) {
   llvm::raw_fd_ostream os(getenv("PROBE_FILE"), error);
   root->walk<WalkOrder::PreOrder>(
       [](Operation *op) { Identities::all().created(op); });
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    writeOperation(os, op);
-  });
+  root->walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { writeOperation(os, op); });
 }
 
 extern "C++" {

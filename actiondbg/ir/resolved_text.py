@@ -16,7 +16,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from actiondbg.ir.value_names import NamedKey, NamedKeys, ValueNames, hint_of
+from actiondbg.ir.value_names import NamedKey
 
 NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
 NAMES = re.compile(NAME)
@@ -136,34 +136,6 @@ class ResolvedText:
             parts += (self.text[end:start], names[value])
             end = start + len(name)
         return "".join((*parts, self.text[end:]))
-
-
-def rename(text: str, named: NamedKeys, names: ValueNames) -> str:
-    """Return printed IR with the session's names; names whose value is uncertain are kept.
-
-    Args:
-        text: as printed.
-        named: the values that the printer named.
-        names: gives them their names.
-    """
-    new = {each.key: names.name(each.key, each.scope, hint_of(each.name)) for each in named.around}
-    if all(new[each.key] == each.name for each in named.around):
-        return text
-    resolved = ResolvedText(text, {each.name for each in named.inside})
-    keys = certain_keys(resolved, [(each.name, each.key) for each in named.inside])
-    if len(keys) < len(named.inside):
-        keys |= keys_by_scope(resolved, named.inside)
-    count = Counter(each.name for each in named.around)
-    alone = {each.name: each.key for each in named.around if count[each.name] == 1}
-    alone |= {each.name: each.key for each in named.used if each.key in new}
-    for value in resolved.outside:  # such as operands, when one operation was printed
-        if (name := resolved.names[value]) in alone:
-            keys[value] = alone[name]
-    chosen = {
-        value: new[keys[value]] if value in keys else resolved.names[value]
-        for value in {*resolved.regions, *resolved.values}
-    }
-    return resolved.renamed(chosen)
 
 
 def certain_keys(text: ResolvedText, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg import protocol
-from actiondbg.ir.resolved_text import rename
+from actiondbg.ir.printed_values import PrintedValues
 from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.process.forked_tool import ForkedTool
 
@@ -31,7 +31,7 @@ class NamedText(NamedTuple):
 
     def renamed(self, names: ValueNames) -> NamedText:
         """Return the IR with a session's names."""
-        text = rename(self.text, self.named, names)
+        text = PrintedValues(self.text, self.named).renamed(names)
         inside, around = (
             [each._replace(name=names.known(each.key) or each.name) for each in part]
             for part in (self.named.inside, self.named.around)

@@ -3,6 +3,8 @@
 #include "detour/Instances.h"
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
+#include "print/InputNames.h"
+#include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -122,6 +124,7 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
       !UpstreamLog::start(settings.upstreamLog.c_str()))
     return false;
   Identities::disableFind();
+  BlockKeys::all().record(Recorder::keepsValues());
   on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   first().pid = getpid();
   first().observe();
@@ -188,6 +191,8 @@ bool Engine::beginPart(const RecordSettings &settings) {
   }
   // Addresses of operations and names may have been reused meanwhile.
   Identities::all().clear();
+  BlockKeys::all().record(Recorder::keepsValues());
+  InputNames::all().clear();
   forgetContexts();
   threads = 0;
   ++newestPart;

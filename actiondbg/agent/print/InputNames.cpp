@@ -20,11 +20,24 @@ InputNames &InputNames::all() {
   return *names;
 }
 
+void InputNames::clear() {
+  std::lock_guard<std::mutex> lock(mutex);
+  roots.clear();
+  entries.clear();
+  names.clear();
+  largest[0] = largest[1] = -1;
+  isOrdered = false;
+}
+
 void InputNames::add(Entry entry, StringRef name) {
   entry.name = names.size();
   names.append(name.data(), name.size());
   names.push_back('\0');
   entries.push_back(entry);
+  number(name);
+}
+
+void InputNames::number(StringRef name) {
   StringRef digits = name.drop_front();
   bool isArgument = digits.consume_front("arg");
   int64_t number = 0;
@@ -68,6 +81,8 @@ void InputNames::addFromSource(Operation *root, size_t most) {
         addArguments(block, source);
     return WalkResult::advance();
   });
+  // Not all are found where the text places operations elsewhere.
+  source.eachName([&](StringRef name) { number(name); });
   if (most == 0 || named.size() == defining.size())
     return;
   // Where the text gives operations locations in another one.

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace adbg {
@@ -23,6 +24,13 @@ class InputNames {
 public:
   static InputNames &all();
 
+  /// Forks while no other thread changes the names; returns what `fork` does.
+  pid_t inFork(llvm::function_ref<pid_t()> fork) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return fork();
+  }
+  /// Forgets all names: the ids of operations start anew.
+  void clear();
   /// Called when an outermost action begins at `op`: reads the names of its IR
   /// from the tool's input files.
   void reached(mlir::Operation *op);
@@ -63,6 +71,8 @@ private:
     return {entry.block, entry.block ? 0 : entry.id, entry.index};
   }
   void add(Entry entry, llvm::StringRef name);
+  /// Notes the number of a name.
+  void number(llvm::StringRef name);
   /// Adds the names of `most` operations at most.
   void addFromSource(mlir::Operation *root, size_t most);
   void addResult(mlir::Operation *op, unsigned first, llvm::StringRef name);

@@ -198,12 +198,27 @@ StringRef SourceText::valueAt(const FilePlace &place) {
   std::optional<size_t> offset = offsetOf(file, place);
   if (!offset || file.text[*offset] != '%')
     return {};
-  size_t end = *offset + 1;
+  return nameAt(file, *offset);
+}
+
+StringRef SourceText::nameAt(const File &file, size_t offset) {
+  size_t end = offset + 1;
   while (end < file.text.size() && isOfName(file.text[end]))
     ++end;
-  if (end == *offset + 1)
+  if (end == offset + 1)
     return {};
-  return {file.text.data() + *offset, end - *offset};
+  return {file.text.data() + offset, end - offset};
+}
+
+void SourceText::eachName(llvm::function_ref<void(StringRef)> see) const {
+  for (const auto &[name, file] : files) {
+    size_t at = file->lines.empty() ? std::string::npos : 0;
+    while ((at = file->text.find('%', at)) != std::string::npos) {
+      StringRef found = nameAt(*file, at++);
+      if (!found.empty())
+        see(found);
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//

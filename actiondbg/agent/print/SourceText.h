@@ -69,6 +69,8 @@ public:
                  llvm::function_ref<void(unsigned, llvm::StringRef)> see);
   /// Returns the name at a place; empty if it is not that of a value.
   llvm::StringRef valueAt(const FilePlace &place);
+  /// Calls `see` with every name in the files that were read.
+  void eachName(llvm::function_ref<void(llvm::StringRef)> see) const;
 
 private:
   struct File {
@@ -78,6 +80,8 @@ private:
   };
   const File &fileOf(mlir::StringAttr name);
   void read(File &file, const std::string &path);
+  /// Returns the name that begins with the `%` at an offset; empty for none.
+  static llvm::StringRef nameAt(const File &file, size_t offset);
   /// Returns the offset of a place in a file.
   static std::optional<size_t> offsetOf(const File &file,
                                         const FilePlace &place);

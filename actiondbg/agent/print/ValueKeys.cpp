@@ -2,6 +2,7 @@
 
 #include "print/ValueKeys.h"
 #include "print/InputNames.h"
+#include "print/LinePrinter.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
@@ -58,9 +59,8 @@ std::string keyOf(const Identities &ids, OpResult result) {
 }
 
 std::string keyOf(const Identities &ids, BlockArgument argument) {
-  return (BlockKeys::all().of(ids, argument.getOwner()) + "." +
-          llvm::Twine(argument.getArgNumber()))
-      .str();
+  return BlockKeys::all().of(ids, argument.getOwner()) + "." +
+         std::to_string(argument.getArgNumber());
 }
 
 BlockKeys &BlockKeys::all() {
@@ -84,7 +84,7 @@ static std::string placeOf(const Identities &ids, Block *block) {
       .str();
 }
 
-StringRef BlockKeys::of(const Identities &ids, Block *block) {
+std::string BlockKeys::of(const Identities &ids, Block *block) {
   Lock lock(*this);
   auto [entry, isNew] = keys.try_emplace(block);
   if (isNew) {
@@ -96,6 +96,26 @@ StringRef BlockKeys::of(const Identities &ids, Block *block) {
       entry->second += "'";
   }
   return entry->second;
+}
+
+void BlockKeys::record(bool isNumbering) {
+  Lock lock(*this);
+  this->isNumbering = isNumbering;
+  share();
+  numbers.clear();
+  keys.clear();
+  blocks.clear();
+}
+
+pid_t BlockKeys::inFork(llvm::function_ref<pid_t()> fork) {
+  Lock lock(*this);
+  pid_t child = fork();
+  if (child == 0) {
+    // The fork has no other threads; the mutex is that of a thread of the tool.
+    isShared = false;
+    lock.mutex = nullptr;
+  }
+  return child;
 }
 
 void BlockKeys::keep(const Identities &ids, Operation *root) {
@@ -224,8 +244,9 @@ static OpResult firstOfGroup(OpResult result, AsmState &state) {
   return first;
 }
 
-void writeUsedNames(const Identities &ids, Operation *root, AsmState &state,
-                    llvm::raw_ostream &os) {
+/// Writes the names and keys of the operands in `root`, as `writeNames`.
+static void writeUsedNames(const Identities &ids, Operation *root,
+                           AsmState &state, llvm::raw_ostream &os) {
   llvm::DenseSet<const void *> seen;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Value operand : op->getOperands()) {
@@ -241,6 +262,25 @@ void writeUsedNames(const Identities &ids, Operation *root, AsmState &state,
          << "\n";
     }
   });
+}
+
+void writePrintedNames(const Identities &ids, Operation *root,
+                       Operation *numbered, AsmState &state,
+                       llvm::raw_ostream &os) {
+  LinePrinter printer(root->getContext(), ids, LineStyle());
+  bool generic = state.getPrinterFlags().shouldPrintGenericOpForm();
+  // Named operations of linalg do not print their bodies.
+  bool leavesOut = writeNames(ids, root, state, os, [&](Operation *op) {
+    return generic || !printer.print(op).regions.empty();
+  });
+  if (numbered != root || leavesOut) {
+    os << "=\n";
+    writeNames(ids, numbered, state, os);
+  }
+  if (numbered != root) {
+    os << "+\n";
+    writeUsedNames(ids, root, state, os);
+  }
 }
 
 } // namespace adbg

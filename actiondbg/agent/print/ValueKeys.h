@@ -11,11 +11,13 @@
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <sys/types.h>
 
 namespace adbg {
 
@@ -36,15 +38,15 @@ llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,
 
 /// The keys of blocks: the number of each insertion of a new block, which is
 /// the same in each run and each replay, unlike its address. A block keeps its
-/// key when it moves to another operation. Nothing is recorded by it, so that
-/// recordings, which have threads, number no blocks.
+/// key when it moves to another operation. A recording numbers blocks if it
+/// holds IR.
 class BlockKeys {
 public:
   static BlockKeys &all();
 
   /// Called when a new block is inserted into a region.
   void added(mlir::Block *block) {
-    if (!Identities::canFind())
+    if (!isNumbering)
       return;
     Lock lock(*this);
     removed(block); // of a block that was freed unseen
@@ -62,7 +64,7 @@ public:
   }
   /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
   /// @12, if its insertion was not observed.
-  llvm::StringRef of(const Identities &ids, mlir::Block *block);
+  std::string of(const Identities &ids, mlir::Block *block);
   /// Returns the block with a key, or null.
   mlir::Block *find(llvm::StringRef key) {
     Lock lock(*this);
@@ -82,6 +84,10 @@ public:
 
   /// Several threads make blocks from now on.
   void share() { isShared = true; }
+  /// Starts anew for a recording: numbers blocks only if it holds IR.
+  void record(bool isNumbering);
+  /// Forks while no other thread changes the tables; returns what `fork` does.
+  pid_t inFork(llvm::function_ref<pid_t()> fork);
 
 private:
   /// Locks the tables if threads share them.
@@ -101,6 +107,7 @@ private:
   void forget(mlir::Block *block);
 
   std::atomic<bool> isShared{false};
+  bool isNumbering = true;
   std::recursive_mutex mutex;
   llvm::DenseMap<mlir::Block *, uint32_t> numbers;
   uint32_t last = 0;
@@ -137,9 +144,16 @@ bool writeNames(
     llvm::raw_ostream &os,
     llvm::function_ref<bool(mlir::Operation *)> printsRegions = nullptr);
 
-/// Writes the names and keys of the operands in `root`, as `writeNames`.
-void writeUsedNames(const Identities &ids, mlir::Operation *root,
-                    mlir::AsmState &state, llvm::raw_ostream &os);
+/// The most operations whose values are listed with their names.
+constexpr int64_t mostListed = 200000;
+
+/// Writes the names and keys of the values that a print of `root` defines; if
+/// these are not all of `numbered`, for which `state` was made, a line `=` and
+/// all of its values; and if `root` is in `numbered`, a line `+` and the
+/// operands in `root`.
+void writePrintedNames(const Identities &ids, mlir::Operation *root,
+                       mlir::Operation *numbered, mlir::AsmState &state,
+                       llvm::raw_ostream &os);
 
 } // namespace adbg
 

@@ -3,6 +3,8 @@
 #include "record/RecordedIR.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "print/InputNames.h"
+#include "print/ValueKeys.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/xxhash.h"
@@ -56,6 +58,11 @@ uint64_t Texts::of(StringRef text) {
   return hash;
 }
 
+void IRKeeper::readNames(const Frame &frame) {
+  if (!frame.parent && frame.kind != Kind::Fold && frame.op())
+    InputNames::all().reached(frame.op());
+}
+
 void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
                    uint64_t after) {
   if (before != after)
@@ -78,6 +85,10 @@ uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
   AsmState state(scope, flags);
   scope->print(os, state);
   os << '\n';
+  if (isSmall(scope, mostListed)) {
+    os << '\0';
+    writePrintedNames(ids, scope, scope, state, os);
+  }
   return texts.of(text);
 }
 
@@ -107,6 +118,7 @@ void FunctionKeeper::finishFold() {
 
 void FunctionKeeper::begin(const Frame &frame) {
   finishFold();
+  readNames(frame);
   // A pass may have changed IR without a notification.
   stack.push_back(open(frame.op(), frame.conversion,
                        frame.kind != Kind::Pass || frame.isAdaptor()));
@@ -138,29 +150,85 @@ void FunctionKeeper::change(const Changed &change) {
 // Operations
 //===----------------------------------------------------------------------===//
 
+/// Returns the name of the input, unless another value may have it: this one
+/// has come from another function.
+static StringRef givenName(const Identities &ids, Operation *around,
+                           const std::optional<InputNames::Named> &given) {
+  bool isThere = given && around && given->scope == ids.of(scopeOf(around));
+  return isThere ? given->name : StringRef();
+}
+
+/// Returns the name of the input that a result and those behind it share; empty
+/// if none begins there.
+static StringRef givenName(const Identities &ids, Operation *op, unsigned at) {
+  return givenName(ids, op->getParentOp(),
+                   InputNames::all().of(ids.of(op), 0, at));
+}
+
+/// Returns the end of the results that share the name of result `first`.
+static unsigned endOfGroup(const Identities &ids, Operation *op,
+                           unsigned first) {
+  unsigned end = first + 1;
+  while (end < op->getNumResults() && givenName(ids, op, end).empty())
+    ++end;
+  return end;
+}
+
 void OperationKeeper::writeName(llvm::raw_ostream &os, Value value) const {
   if (!value) {
     os << "<null>";
-  } else if (auto result = dyn_cast<OpResult>(value)) {
-    os << '%' << ids.of(result.getOwner());
-    if (result.getOwner()->getNumResults() > 1)
-      os << '#' << result.getResultNumber();
-  } else {
-    auto argument = cast<BlockArgument>(value);
-    Operation *holder = argument.getOwner()->getParentOp();
-    os << "%arg" << argument.getArgNumber() << '_'
-       << (holder ? ids.of(holder) : 0);
+    return;
   }
+  auto result = dyn_cast<OpResult>(value);
+  if (!result) {
+    auto argument = cast<BlockArgument>(value);
+    Block *block = argument.getOwner();
+    Operation *holder = block->getParentOp();
+    StringRef given =
+        givenName(ids, holder,
+                  InputNames::all().of(0, BlockKeys::all().numberOf(block),
+                                       argument.getArgNumber()));
+    if (!given.empty())
+      os << given;
+    else
+      os << '@' << (holder ? ids.of(holder) : 0) << ".arg"
+         << argument.getArgNumber();
+    return;
+  }
+  Operation *op = result.getOwner();
+  unsigned first = result.getResultNumber();
+  while (first && givenName(ids, op, first).empty())
+    --first;
+  StringRef given = givenName(ids, op, first);
+  if (given.empty())
+    os << '@' << ids.of(op);
+  else
+    os << given;
+  if (endOfGroup(ids, op, first) - first > 1)
+    os << '#' << result.getResultNumber() - first;
+}
+
+void OperationKeeper::writeResults(llvm::raw_ostream &os, Operation *op) const {
+  for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
+    end = endOfGroup(ids, op, at);
+    StringRef given = givenName(ids, op, at);
+    os << (at ? ", " : "");
+    if (given.empty())
+      os << '@' << ids.of(op);
+    else
+      os << given;
+    if (end - at > 1)
+      os << ':' << end - at;
+  }
+  if (op->getNumResults())
+    os << " = ";
 }
 
 std::string OperationKeeper::lineOf(Operation *op) const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (op->getNumResults())
-    os << '%' << ids.of(op);
-  if (op->getNumResults() > 1)
-    os << ':' << op->getNumResults();
-  os << (op->getNumResults() ? " = " : "") << op->getName().getStringRef();
+  writeResults(os, op);
+  os << op->getName().getStringRef();
   llvm::interleaveComma(op->getOperands(), os << '(',
                         [&](Value value) { writeName(os, value); });
   os << ')';
@@ -190,6 +258,7 @@ void OperationKeeper::recordLines(Operation *root, bool anew) {
 }
 
 void OperationKeeper::begin(const Frame &frame) {
+  readNames(frame);
   if (stack.size() == depth)
     stack.emplace_back();
   Open &action = stack[depth++];

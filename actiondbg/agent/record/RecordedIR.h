@@ -39,6 +39,8 @@ public:
 
 protected:
   void add(uint64_t ordinal, uint32_t id, uint64_t before, uint64_t after);
+  /// Reads the names of the input when an outermost action begins.
+  static void readNames(const Frame &frame);
   bool isAlive(mlir::Operation *op, uint32_t id) const {
     return id && ids.of(op) == id;
   }
@@ -69,6 +71,8 @@ private:
     uint64_t ordinal = 0;
     Open action;
   };
+  /// Returns the key of the text and, behind a null character, of the list of
+  /// its values.
   uint64_t print(mlir::Operation *scope, bool isIncomplete);
   /// Returns the function around an operation, as it is now.
   Open open(mlir::Operation *op, bool isIncomplete, bool isSure);
@@ -79,8 +83,9 @@ private:
   PendingFold pendingFold;
 };
 
-/// Records each changed operation in one line with operation ids as SSA names:
-/// the cost does not depend on the size of the function.
+/// Records each changed operation in one line: the cost does not depend on the
+/// size of the function. Values have the names of the input, others the ids of
+/// their operations, `@12#1`, or of those around their blocks, `@9.arg0`.
 class OperationKeeper : public IRKeeper {
 public:
   using IRKeeper::IRKeeper;
@@ -101,6 +106,7 @@ private:
   static constexpr size_t most = 4096;
   std::string lineOf(mlir::Operation *op) const;
   void writeName(llvm::raw_ostream &os, mlir::Value value) const;
+  void writeResults(llvm::raw_ostream &os, mlir::Operation *op) const;
   uint64_t textOf(mlir::Operation *op) { return texts.of(lineOf(op)); }
   /// Stores the lines of the operations in `root`, of all or only of new ones.
   void recordLines(mlir::Operation *root, bool anew);

@@ -162,6 +162,10 @@ public:
   /// Whether the lineage of operations is recorded: clones, all replacements,
   /// and the IR at the beginning and the end.
   static bool followsLineage() { return wantsLineage; }
+  /// Whether values are identified: IR is recorded.
+  static bool keepsValues() {
+    return wantedIR != RecordedIR::None || wantsLineage;
+  }
   /// Returns the number of a new thread, with strings of its own.
   static unsigned newThread();
   /// The thread's number and the row of its latest action.

@@ -3,6 +3,8 @@
 #include "record/Stages.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
+#include "print/InputNames.h"
+#include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/Locations.h"
@@ -120,6 +122,11 @@ void StageWriter::write(bool isGeneric) {
     llvm::raw_string_ostream os(text);
     AsmState state(root, flags, &places);
     root->print(os, state);
+    if (row.kind == uint32_t(StageKind::Input)) {
+      InputNames::all().reached(root);
+      os << '\0';
+      writePrintedNames(ids, root, root, state, os);
+    }
   }
   unsigned line = 1;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -173,7 +180,8 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
   unsigned own = Recorder::newThread();
   int file = RecordFile::descriptor();
   int tool = syscall(SYS_pidfd_open, getpid(), 0);
-  pid_t child = forkQuietly();
+  pid_t child = InputNames::all().inFork(
+      [] { return BlockKeys::all().inFork(forkQuietly); });
   if (child == 0) {
     // Another thread may have held the lock of the agent's heap.
     ToolHeap toolHeap;

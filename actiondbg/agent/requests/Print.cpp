@@ -8,7 +8,7 @@
 #include "requests/Print.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "print/LinePrinter.h"
+#include "print/ValueKeys.h"
 #include "requests/Cursor.h"
 #include "requests/IRPath.h"
 #include "requests/InFork.h"
@@ -114,32 +114,16 @@ static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
   }
 }
 
-/// The most operations whose values are listed with their names.
-static constexpr int64_t mostNamed = 200000;
-
 static void writeNamesTo(const std::string &path, const Identities &ids,
                          Operation *root, Operation *numbered,
                          AsmState &state) {
-  if (!isSmall(numbered, mostNamed))
+  if (!isSmall(numbered, mostListed))
     return;
   std::error_code error;
   llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
   if (error)
     return;
-  LinePrinter printer(root->getContext(), ids, LineStyle());
-  bool generic = state.getPrinterFlags().shouldPrintGenericOpForm();
-  // Named operations of linalg do not print their bodies.
-  bool leavesOut = writeNames(ids, root, state, os, [&](Operation *op) {
-    return generic || !printer.print(op).regions.empty();
-  });
-  if (numbered != root || leavesOut) {
-    os << "=\n";
-    writeNames(ids, numbered, state, os);
-  }
-  if (numbered != root) {
-    os << "+\n";
-    writeUsedNames(ids, root, state, os);
-  }
+  writePrintedNames(ids, root, numbered, state, os);
   os.flush();
   os.clear_error();
 }
@@ -173,7 +157,7 @@ static Operation *numberedFor(const PrintArguments &arguments,
 static void keepKeys(const Identities &ids, const PrintArguments &arguments,
                      Operation *root) {
   Operation *numbered = numberedFor(arguments, root);
-  if (isSmall(numbered, mostNamed))
+  if (isSmall(numbered, mostListed))
     BlockKeys::all().keep(ids, numbered);
 }
 

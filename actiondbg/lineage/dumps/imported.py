@@ -120,7 +120,11 @@ def _shown(describe: ActionDescriptions, name: str, event: int) -> Iterator[_Sho
         place, _ = actions.line.at(first[0])
         name = f"after {actions.words('name').of(place)} #{actions.ordinal(place)}"
         yield _Shown(name, lambda: text, is_part=True)
-    for read, is_part in ((ir.module, False), (ir.functions, True)):
+
+    def module(event: int) -> str:
+        return ir.module(event).text
+
+    for read, is_part in ((module, False), (ir.functions, True)):
         with suppress(NotRecorded):
             read(event)
             yield _Shown(name, partial(read, event), is_part)

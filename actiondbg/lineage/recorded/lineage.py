@@ -22,10 +22,9 @@ from actiondbg.lineage.recorded.constant_edges import (
 )
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.events import OperationEvents, outlined
-from actiondbg.lineage.recorded.input_names import with_input_names
 from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.operands import Operands
-from actiondbg.lineage.recorded.stages import listed_stage, read_stage, stage_of
+from actiondbg.lineage.recorded.stages import listed_stage, stage_of
 from actiondbg.lineage.stage import Stage, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
@@ -93,8 +92,6 @@ class RecordedLineage(GraphLineage):
             for kind in ("input", "between", "output")
         }
         first = stage_of("input", parts["input"])
-        if (text := with_input_names(first, self._recording.header)) is not None:
-            first = read_stage(first, text)
         between = [
             replace(stage_of(self._name_of(one.actions), [one]), actions=one.actions)
             for one in parts["between"]

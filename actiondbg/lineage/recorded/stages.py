@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.recorded_text import RecordedText
+from actiondbg.recording.tables.snapshots import IRText
 from actiondbg.recording.tables.stages import RecordedStage
 
 _RESULT = re.compile(r"\s*(%[\w$.-]+)")
@@ -23,6 +25,8 @@ _BETWEEN_MODULES = "\n// -----\n"
 
 def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     """Return the stage of all modules that a run began with, or ended with.
+
+    Values of the input have the names of the file from which it was parsed.
 
     Args:
         name: the stage's name.
@@ -38,7 +42,9 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     known: dict[str, Location] = {}
     stage = Stage(
         name=name,
-        text=_BETWEEN_MODULES.join(part.text for part in parts),
+        text=_BETWEEN_MODULES.join(
+            RecordedText(IRText(part.text, part.values), ValueNames()).text for part in parts
+        ),
         nodes=nodes,
         names=names,
         parents=_parents(parts),
@@ -54,13 +60,6 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     )
     _read_lines(stage)
     return stage
-
-
-def read_stage(stage: Stage, text: str) -> Stage:
-    """Return a stage under other names of values, those of a text."""
-    named = replace(stage, text=text)
-    _read_lines(named)
-    return named
 
 
 def listed_stage(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.report.diffs import PaintedDiffs, recorded_diff
 from actiondbg.recording.report.queries import Shared, ask, ask_columns
 
@@ -62,8 +63,9 @@ def add_diffs(
     recording: Recording, diffs: PaintedDiffs, ordinals: Sequence[int], compared: int
 ) -> None:
     """Add the diffs of actions until the size or the characters to compare are used up."""
+    names = ValueNames()
     for ordinal in ordinals:
-        diff = recorded_diff(recording, ordinal, _LONGEST)
+        diff = recorded_diff(recording, ordinal, names, _LONGEST)
         diffs.add(ordinal, diff)
         compared -= len(diff.before) + len(diff.after) if diff else 0
         if diffs.is_full or compared <= 0:

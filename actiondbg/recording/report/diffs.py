@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from actiondbg.ir.diff import Diff, Row, make_diff
 from actiondbg.ir.html import Piece, marks, sides
 from actiondbg.recording.imported.printed_operation import renamed_like
+from actiondbg.recording.recorded_text import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from actiondbg.ir.value_names import ValueNames
     from actiondbg.recording.recording import Recording
 
 _WIDE = 100_000  # columns of a side: the page wraps lines itself
@@ -96,7 +98,9 @@ def _cut(line: str | None) -> str | None:
     return f"{line[:_LONGEST]} ... // and {len(line) - _LONGEST:,} characters"
 
 
-def recorded_diff(recording: Recording, ordinal: int, longest: int | None = None) -> Diff | None:
+def recorded_diff(
+    recording: Recording, ordinal: int, names: ValueNames, longest: int | None = None
+) -> Diff | None:
     """Compare the IR before and after an action.
 
     With ``--ir function`` the IR is a function; with ``--ir changed`` one line per operation, with
@@ -105,6 +109,7 @@ def recorded_diff(recording: Recording, ordinal: int, longest: int | None = None
     Args:
         recording: the recording, with or without IR.
         ordinal: the action.
+        names: of the values on the page.
         longest: the most characters of a side to compare.
 
     Returns:
@@ -116,9 +121,8 @@ def recorded_diff(recording: Recording, ordinal: int, longest: int | None = None
     if longest is not None and max(len(before), len(after)) > longest:
         return None
     if recording.header.imported:
-        after = renamed_like(after, before)
-    is_of_functions = recording.header.has_texts
-    return make_diff(before, after, (), ()) if is_of_functions else Diff(before, after)
+        return make_diff(before, renamed_like(after, before), (), ())
+    return compare(found, names, recording.header.has_texts)
 
 
 def _text(parts: Iterable[str | None]) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import msgspec
+
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
 from actiondbg.recording.errors import needs_tool
+from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
+from actiondbg.recording.session.named_values import NamedValues
 from actiondbg.recording.session.operations import OperationState
-from actiondbg.recording.session.recorded_ir import without_regions
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -36,6 +40,7 @@ class RecordedAnswers:
         self._actions = describe.actions
         self._describe = describe
         self._position = position
+        self._values = NamedValues(recording, describe.operations, describe.ir)
         self._selected = 0
         self._moved: OperationState | None = None  # the cursor, after a move
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
@@ -126,8 +131,7 @@ class RecordedAnswers:
 
     def _cursor(self, _: protocol.GetCursor) -> protocol.Cursor:
         held = self._at_cursor()
-        row = self._describe.operations.row(held.id)
-        function = None if row is None else self._describe.operations.words("function").of(row)
+        function = self._describe.ir.function_of(held.id)
         unit = self._describe.unit(held, self._position.event)
         return protocol.Cursor(unit=unit, function=function, path=[])
 
@@ -149,11 +153,24 @@ class RecordedAnswers:
             self._moved = self._unit(message.index or 0)
         elif message.to == "id":
             self._moved = self._alive(message.index or 0)
+        elif message.to == "value":
+            name = f"%{(message.name or '').removeprefix('%')}"
+            self._moved = OperationState(self._named(name), "alive")
         else:
             raise NotRecorded(
-                needs_tool(self._recording.header.argv, "Moving the cursor to anything but an id")
+                needs_tool(
+                    self._recording.header.argv,
+                    "Moving the cursor to anything but a value or an id",
+                )
             )
         return self._cursor(protocol.GetCursor())
+
+    def _named(self, name: str) -> int:
+        """Return the operation that defines the value with a name."""
+        held = OperationState(0, "alive")
+        with contextlib.suppress(UnitErased):
+            held = self._at_cursor()
+        return self._values.operation(name, held.id, self._position.event)
 
     def _unit(self, index: int) -> OperationState:
         units = self._context(protocol.GetContext()).units
@@ -176,31 +193,44 @@ class RecordedAnswers:
         """Return the recorded lines around an operation; its own line where there are no others."""
         ir, event = self._describe.ir, self._position.event
         id = message.id or self._at_cursor().id
-        own = ir.operation(id, event)
-        cursor = self._cursor(protocol.GetCursor())
-        try:
-            whole = ir.function(cursor, event)
-        except NotRecorded:
-            whole = own
-        lines = [_recorded_line(text, None) for text in whole.splitlines()]
-        texts, first = [line.text for line in lines], own.strip().partition("\n")[0]
-        at = texts.index(first) if texts.count(first) == 1 else None
-        if at is None:
-            lines, at = [_recorded_line(first, id)], 0
-        lines[at] = _recorded_line(lines[at].text, id, lines[at].depth)
-        start, end = max(at - message.before, 0), at + message.after + 1
+        around, first = ir.operation(id, event)
+        if first is None:
+            around, first = self._in_function(id, around)
+        start, end = max(first - message.before, 0), first + message.after + 1
+        lines = around.lines(start, end)
+        at = first - start
+        lines[at] = msgspec.structs.replace(lines[at], id=id)
         return protocol.Excerpt(
-            lines=lines[start:end],
-            current=at - start,
+            lines=lines,
+            current=at,
             more_before=start > 0,
-            more_after=end < len(lines),
+            more_after=end < around.height,
             scope=None,
-            function=cursor.function,
+            function=self._cursor(protocol.GetCursor()).function,
             definitions=[],
         )
 
+    def _in_function(self, id: int, own: RecordedText) -> tuple[RecordedText, int]:
+        """Return the text of the function with an operation's own text in it, if that is certain.
+
+        Returns:
+            The text, and the line of the operation in it, from 0.
+        """
+        try:
+            around = self._describe.ir.around(id, self._position.event)
+        except NotRecorded:
+            around = own
+        line = own.recorded.text.strip().partition("\n")[0]
+        lines = [each.strip() for each in around.recorded.text.splitlines()]
+        if lines.count(line) == 1:
+            return around, lines.index(line)
+        return own, 0
+
     def _print(self, message: protocol.Print) -> protocol.Printed:
-        """Write the recorded IR into a file; see ``RecordedIR``."""
+        """Write the recorded IR into a file; see ``RecordedIR``.
+
+        Values have the session's names, unless the printer's are asked for.
+        """
         text = self._text(message)
         content = text.encode()
         Path(message.path).write_bytes(content)
@@ -218,26 +248,17 @@ class RecordedAnswers:
             raise NotRecorded(
                 f"{self._recording.path} holds IR as it was printed then: leave out {option}."
             )
-        text = self._held(message)
-        return without_regions(text) if message.skip_regions else text
+        found = self._held(message)
+        if message.names is None:
+            found = found.as_printed()
+        return found.text(message.skip_regions)
 
-    def _held(self, message: protocol.Print) -> str:
-        ir = self._describe.ir
+    def _held(self, message: protocol.Print) -> RecordedOperation:
+        ir, event = self._describe.ir, self._position.event
         if message.what == "module":
-            return ir.module(self._position.event)
+            return RecordedOperation(ir.module(event))
         if message.what == "function":
-            return ir.function(self._cursor(protocol.GetCursor()), self._position.event)
-        id = self._at_cursor().id if message.what == "cursor" else self._unit(0).id
-        return ir.operation(id, self._position.event)
-
-
-def _recorded_line(text: str, id: int | None, depth: int | None = None) -> protocol.Line:
-    """Return a line of recorded IR; its depth is its indentation."""
-    bare = text.strip()
-    return protocol.Line(
-        kind="operation",
-        id=id,
-        part=0,
-        depth=(len(text) - len(text.lstrip())) // 2 if depth is None else depth,
-        text=bare,
-    )
+            return RecordedOperation(ir.function(self._at_cursor().id, event))
+        return ir.operation(
+            self._at_cursor().id if message.what == "cursor" else self._unit(0).id, event
+        )

@@ -10,17 +10,18 @@ import numpy as np
 
 from actiondbg.errors import NotRecorded
 from actiondbg.ir.diff import Diff, make_diff
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.imported.assembly import module_of
 from actiondbg.recording.imported.operations import ImportedOperation, OperationTexts
 from actiondbg.recording.imported.printed_operation import MODULE, outermost, renamed_like
+from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, without_regions
 from actiondbg.recording.session.columns import ActionColumns, TableColumns
-from actiondbg.recording.session.recorded_ir import without_regions
+from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from actiondbg import protocol
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.operations import OperationColumns
 
@@ -49,6 +50,7 @@ class ImportedIR:
         self._actions = actions
         self._operations = operations
         self._ir = TableColumns(recording, "ir")
+        self.names = ValueNames()
         self._known: tuple[int, OperationTexts] | None = None
 
     # --- around a pass ---
@@ -73,27 +75,47 @@ class ImportedIR:
         before, after = found[0].before, found[0].after
         if module and self._operations.name(found[0].operation) != MODULE:
             line = self._actions.line
-            before, after = (self.module(int(at[place])) for at in (line.begins, line.ends))
+            before, after = (self._module(int(at[place])) for at in (line.begins, line.ends))
         return make_diff(before, renamed_like(after, before), {}, {})
 
     # --- at an event ---
 
-    def function(self, cursor: protocol.Cursor, event: int) -> str:
-        """Return the function that holds the cursor.
+    def function(self, id: int, event: int) -> RecordedText:
+        """Return the function that holds an operation.
 
         Raises:
-            NotRecorded: the cursor is not in one, or the log does not show its IR at the event.
+            NotRecorded: it is not in one, or the log does not show its IR at the event.
         """
-        if cursor.function is None:
-            raise NotRecorded("The cursor is not in a function.")
-        return self.operation(cursor.unit.id or 0, event)
+        if self._operations.function(id) is None:
+            raise NotRecorded(f"@{id} is not in a function.")
+        return self._recorded(self._operation(id, event))
 
-    def module(self, event: int) -> str:
+    def function_of(self, id: int) -> str | None:
+        """Return the symbol of the function around an operation, or of the function itself."""
+        return self._operations.function(id)
+
+    around = function  # an import has passes only: they run on functions or on modules
+
+    def module(self, event: int) -> RecordedText:
         """Return the module.
 
         Raises:
             NotRecorded: the log does not show all of it at the event.
         """
+        return self._recorded(self._module(event))
+
+    def operation(self, id: int, event: int) -> RecordedOperation:
+        """Return an operation.
+
+        Raises:
+            NotRecorded: the log does not show its IR at the event.
+        """
+        return RecordedOperation(self._recorded(self._operation(id, event)))
+
+    def _recorded(self, text: str) -> RecordedText:
+        return RecordedText(IRText(text), self.names)
+
+    def _module(self, event: int) -> str:
         texts = self._texts(event)
         modules = [one for one in texts.all if one.name == MODULE]
         if modules:
@@ -136,12 +158,7 @@ class ImportedIR:
         text = module_of([self._text(id, row) for id, row in firsts.items()])
         return int(max(self._events[rows])), text
 
-    def operation(self, id: int, event: int) -> str:
-        """Return an operation.
-
-        Raises:
-            NotRecorded: the log does not show its IR at the event.
-        """
+    def _operation(self, id: int, event: int) -> str:
         texts = self._texts(event)
         for one in texts.all:
             if one.id == id:
@@ -152,7 +169,7 @@ class ImportedIR:
     def first_line(self, id: int, event: int) -> str | None:
         """Return an operation without its regions; None where it is unknown."""
         try:
-            text = self.operation(id, event)
+            text = self._operation(id, event)
         except NotRecorded:
             return None
         outer = outermost(text)

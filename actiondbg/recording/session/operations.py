@@ -80,6 +80,11 @@ class OperationColumns(TableColumns):
         row = self.row(id)
         return None if row is None else self.words("op").of(row)
 
+    def function(self, id: int) -> str | None:
+        """Return the symbol of the function around an operation, or of the function itself."""
+        row = self.row(id)
+        return None if row is None else self.words("function").of(row)
+
     def location(self, id: int) -> str | None:
         """Return the location of an operation, as MLIR prints it."""
         row = self.row(id)
@@ -97,6 +102,16 @@ class OperationColumns(TableColumns):
         erased = self._changes.is_kind(rows, "erased")
         is_to_come = inserted.any() and not (inserted & made).any()
         return self.row(id) is not None and not is_to_come and not (erased & made).any()
+
+    def may_be_erased(self, id: int, event: int) -> bool:
+        """Return whether an operation that ``is_alive`` may have been erased before an event.
+
+        Of the actions around nested ones, only the beginning and the end are known.
+        """
+        rows = self._changes.of(id)
+        rows = rows[self._changes.is_kind(rows, "erased")]
+        since, reported = self._changes.since[rows], self._changes.reported_at[rows]
+        return bool(((since < event) & (event < reported)).any())
 
     def changed_by(self, event: int) -> OperationChanges:
         """Return the operations that were made and erased by an event."""

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from actiondbg.errors import NotRecorded
-from actiondbg.ir.diff import Diff, make_diff
+from actiondbg.ir.diff import Diff
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, compare
 from actiondbg.recording.session.columns import ActionColumns, TableColumns
+from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from actiondbg import protocol
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.changes import ChangeColumns
     from actiondbg.recording.session.operations import OperationColumns
+
+_MOST_TEXTS = 4  # that are kept, with their values
 
 
 class RecordedIR:
@@ -33,6 +39,9 @@ class RecordedIR:
         actions: its actions.
         changes: its changes.
         operations: its operations.
+
+    Attributes:
+        names: the names of values, which they keep from stop to stop.
     """
 
     def __init__(
@@ -47,6 +56,9 @@ class RecordedIR:
         self._changes = changes
         self._operations = operations
         self._ir = TableColumns(recording, "ir")
+        self.names = ValueNames()
+        self._texts: dict[int, RecordedText] = {}  # by row, the latest ones
+        self._scopes: dict[int, int] = {}
 
     # --- around an action ---
 
@@ -73,12 +85,7 @@ class RecordedIR:
                 f"{self._recording.path} does not hold the module before and after #{ordinal}: "
                 "leave --module out."
             )
-        before, after = (
-            "".join(_line(text) for text in texts if text is not None)
-            for texts in ([one.before for one in found], [one.after for one in found])
-        )
-        # Values in the lines of operations are named by ids, which do not change.
-        return make_diff(before, after, {}, {}) if self.is_of_functions else Diff(before, after)
+        return compare(found, self.names, self.is_of_functions)
 
     @property
     def is_of_functions(self) -> bool:
@@ -99,24 +106,24 @@ class RecordedIR:
 
     # --- at an event ---
 
-    def function(self, cursor: protocol.Cursor, event: int) -> str:
-        """Return the function that holds the cursor.
+    def function(self, id: int, event: int) -> RecordedText:
+        """Return the function that holds an operation.
 
         Raises:
             NotRecorded: its IR at the event is not recorded.
         """
         self._check_functions()
-        name = cursor.function
+        name = self.function_of(id)
         if name is None:
-            raise NotRecorded("The cursor is not in a function.")
+            raise NotRecorded(f"@{id} is not in a function.")
         functions = self._operations.words("function")
         ids = self._operations.numbers("operation")[functions.codes == functions.code(name)]
         inside = self._changes.words("function").where(lambda function: function == name)
         # A conversion keeps the old function beside the new one for a while.
-        first = ids[ids == cursor.unit.id].tolist()
+        first = ids[ids == id].tolist()
         return self._whole([*first, *self._newest(ids)], inside, f"@{name}", event)
 
-    def module(self, event: int) -> str:
+    def module(self, event: int) -> RecordedText:
         """Return the module; raises NotRecorded."""
         self._check_functions()
         is_module = self._operations.words("op").where(lambda op: op == "builtin.module")
@@ -124,34 +131,105 @@ class RecordedIR:
         everywhere = np.ones(len(self._changes.places), dtype=np.bool_)
         return self._whole(self._newest(ids), everywhere, "the module", event)
 
-    def operation(self, id: int, event: int) -> str:
+    def operation(self, id: int, event: int) -> RecordedOperation:
         """Return an operation; raises NotRecorded."""
         self._check_held()
-        inside = np.zeros(len(self._changes.places), dtype=np.bool_)
-        inside[self._changes.of(id)] = True
-        return self._text(id, inside, f"@{id}", event)
+        if id in self._held:
+            return RecordedOperation(self._text(id, self._inside(id), f"@{id}", event))
+        if not self.is_of_functions:
+            raise NotRecorded(
+                f"{self._recording.path} does not hold the IR of @{id} here: no action changed it."
+            )
+        around = self.around(id, event)
+        first = around.line_of(id)
+        if first is None:
+            raise NotRecorded(
+                f"{self._recording.path} does not hold the IR of @{id} here: only operations with "
+                "results are found in their function, which print function shows."
+            )
+        return RecordedOperation(around, first)
+
+    def _first(self, id: int, event: int) -> RecordedOperation:
+        """Return an operation whose regions may have changed since."""
+        return RecordedOperation(self._text(id, self._own(id), f"@{id}", event))
+
+    def _own(self, id: int) -> Bools:
+        """Return which changes are of an operation itself."""
+        own = np.zeros(len(self._changes.places), dtype=np.bool_)
+        own[self._changes.of(id)] = True
+        return own
+
+    def _inside(self, id: int) -> Bools:
+        """Return which changes may be in the recorded text of an operation."""
+        if not self.is_of_functions:
+            return self._own(id)
+        function = self._operations.function(id)
+        if function is not None and (self._operations.name(id) or "").endswith("func"):
+            return self._changes.words("function").where(lambda name: name == function)
+        return np.ones(len(self._changes.places), dtype=np.bool_)
+
+    def around(self, id: int, event: int) -> RecordedText:
+        """Return the function that holds an operation, or the module; raises NotRecorded."""
+        try:
+            return self.function(id, event)
+        except NotRecorded:
+            with contextlib.suppress(NotRecorded):
+                return self.module(event)
+            raise
 
     def first_line(self, id: int, event: int) -> str | None:
         """Return an operation without its regions; None where it is not recorded."""
-        if id not in self._held:
-            return None
         try:
-            return without_regions(self.operation(id, event))
+            found = self.operation(id, event) if id not in self._held else self._first(id, event)
+            return found.text(skip_regions=True)
         except NotRecorded:
             return None
+
+    # --- operations of which only texts are recorded ---
+
+    def note(self, id: int, scope: int) -> None:
+        """Note in which function an operation is: no action has touched it."""
+        self._scopes[id] = scope
+
+    def function_of(self, id: int) -> str | None:
+        """Return the symbol of the function around an operation, or of the function itself."""
+        return self._operations.function(id) or self._operations.function(self._scopes.get(id, 0))
+
+    # --- any texts ---
+
+    def texts_near(self, id: int, event: int) -> Iterator[RecordedText]:
+        """Yield a text of each function and module that is held, with the values in it.
+
+        Args:
+            id: an operation; the texts of its function and of the module come first.
+            event: of two texts of a function, yield the one that is nearest to this event.
+        """
+        name = self._operations.function(id)
+        first = [one for one in self._held if self._operations.function(one) in (name, None)]
+        # A conversion keeps the old function beside the new one for a while.
+        alive = [one for one in self._held if self._operations.is_alive(one, event)]
+        for one in sorted(alive, key=lambda one: (one not in first, one != id, -one)):
+            rows, events = self._rows(one)
+            at = int(np.searchsorted(events, event, side="right"))
+            yield self._of(rows[max(at - 1, 0)])
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the operation and the text of each line of ``--ir changed``."""
+        columns = self._recording.table("ir", ["operation", "text"]).to_pydict()
+        yield from zip(columns["operation"], columns["text"], strict=True)
 
     def _newest(self, ids: Ints) -> list[int]:
         """Return the operations whose IR is recorded, the newest first."""
         return sorted(self._held.intersection(ids.tolist()), reverse=True)
 
-    def _whole(self, ids: Iterable[int], inside: Bools, what: str, event: int) -> str:
+    def _whole(self, ids: Iterable[int], inside: Bools, what: str, event: int) -> RecordedText:
         """Return the IR of the first operation that is recorded and alive."""
         for id in ids:
             if id in self._held and self._operations.is_alive(id, event):
                 return self._text(id, inside, what, event)
         raise NotRecorded(f"{self._recording.path} holds no IR of {what}: no action changed it.")
 
-    def _text(self, id: int, inside: Bools, what: str, event: int) -> str:
+    def _text(self, id: int, inside: Bools, what: str, event: int) -> RecordedText:
         """Return the IR of an operation at an event.
 
         Args:
@@ -160,20 +238,24 @@ class RecordedIR:
             what: the operation in words, for an error.
             event: from 1.
         """
-        rows = np.flatnonzero(self._ir.numbers("operation") == id)
-        rows = rows[np.argsort(self._events[rows], kind="stable")]
-        events = self._events[rows]
+        rows, events = self._rows(id)
         at = int(np.searchsorted(events, event, side="right"))
         before, after = rows[:at][-1:], rows[at:][:1]
         if len(before) and self._unchanged(inside, int(events[at - 1]), event):
             return self._of(before[0])
         if len(after) and self._unchanged(inside, event, int(events[at])):
             return self._of(after[0])
-        if len(before) and len(after) and self._of(before[0]) == self._of(after[0]):
+        if len(before) and len(after) and self._read(before[0]) == self._read(after[0]):
             return self._of(before[0])
         places = [f"{self._when(row)} #{self._ordinal(row)}" for row in (*before, *after)]
         held = f"it holds this IR {' and '.join(places)}" if places else "no action changed it"
         raise NotRecorded(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
+
+    def _rows(self, id: int) -> tuple[Ints, Ints]:
+        """Return the rows of an operation and their events, in order."""
+        rows = np.flatnonzero(self._ir.numbers("operation") == id)
+        rows = rows[np.argsort(self._events[rows], kind="stable")]
+        return rows, self._events[rows]
 
     def _unchanged(self, inside: Bools, first: int, last: int) -> bool:
         """Return whether no change can have been made between two events."""
@@ -206,20 +288,17 @@ class RecordedIR:
     def _when(self, row: int) -> str:
         return self._ir.words("when").of(row) or ""
 
-    def _of(self, row: int) -> str:
+    def _of(self, row: int) -> RecordedText:
+        if row not in self._texts:
+            if len(self._texts) == _MOST_TEXTS:
+                del self._texts[next(iter(self._texts))]
+            self._texts[row] = RecordedText(self._read(row), self.names, int(self._events[row]))
+        return self._texts[row]
+
+    def _read(self, row: int) -> IRText:
         id = int(self._ir.numbers("operation")[row])
-        is_before = self._when(row) == "before"
         for each in self._recording.snapshots(self._ordinal(row)):
             if each.operation == id:
-                return (each.before if is_before else each.after) or ""
-        return ""
-
-
-def _line(text: str) -> str:
-    return text if text.endswith("\n") else f"{text}\n"
-
-
-def without_regions(text: str) -> str:
-    """Return the first line of an operation, with dots for its regions."""
-    line = text.lstrip("\n").partition("\n")[0]
-    return f"{line}...}}" if line.endswith("{") else line
+                text = each.texts[0 if self._when(row) == "before" else 1]
+                return text or IRText("")
+        return IRText("")

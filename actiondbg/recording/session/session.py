@@ -15,7 +15,6 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ControlRefused, NotRecorded
-from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.recording.errors import needs_tool
@@ -87,7 +86,7 @@ class RecordedSession(Closeable):
         self.outcome = Outcome(self._answers, lambda: self.stop)
         self._scratch = _Scratch()
         self.ir = StoppedIR(
-            self._answers, self.stack, self.cursor, ValueNames(), self._scratch.new_file
+            self._answers, self.stack, self.cursor, describe.ir.names, self._scratch.new_file
         )
         self.breakpoints = BreakpointList(table, host, self.cursor, self.names)
         self.timeline = RecordedTimeline(recording, actions, self._position, host)

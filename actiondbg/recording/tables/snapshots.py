@@ -21,6 +21,19 @@ _ALIGNMENT = 8  # bytes
 _WHEN = ("before", "after")
 
 
+class IRText(NamedTuple):
+    """Recorded IR.
+
+    Attributes:
+        text: as MLIR's printer wrote it.
+        values: the agent's list of the values in it, see ``ir.value_names.read_names``; empty in
+            texts of single operations, of imports, and of older recordings.
+    """
+
+    text: str
+    values: str = ""
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The IR of an operation around an action.
@@ -29,11 +42,19 @@ class Snapshot:
         operation: the operation id.
         before: the text before, None for an operation that did not exist yet.
         after: the text after, None for an erased operation.
+        values: the lists of the values in both texts, see ``IRText``.
     """
 
     operation: int
     before: str | None
     after: str | None
+    values: tuple[str, str] = ("", "")
+
+    @property
+    def texts(self) -> list[IRText | None]:
+        """Both texts with their values."""
+        texts = zip((self.before, self.after), self.values, strict=True)
+        return [None if text is None else IRText(text, values) for text, values in texts]
 
 
 class _Stored(NamedTuple):
@@ -53,7 +74,11 @@ class IRTexts:
         return hash in self._stored
 
     def __getitem__(self, hash: int) -> str:
-        """Return a text.
+        """Return a text; see ``whole``."""
+        return self.whole(hash).text
+
+    def whole(self, hash: int) -> IRText:
+        """Return a text with its values.
 
         Raises:
             KeyError: no text has the hash.
@@ -62,11 +87,11 @@ class IRTexts:
         offset, size, codec = self._stored[hash]
         content = self._file.mapped[offset : offset + size]
         if codec == RAW:
-            return content.decode(errors="replace")
+            return _split(content)
         try:
             if codec != ZLIB:
                 raise zlib.error(f"unknown compression {codec}")
-            return zlib.decompress(content).decode(errors="replace")
+            return _split(zlib.decompress(content))
         except zlib.error as error:
             raise RecordingError(
                 f"The IR text at byte {offset:,} of {self._file.path!r} cannot be read ({error}): "
@@ -87,6 +112,11 @@ class IRTexts:
         return stored
 
 
+def _split(content: bytes) -> IRText:
+    text, _, values = content.partition(b"\0")
+    return IRText(text.decode(errors="replace"), values.decode(errors="replace"))
+
+
 class SnapshotTable(ActionItems):
     """The recorded IR, in the order of the actions."""
 
@@ -97,10 +127,16 @@ class SnapshotTable(ActionItems):
     def of(self, ordinal: int) -> list[Snapshot]:
         """Return the recorded IR around an action."""
         first, last = (np.searchsorted(self._ordinals, ordinal, side) for side in ("left", "right"))
-        return [
-            Snapshot(int(self._numbers[at]), *(self._text(int(h)) for h in self._hashes[at]))
-            for at in range(int(first), int(last))
-        ]
+        return [self._snapshot(at) for at in range(int(first), int(last))]
+
+    def _snapshot(self, at: int) -> Snapshot:
+        before, after = (self._whole(int(hash)) for hash in self._hashes[at])
+        return Snapshot(
+            int(self._numbers[at]),
+            before and before.text,
+            after and after.text,
+            (before.values if before else "", after.values if after else ""),
+        )
 
     def table(self) -> LazyTable:
         """Return the table."""
@@ -113,6 +149,9 @@ class SnapshotTable(ActionItems):
             ],
             large={"text": self._texts_at},
         )
+
+    def _whole(self, hash: int) -> IRText | None:
+        return self._texts.whole(hash) if self._texts.has(hash) else None
 
     def _text(self, hash: int) -> str | None:
         return self._texts[hash] if self._texts.has(hash) else None

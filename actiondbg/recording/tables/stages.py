@@ -34,6 +34,7 @@ class RecordedStage:
         kind: "input", before the first action, "output", after the last one, or "between".
         actions: the number of actions that had begun.
         text: the IR, with large constants elided.
+        values: of an input the list of its values, see ``IRText``.
         is_generic: whether the text is in the generic form, as it could not be printed otherwise.
         operations: the operation ids.
         parents: the id of the operation around each; 0 for none.
@@ -45,6 +46,7 @@ class RecordedStage:
     kind: StageKind
     actions: int
     text: str
+    values: str
     is_generic: bool
     operations: Ints
     parents: Ints
@@ -88,10 +90,12 @@ class StageTable:
     def _stage(self, index: int) -> RecordedStage:
         part = self._part(index)
         names = self._strings[Space.OPERATION].texts
+        recorded = self._texts.whole(int(self._stages.field("text")[index]))
         return RecordedStage(
             kind=_KINDS[int(self._stages.field("kind")[index])],
             actions=int(self._stages.field("row")[index]),
-            text=self._texts[int(self._stages.field("text")[index])],
+            text=recorded.text,
+            values=recorded.values,
             is_generic=bool(self._stages.field("generic")[index]),
             operations=self._items.field("operation")[part],
             parents=self._items.field("parent")[part],

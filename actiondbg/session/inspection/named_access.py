@@ -91,7 +91,7 @@ class NamedAccess:
             with contextlib.suppress(UnitErased):
                 return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
         if of_input.values:
-            raise NoSuchUnit(_erased(name, of_input.values))
+            raise NoSuchUnit(erased_names(name, [each.id for each in of_input.values]))
         if near or elsewhere:
             raise NoSuchUnit(f"{name} is a value of other stops: there is none here.")
         return self._find_unnamed(message, name)
@@ -139,9 +139,14 @@ class NamedAccess:
         return self.names.fill(text)
 
 
-def _erased(name: str, values: Sequence[protocol.NamedValue]) -> str:
-    """Return a sentence on a name of the input whose values are erased."""
-    ids = list(dict.fromkeys(each.id for each in values if each.id is not None))
+def erased_names(name: str, values: Sequence[int | None]) -> str:
+    """Return a sentence on a name of the input whose values are erased.
+
+    Args:
+        name: with its %.
+        values: the operation id of each value, None if it is not known.
+    """
+    ids = list(dict.fromkeys(each for each in values if each is not None))
     if len(ids) != 1:
         return f"The {len(values)} values that the input names {name} are erased."
     return f"{name} is @{ids[0]} of the input, which is erased: 'history @{ids[0]}' lists why."

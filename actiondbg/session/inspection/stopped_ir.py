@@ -13,7 +13,7 @@ from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
 from actiondbg.ir.excerpt import Excerpt
 from actiondbg.ir.printed import PrintedText, without_inner_regions
-from actiondbg.ir.resolved_text import rename
+from actiondbg.ir.printed_values import PrintedValues
 from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.session.inspection.agent_access import AgentAccess
 from actiondbg.session.inspection.cursor import Cursor
@@ -161,7 +161,7 @@ class StoppedIR:
         if all(self._names.known(each.key) == each.name for each in named.around):
             return False
         text = file.read_text(encoding="utf-8", errors="replace")
-        file.write_text(rename(text, named, self._names), encoding="utf-8")
+        file.write_text(PrintedValues(text, named).renamed(self._names), encoding="utf-8")
         return True
 
     def module(self) -> Module:

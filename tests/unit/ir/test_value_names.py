@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actiondbg.ir.resolved_text import rename
+from actiondbg.ir.printed_values import PrintedValues
 from actiondbg.ir.value_names import NamedKey, NamedKeys, ValueNames, hint_of, read_names
 
 FUNCTION = [
@@ -169,13 +169,14 @@ def test_a_print_is_renamed(names: ValueNames) -> None:
         "}\n"
     )
     now = [*FUNCTION[:2], NamedKey("%0", "10.0", 9), NamedKey("%1", "4.0", 9)]
-    renamed = rename(text, NamedKeys(now, now), names)
+    renamed = PrintedValues(text, NamedKeys(now, now)).renamed(names)
     assert "  %2 = arith.muli %arg0, %arg0 : i32\n  %0 = arith.addi %2, %c0_i32" in renamed
     assert "return %0 : i32" in renamed
     line = "%1 = arith.addi %0, %c0_i32 : i32\n"
-    assert rename(line, NamedKeys([now[3]], now), names) == "%0 = arith.addi %2, %c0_i32 : i32\n"
+    one = PrintedValues(line, NamedKeys([now[3]], now))
+    assert one.renamed(names) == "%0 = arith.addi %2, %c0_i32 : i32\n"
 
 
 def test_a_print_with_the_same_names_is_untouched(names: ValueNames) -> None:
     text = "%0 = arith.addi %arg0, %c0_i32 : i32\n"
-    assert rename(text, NamedKeys([FUNCTION[2]], FUNCTION), names) is text
+    assert PrintedValues(text, NamedKeys([FUNCTION[2]], FUNCTION)).renamed(names) is text

@@ -140,7 +140,12 @@ def test_ir_is_printed(do: Open) -> None:
         ("start > out", f"Passing arguments to 'start' {TOOL}"),
         ("count arith.*", f"Counting operations {TOOL}"),
         ("cursor-parent", f"Walking the IR {TOOL}"),
-        ("cursor-goto %0", f"Moving the cursor to anything but an id {TOOL}"),
+        ("cursor-goto @f", f"Moving the cursor to anything but a value or an id {TOOL}"),
+        (
+            "cursor-goto %0",
+            "run.adbrec does not identify the values in its IR: name the operation of %0 by its "
+            "id.",
+        ),
         ("load skips x", f"Skipping actions {TOOL}"),
         (
             "set checkpoints off",

@@ -40,7 +40,7 @@ class Recording:
         changes = ChangeTable(self._rows, definitions, describer)
         reasons = ReasonTable(self._rows, strings)
         self._texts = IRTexts(file)
-        self._snapshots = SnapshotTable(self._rows, self._texts)
+        self._snapshots = SnapshotTable(self._rows, self._texts, strings)
         actions = ActionTable(self._rows, strings, definitions, describer, changes, reasons)
         self.tables: dict[str, LazyTable] = {
             "actions": actions.table(),

@@ -26,6 +26,7 @@ void InputNames::clear() {
   entries.clear();
   names.clear();
   largest[0] = largest[1] = -1;
+  taken = 0;
   isOrdered = false;
 }
 
@@ -143,6 +144,25 @@ InputNames::Named InputNames::describe(const Entry &entry) const {
                                   : std::to_string(entry.id);
   return {nameOf(entry), owner + "." + std::to_string(entry.index), entry.scope,
           entry.id};
+}
+
+std::string InputNames::takeNew() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string text;
+  if (std::exchange(taken, entries.size()) == entries.size())
+    return text;
+  order();
+  llvm::raw_string_ostream os(text);
+  os << "!" << largest[0] << " " << largest[1] << "\n";
+  const Entry *before = nullptr;
+  for (const Entry &entry : entries) {
+    if (!before || before->scope != entry.scope)
+      os << "@" << entry.scope << "\n";
+    Named named = describe(entry);
+    os << "." << named.key << " " << named.name << "\n";
+    before = &entry;
+  }
+  return text;
 }
 
 void InputNames::inScope(uint32_t scope,

@@ -44,6 +44,9 @@ public:
     /// holds its block.
     uint32_t scope, id;
   };
+  /// Returns all names, as `writeNames` writes those of the input, if there are
+  /// any that were not returned yet.
+  std::string takeNew();
   /// Calls `see` with the values of a scope, also those that are erased.
   void inScope(uint32_t scope, llvm::function_ref<void(const Named &)> see);
   /// Returns the value with a key; nothing if the input does not name it.
@@ -91,6 +94,8 @@ private:
   OrderedTexts ordered;
   /// The operations without a parent whose names are known, by id.
   llvm::DenseSet<uint32_t> roots;
+  /// The number of entries that `takeNew` has returned.
+  size_t taken = 0;
   /// Ordered by scope.
   std::vector<Entry> entries;
   /// Their indices, ordered by value.

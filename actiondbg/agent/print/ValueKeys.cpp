@@ -163,11 +163,13 @@ bool isSmall(Operation *scope, int64_t most) {
 }
 
 bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
-                llvm::raw_ostream &os,
+                llvm::raw_ostream &os, bool ofInput,
                 llvm::function_ref<bool(Operation *)> printsRegions) {
   bool leavesOut = false;
   InputNames &input = InputNames::all();
-  os << "!" << input.largestResult() << " " << input.largestArgument() << "\n";
+  if (ofInput)
+    os << "!" << input.largestResult() << " " << input.largestArgument()
+       << "\n";
   auto writeGiven = [&](const InputNames::Named &one) {
     os << "." << one.key << " " << one.name << "\n";
   };
@@ -188,12 +190,15 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
     if (op != last)
       os << "@" << ids.of(op) << "\n";
     last = op;
-    if (!listed.insert(ids.of(op)).second)
+    if (!ofInput || !listed.insert(ids.of(op)).second)
       return;
     input.inScope(ids.of(op), writeGiven);
   };
   // Of a value that came here with the body of another function.
-  auto writeMoved = [&](const std::optional<InputNames::Named> &one) {
+  auto writeMoved = [&](uint32_t id, uint32_t block, uint32_t index) {
+    if (!ofInput)
+      return;
+    std::optional<InputNames::Named> one = input.of(id, block, index);
     if (one && one->scope != ids.of(last))
       os << ">" << one->key << " " << one->name << "\n";
   };
@@ -203,7 +208,7 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
     // The results of a group share one name and are numbered.
     std::string group;
     for (OpResult result : op->getResults()) {
-      writeMoved(input.of(ids.of(op), 0, result.getResultNumber()));
+      writeMoved(ids.of(op), 0, result.getResultNumber());
       write(result, keyOf(ids, result), &group);
     }
     if (!op->getNumRegions())
@@ -216,8 +221,8 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (BlockArgument argument : block.getArguments()) {
-          writeMoved(input.of(0, BlockKeys::all().numberOf(&block),
-                              argument.getArgNumber()));
+          writeMoved(0, BlockKeys::all().numberOf(&block),
+                     argument.getArgNumber());
           write(argument, keyOf(ids, argument), nullptr);
         }
     return WalkResult::advance();
@@ -266,16 +271,17 @@ static void writeUsedNames(const Identities &ids, Operation *root,
 
 void writePrintedNames(const Identities &ids, Operation *root,
                        Operation *numbered, AsmState &state,
-                       llvm::raw_ostream &os) {
+                       llvm::raw_ostream &os, bool ofInput) {
   LinePrinter printer(root->getContext(), ids, LineStyle());
   bool generic = state.getPrinterFlags().shouldPrintGenericOpForm();
   // Named operations of linalg do not print their bodies.
-  bool leavesOut = writeNames(ids, root, state, os, [&](Operation *op) {
-    return generic || !printer.print(op).regions.empty();
-  });
+  bool leavesOut =
+      writeNames(ids, root, state, os, ofInput, [&](Operation *op) {
+        return generic || !printer.print(op).regions.empty();
+      });
   if (numbered != root || leavesOut) {
     os << "=\n";
-    writeNames(ids, numbered, state, os);
+    writeNames(ids, numbered, state, os, ofInput);
   }
   if (numbered != root) {
     os << "+\n";

@@ -139,9 +139,10 @@ bool isSmall(mlir::Operation *scope, int64_t most);
 /// scope. The first line has the largest numbers of results and arguments in
 /// the input. Leaves out what is in regions of operations for which
 /// `printsRegions` returns false, and returns whether there are any.
+/// `ofInput`: whether to write what the input names.
 bool writeNames(
     const Identities &ids, mlir::Operation *scope, mlir::AsmState &state,
-    llvm::raw_ostream &os,
+    llvm::raw_ostream &os, bool ofInput = true,
     llvm::function_ref<bool(mlir::Operation *)> printsRegions = nullptr);
 
 /// The most operations whose values are listed with their names.
@@ -150,10 +151,10 @@ constexpr int64_t mostListed = 200000;
 /// Writes the names and keys of the values that a print of `root` defines; if
 /// these are not all of `numbered`, for which `state` was made, a line `=` and
 /// all of its values; and if `root` is in `numbered`, a line `+` and the
-/// operands in `root`.
+/// operands in `root`. See `writeNames`.
 void writePrintedNames(const Identities &ids, mlir::Operation *root,
                        mlir::Operation *numbered, mlir::AsmState &state,
-                       llvm::raw_ostream &os);
+                       llvm::raw_ostream &os, bool ofInput = true);
 
 } // namespace adbg
 

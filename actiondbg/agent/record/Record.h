@@ -44,9 +44,10 @@ enum class Space : uint16_t {
   Function,
   Reason,
   Location,
-  Context
+  Context,
+  Values
 };
-constexpr unsigned spaces = 8;
+constexpr unsigned spaces = 9;
 
 // The items of sections, in file layout.
 struct ActionRow {

@@ -58,11 +58,6 @@ uint64_t Texts::of(StringRef text) {
   return hash;
 }
 
-void IRKeeper::readNames(const Frame &frame) {
-  if (!frame.parent && frame.kind != Kind::Fold && frame.op())
-    InputNames::all().reached(frame.op());
-}
-
 void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
                    uint64_t after) {
   if (before != after)
@@ -87,7 +82,7 @@ uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
   os << '\n';
   if (isSmall(scope, mostListed)) {
     os << '\0';
-    writePrintedNames(ids, scope, scope, state, os);
+    writePrintedNames(ids, scope, scope, state, os, /*ofInput=*/false);
   }
   return texts.of(text);
 }
@@ -118,7 +113,6 @@ void FunctionKeeper::finishFold() {
 
 void FunctionKeeper::begin(const Frame &frame) {
   finishFold();
-  readNames(frame);
   // A pass may have changed IR without a notification.
   stack.push_back(open(frame.op(), frame.conversion,
                        frame.kind != Kind::Pass || frame.isAdaptor()));
@@ -258,7 +252,6 @@ void OperationKeeper::recordLines(Operation *root, bool anew) {
 }
 
 void OperationKeeper::begin(const Frame &frame) {
-  readNames(frame);
   if (stack.size() == depth)
     stack.emplace_back();
   Open &action = stack[depth++];

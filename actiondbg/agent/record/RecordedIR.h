@@ -39,8 +39,6 @@ public:
 
 protected:
   void add(uint64_t ordinal, uint32_t id, uint64_t before, uint64_t after);
-  /// Reads the names of the input when an outermost action begins.
-  static void readNames(const Frame &frame);
   bool isAlive(mlir::Operation *op, uint32_t id) const {
     return id && ids.of(op) == id;
   }

@@ -2,6 +2,7 @@
 
 #include "record/Recorder.h"
 #include "observe/PatternNames.h"
+#include "print/InputNames.h"
 #include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -32,6 +33,15 @@ Recorder::Recorder(Identities &ids, OperationNames &names)
 Recorder::~Recorder() {
   flushNow();
   delist();
+}
+
+void Recorder::beginIR(const Frame &frame) {
+  if (!frame.parent && frame.kind != Kind::Fold && frame.op()) {
+    InputNames::all().reached(frame.op());
+    if (std::string names = InputNames::all().takeNew(); !names.empty())
+      of(Space::Values, names);
+  }
+  ir->begin(frame);
 }
 
 //===----------------------------------------------------------------------===//

@@ -82,7 +82,7 @@ public:
     if (LLVM_UNLIKELY(isFull()))
       flush();
     if (LLVM_UNLIKELY(ir != nullptr))
-      ir->begin(frame);
+      beginIR(frame);
     ActionRow &row = rows[count];
     // First, because `folded` may become invalid below.
     row.name =
@@ -195,6 +195,9 @@ private:
   static constexpr int64_t longestWait = 333000000;
 
   void flush();
+  /// Records the IR before an action, and the names of the input before an
+  /// outermost one.
+  void beginIR(const Frame &frame);
   /// Whether rows are buffered.
   bool isPending() const;
   void beginChunk();

@@ -54,3 +54,4 @@ class Space(IntEnum):
     REASON = 5
     LOCATION = 6
     CONTEXT = 7
+    VALUES = 8

@@ -12,8 +12,10 @@ import numpy as np
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
 from actiondbg.recording.format.file import RecordingFile
-from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, Kind
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, Kind, Space
 from actiondbg.recording.tables.changes import ActionItems
+from actiondbg.recording.tables.input_values import InputValues
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
 
@@ -120,9 +122,10 @@ def _split(content: bytes) -> IRText:
 class SnapshotTable(ActionItems):
     """The recorded IR, in the order of the actions."""
 
-    def __init__(self, rows: ActionRows, texts: IRTexts) -> None:
+    def __init__(self, rows: ActionRows, texts: IRTexts, strings: StringTables) -> None:
         super().__init__(rows, Kind.IR)
         self._texts = texts
+        self._strings = strings
 
     def of(self, ordinal: int) -> list[Snapshot]:
         """Return the recorded IR around an action."""
@@ -135,8 +138,15 @@ class SnapshotTable(ActionItems):
             int(self._numbers[at]),
             before and before.text,
             after and after.text,
-            (before.values if before else "", after.values if after else ""),
+            (self._values(before), self._values(after)),
         )
+
+    def _values(self, text: IRText | None) -> str:
+        return self._input.complete(text.values) if text else ""
+
+    @cached_property
+    def _input(self) -> InputValues:
+        return InputValues(self._strings[Space.VALUES].texts)
 
     def table(self) -> LazyTable:
         """Return the table."""

@@ -204,11 +204,11 @@ def test_a_name_means_the_same_value_as_in_a_live_session(
     names = sorted(set(re.findall(r"^ *(%\w+)(?::2)? =", SCOPES, re.M)) | {"%left", "%nothing"})
     with both([mlir_opt, "in.mlir", *passes]) as sessions:
         answers = 0
-        for stop in random_stops("run.adbrec", random.Random(3), 8):
+        for stop in some(random_stops("run.adbrec", random.Random(3), 8)):
             sessions.goto(*stop)
             live, recorded = (meanings(each, names) for each in sessions)
             assert live.count("NotRecorded") == 0
-            for name, there, here in zip(names, live, recorded, strict=True):
+            for name, there, here in some(zip(names, live, recorded, strict=True)):
                 assert here in (there, "NotRecorded"), f"{name} at {stop}"
                 answers += here != "NotRecorded"
         assert answers > 40
@@ -220,7 +220,7 @@ def test_a_recorded_stop_shows_operations_under_their_names(
     (work / "in.mlir").write_text(SCOPES)
     with both([mlir_opt, "in.mlir", *FUNCTIONS]) as sessions:
         shown = 0
-        for stop in random_stops("run.adbrec", random.Random(5), 8):
+        for stop in some(random_stops("run.adbrec", random.Random(5), 8)):
             sessions.goto(*stop)
             try:
                 recorded = sessions.recorded.ir.excerpt(before=1, after=1)

@@ -90,6 +90,15 @@ class ValueNames:
         """Forget all names: other values will have the same keys."""
         self.current = Names()
 
+    def learn_all(self, named: NamedKeys) -> None:
+        """Give names to the values of the scopes of a print that were not learned before."""
+        if all(self.knows(scope) for scope in {each.scope for each in named.around}):
+            return
+        scopes = named.by_scope()
+        for scope in dict.fromkeys(each.scope for each in named.around):
+            if not self.knows(scope):
+                self.learn(scope, scopes[scope])
+
     def knows(self, scope: int) -> bool:
         """Whether a scope has been learned."""
         return scope in self.current.scopes
@@ -267,13 +276,15 @@ class NamedKeys(NamedTuple):
     moved: Sequence[NamedKey] = ()
     numbers: tuple[int, int] = (-1, -1)
 
-    def of_scope(self, scope: int) -> NamedKeys:
-        """Return the values of one scope."""
-        inside, around, given, moved = (
-            [each for each in part if each.scope == scope]
-            for part in (self.inside, self.around, self.given, self.moved)
-        )
-        return NamedKeys(inside, around, given=given, moved=moved, numbers=self.numbers)
+    def by_scope(self) -> dict[int, NamedKeys]:
+        """Return the values of each scope."""
+        found: dict[int, NamedKeys] = {}
+        for name in ("inside", "around", "given", "moved"):
+            for each in getattr(self, name):
+                if each.scope not in found:
+                    found[each.scope] = NamedKeys([], [], given=[], moved=[], numbers=self.numbers)
+                getattr(found[each.scope], name).append(each)
+        return found
 
 
 def read_names(text: str) -> NamedKeys:

@@ -49,9 +49,7 @@ def compare_action(
     if before.generic != after.generic:
         before, after, stop = print_both(module, generic=True)
     if names is not None:
-        for scope in {each.scope for each in before.named.around}:
-            if not names.knows(scope):
-                names.learn(scope, before.named.of_scope(scope))
+        names.learn_all(before.named)
         before, after = before.renamed(names), after.renamed(names)
     diff = make_diff(before.text, after.text, before.names, after.names)
     title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)

@@ -36,9 +36,8 @@ class RecordedText:
     def values(self) -> PrintedValues:
         """The values; those of functions that were never shown get names."""
         named = read_names(self.recorded.values)
-        for scope in dict.fromkeys(each.scope for each in named.around):
-            if self._names is not None and not self._names.knows(scope):
-                self._names.learn(scope, named.of_scope(scope))
+        if self._names is not None:
+            self._names.learn_all(named)
         return PrintedValues(self.recorded.text, named)
 
     @cached_property

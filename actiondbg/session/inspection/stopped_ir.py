@@ -155,9 +155,7 @@ class StoppedIR:
 
     def _rename(self, file: Path, named: NamedKeys) -> bool:
         """Write the session's names into printed IR; return whether they are others."""
-        for scope in {each.scope for each in named.around}:
-            if not self._names.knows(scope):
-                self._names.learn(scope, named.of_scope(scope))
+        self._names.learn_all(named)
         if all(self._names.known(each.key) == each.name for each in named.around):
             return False
         text = file.read_text(encoding="utf-8", errors="replace")

@@ -26,6 +26,7 @@ void InputNames::clear() {
   entries.clear();
   names.clear();
   largest[0] = largest[1] = -1;
+  ordered = OrderedTexts();
   taken = 0;
   isOrdered = false;
 }

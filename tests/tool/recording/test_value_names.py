@@ -82,12 +82,6 @@ NETWORK = (
 )
 
 
-@pytest.fixture(params=["native", "portable"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("ACTIONDBG_WAY", request.param)
-    return request.param
-
-
 class Both(NamedTuple):
     """A live session and a recording of the same command; with threads, ordinals would differ."""
 
@@ -160,7 +154,7 @@ def compare(both: Both, stops: Stops) -> int:
     ids=["folds", "scopes", "functions", "lowered", "blocks"],
 )
 def test_a_recording_names_values_as_a_live_session(
-    mlir_opt: str, way: str, work: Path, source: str, passes: tuple[str, ...], seed: int
+    mlir_opt: str, work: Path, source: str, passes: tuple[str, ...], seed: int
 ) -> None:
     (work / "in.mlir").write_text(source)
     with both([mlir_opt, "in.mlir", *passes]) as sessions:
@@ -168,9 +162,7 @@ def test_a_recording_names_values_as_a_live_session(
         assert compare(sessions, stops) > 3
 
 
-def test_names_of_a_network_are_those_of_a_live_session(
-    mlir_opt: str, way: str, work: Path
-) -> None:
+def test_names_of_a_network_are_those_of_a_live_session(mlir_opt: str, work: Path) -> None:
     packed = (INPUTS / "resnet18_fwd.linalg.mlir.xz").read_bytes()
     (work / "in.mlir").write_bytes(lzma.decompress(packed))
     with both([mlir_opt, "in.mlir", *NETWORK]) as sessions:
@@ -198,7 +190,7 @@ def meanings(session: actiondbg.Session | RecordedSession, names: list[str]) -> 
 
 @pytest.mark.parametrize("passes", [GREEDY, FUNCTIONS], ids=["module", "functions"])
 def test_a_name_means_the_same_value_as_in_a_live_session(
-    mlir_opt: str, way: str, work: Path, passes: tuple[str, ...]
+    mlir_opt: str, work: Path, passes: tuple[str, ...]
 ) -> None:
     (work / "in.mlir").write_text(SCOPES)
     names = sorted(set(re.findall(r"^ *(%\w+)(?::2)? =", SCOPES, re.M)) | {"%left", "%nothing"})
@@ -214,9 +206,7 @@ def test_a_name_means_the_same_value_as_in_a_live_session(
         assert answers > 40
 
 
-def test_a_recorded_stop_shows_operations_under_their_names(
-    mlir_opt: str, way: str, work: Path
-) -> None:
+def test_a_recorded_stop_shows_operations_under_their_names(mlir_opt: str, work: Path) -> None:
     (work / "in.mlir").write_text(SCOPES)
     with both([mlir_opt, "in.mlir", *FUNCTIONS]) as sessions:
         shown = 0
@@ -237,7 +227,7 @@ def test_a_recorded_stop_shows_operations_under_their_names(
         assert shown > 3
 
 
-def test_diffs_have_the_names_of_a_live_session(mlir_opt: str, way: str, work: Path) -> None:
+def test_diffs_have_the_names_of_a_live_session(mlir_opt: str, work: Path) -> None:
     (work / "in.mlir").write_text(SCOPES)
     with both([mlir_opt, "in.mlir", *FUNCTIONS]) as sessions:
         sessions.recorded.run()
@@ -248,7 +238,7 @@ def test_diffs_have_the_names_of_a_live_session(mlir_opt: str, way: str, work: P
 
 
 def test_lines_of_changed_operations_have_names_of_the_input_or_ids(
-    mlir_opt: str, way: str, work: Path
+    mlir_opt: str, work: Path
 ) -> None:
     (work / "in.mlir").write_text(SCOPES)
     argv = [mlir_opt, "in.mlir", *GREEDY]

@@ -39,7 +39,7 @@ class LaunchError(ActiondbgError):
 
 
 class AgentBuildError(LaunchError):
-    """The agent cannot be compiled for the tool's MLIR."""
+    """The agent is missing, or cannot be compiled when actiondbg is built."""
 
 
 class ToolGone(ActiondbgError):

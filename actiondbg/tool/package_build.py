@@ -11,7 +11,7 @@ from pathlib import Path
 from actiondbg.errors import AgentBuildError
 from actiondbg.tool.agent_compilation import compile_agent
 from actiondbg.tool.c_part import calls, peaks
-from actiondbg.tool.shipped import AGENT, SHIPPED, SUM, sum_of_sources
+from actiondbg.tool.shipped import AGENT, SHIPPED, SUM, sum_in, sum_of_sources
 
 
 def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
@@ -26,13 +26,13 @@ def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
         OSError: the folder is not writable.
     """
     wanted = sum_of_sources()
-    if _sum_in(folder) == wanted:
+    if sum_in(folder) == wanted:
         return
     folder.mkdir(parents=True, exist_ok=True)
     # Beside others that build at the same time, and tools that run with what is there.
     with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as made:
         directory = Path(made)
-        if folder != SHIPPED and _sum_in(SHIPPED) == wanted:
+        if folder != SHIPPED and sum_in(SHIPPED) == wanted:
             for file in SHIPPED.iterdir():
                 if file.is_file():
                     shutil.copy(file, directory)
@@ -45,11 +45,6 @@ def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
     for file in folder.iterdir():
         if file.is_file() and file.name not in names:
             file.unlink(missing_ok=True)
-
-
-def _sum_in(folder: Path) -> str | None:
-    file = folder / SUM
-    return file.read_text() if file.exists() else None
 
 
 def _compile_all(directory: Path, machine: str) -> None:

@@ -66,7 +66,15 @@ def shipped(name: str) -> Path:
 def link_name(name: str) -> str:
     """Return the name of a link to a shipped file: another one for each build of actiondbg."""
     stem, dot, ending = name.partition(".")
-    return f"{stem}-{(SHIPPED / SUM).read_text()}{dot}{ending}"
+    return f"{stem}-{sum_in(SHIPPED)}{dot}{ending}"
+
+
+def sum_in(folder: Path) -> str | None:
+    """Return the hash of the sources that a folder was built from; None if it was not built."""
+    try:
+        return (folder / SUM).read_text()
+    except FileNotFoundError:
+        return None
 
 
 def sum_of_sources() -> str:
@@ -104,9 +112,7 @@ def is_preloadable(path: Path) -> bool:
 
 @cache
 def _is_outdated() -> bool:
-    return (AGENT_SOURCE / "exports.map").exists() and (
-        (SHIPPED / SUM).read_text() != sum_of_sources()
-    )
+    return (AGENT_SOURCE / "exports.map").exists() and sum_in(SHIPPED) != sum_of_sources()
 
 
 def _content(path: str) -> bytes:

@@ -26,7 +26,10 @@ def shipped_agent() -> Path:
         AgentBuildError: it is not there, or was built from other sources, or cannot be preloaded.
     """
     given = os.environ.get("ACTIONDBG_AGENT")
-    return Path(given) if given else shipped(AGENT)
+    if not given:
+        return shipped(AGENT)
+    _check_loadable(Path(given), "name another file in ACTIONDBG_AGENT, or unset it")
+    return Path(given)
 
 
 def shipped(name: str) -> Path:
@@ -36,10 +39,7 @@ def shipped(name: str) -> Path:
         AgentBuildError: it is not there, or was built from other sources, or cannot be preloaded.
     """
     file = SHIPPED / name
-    if not file.exists():
-        raise AgentBuildError(
-            f"{str(file)!r} is missing: install actiondbg again, or run scripts/setup in a clone."
-        )
+    _check_loadable(file, "install actiondbg again, or run scripts/setup in a clone")
     if _is_outdated():
         raise AgentBuildError(
             f"The agent's sources in {str(AGENT_SOURCE)!r} were edited after it was compiled: run "
@@ -108,6 +108,17 @@ def link_to(file: Path, link: Path) -> None:
 def is_preloadable(path: Path) -> bool:
     """Return whether the dynamic loader can preload a file: blanks and colons separate paths."""
     return not any(separator in str(path) for separator in " :")
+
+
+def _check_loadable(file: Path, remedy: str) -> None:
+    """Refuse a file without which the dynamic loader would start the program."""
+    if not os.access(file, os.R_OK):
+        what = "cannot be read" if file.exists() else "is missing"
+    elif os.statvfs(file).f_flag & os.ST_NOEXEC:
+        what = "is mounted noexec"
+    else:
+        return
+    raise AgentBuildError(f"{str(file)!r} {what}: {remedy}.")
 
 
 @cache

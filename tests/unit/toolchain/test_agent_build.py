@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 from pathlib import Path
 
@@ -154,6 +155,29 @@ def test_edited_sources_are_compiled_again(
 
 def test_nothing_is_shipped(folder: Path) -> None:
     with pytest.raises(AgentBuildError, match=r"'.*/built/agent\.so' is missing: install"):
+        shipped_agent()
+
+
+@pytest.mark.parametrize("given", ["", "other.so"])
+def test_what_the_loader_would_leave_out_is_refused(
+    folder: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    package_build.build_shipped(folder, "x86_64")
+    assert compilations
+    if given:
+        monkeypatch.setenv("ACTIONDBG_AGENT", str(folder / given))
+        with pytest.raises(AgentBuildError, match=r"other\.so' is missing: name another file in"):
+            shipped_agent()
+        (folder / given).write_text("")
+    assert shipped_agent().parent == folder
+    real = os.statvfs
+
+    class Mounted:
+        def __init__(self, path: Path) -> None:
+            self.f_flag = real(path).f_flag | os.ST_NOEXEC
+
+    monkeypatch.setattr(os, "statvfs", Mounted)
+    with pytest.raises(AgentBuildError, match="is mounted noexec: "):
         shipped_agent()
 
 

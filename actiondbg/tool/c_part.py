@@ -21,7 +21,7 @@ class CPart(NamedTuple):
     Args:
         name: its file name.
         what: it is, for messages.
-        sources: files of the agent's directory, headers included.
+        sources: the folder of the agent's directory with them.
         flags: the compiler's options.
         link_flags: the linker's options, behind the sources.
         cpu: the features that a processor must have, as /proc/cpuinfo spells them.
@@ -29,7 +29,7 @@ class CPart(NamedTuple):
 
     name: str
     what: str
-    sources: tuple[str, ...]
+    sources: str
     flags: tuple[str, ...]
     link_flags: tuple[str, ...] = ()
     cpu: frozenset[str] = frozenset()
@@ -50,8 +50,8 @@ class CPart(NamedTuple):
             AgentBuildError: there is no compiler, or it fails; its messages are on stderr.
         """
         command = [*find_c_compiler(), *self.flags]
-        files = [AGENT_SOURCE / source for source in (*self.sources, _GLIBC)]
-        command += [str(file) for file in files if file.suffix == ".c"]
+        sources = sorted((AGENT_SOURCE / self.sources).glob("*.c"))
+        command += map(str, [*sources, AGENT_SOURCE / _GLIBC])
         built = directory / self.name
         done = subprocess.run(
             [*command, "-o", str(built), *self.link_flags, *OLD_LIBRARIES],
@@ -65,11 +65,6 @@ class CPart(NamedTuple):
                 "set CC to another compiler."
             )
         built.chmod(0o755)  # whatever the umask is
-
-
-def _files_in(folder: str) -> tuple[str, ...]:
-    found = sorted((AGENT_SOURCE / folder).iterdir())
-    return tuple(f"{folder}/{path.name}" for path in found if path.suffix in (".c", ".h"))
 
 
 def calls() -> CPart:
@@ -88,7 +83,7 @@ def calls() -> CPart:
         "-Wno-ignored-optimization-argument",
     )
     link = ("-shared", "-Wl,-z,now", "-pthread", "-ldl")
-    return CPart("calls.so", "The library that counts calls", _files_in("calls"), flags, link)
+    return CPart("calls.so", "The library that counts calls", "calls", flags, link)
 
 
 _PEAKS = ("-std=gnu11", "-D_GNU_SOURCE", "-O3", "-ffp-contract=fast")
@@ -125,8 +120,7 @@ def peaks(machine: str = platform.machine()) -> list[CPart]:
     for name, added, needed in _KINDS.get(machine, ()):
         flags, cpu = (*options, *added), features | frozenset(needed.split())
         what = f"The program that measures peaks ({name})"
-        source = ("peaks/peaks.c",)
-        parts.append(CPart(f"peaks-{name}", what, source, (*_PEAKS, *flags), cpu=cpu))
+        parts.append(CPart(f"peaks-{name}", what, "peaks", (*_PEAKS, *flags), cpu=cpu))
         if name != _BESIDE:
             options, features = flags, cpu
     return parts

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 PASS = "--int-range-optimizations"
-_BRANCHES = 6
+_BRANCHES = 7
 _SHIFTS = 3  # constants that shift the addresses
 _LAST = re.compile(r"vector\.print (%\S+) : index\n\s+return")
 

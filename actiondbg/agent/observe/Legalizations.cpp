@@ -545,6 +545,9 @@ void Legalizations::listenToTypes(Operation *op, const Pattern &pattern) {
   if (!converter)
     return;
   Silence silence;
+  // What a converter reports is no debug output.
+  ScopedDiagnosticHandler handler(op->getContext(),
+                                  [](Diagnostic &) { return success(); });
   typeReasons.listen(true);
   unconverted(*converter, op);
   typeReasons.listen(false);

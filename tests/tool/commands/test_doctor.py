@@ -77,8 +77,8 @@ def test_a_report_of_a_build(tmp_path: Path) -> None:
     text = (tmp_path / "report.txt").read_text()
     assert f"program       ~{tool.removeprefix(home)}" in text
     assert home not in text and "secret-word" not in text and "func.func" not in text
-    assert f"libc           {os.confstr('CS_GNU_LIBC_VERSION')}\n" in text
-    assert platform.release() in text and f"actiondbg      {VERSION}\n" in text
+    assert f"libc       {os.confstr('CS_GNU_LIBC_VERSION')}\n" in text
+    assert platform.release() in text and f"actiondbg  {VERSION}\n" in text
     assert build_id_of(find_tool(tool).libmlir or Path()) in text
     layouts = text.partition("\nLayouts:\n")[2].partition("\n\n")[0]
     assert "  regions: proved\n" in layouts and "region size 24" in layouts

@@ -513,16 +513,6 @@ def test_a_process_that_may_not_change_its_code(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.adbrec"))
 
 
-def test_a_cache_that_the_loader_cannot_name(mlir_opt: str, tmp_path: Path) -> None:
-    folder = tmp_path / "a cache"
-    env = {**os.environ, "XDG_CACHE_HOME": str(folder)}
-    argv = [COMMAND, "-nx", "--batch", "-ex", "run", "--", mlir_opt]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
-    assert done.returncode == 3
-    assert "blanks and colons separate paths there: set XDG_CACHE_HOME" in done.stderr
-    assert not folder.exists()
-
-
 def test_a_program_whose_path_has_blanks(script: Path, tmp_path: Path) -> None:
     program = tmp_path / "a folder" / "build it.sh"
     program.parent.mkdir()

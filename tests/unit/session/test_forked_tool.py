@@ -125,7 +125,7 @@ def test_no_past_without_a_run(fake: Launch) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--no-fork"], "cannot be replayed: the fake agent in this tool cannot fork the tool"),
+        (["--no-fork"], "cannot be replayed: the agent in this tool cannot fork the tool"),
         (["--refuse", "fork"], "cannot be replayed: refused by the fake"),
         (["--fork", "dies"], "cannot be replayed: the fork of the tool, process .*, ended"),
         (["--fork", "silent"], "cannot be replayed: the fork of the tool, process .*, hung"),

@@ -457,7 +457,7 @@ def test_odd_locations_are_parsed_again(mlir_opt: str) -> None:
     assert done.path is not None
     annotated = command_line.run("annotate", done.path).stdout
     assert len(annotated.splitlines()) == len(Path("out.mlir").read_text().rstrip().splitlines())
-    assert ":0:0)  // from my.const %0 line 3" in annotated
+    assert ":0:0)  // from my.const %c line 3" in annotated
     parsed = subprocess.run(
         [mlir_opt, "--allow-unregistered-dialect", "--mlir-print-debuginfo"],
         input=annotated, capture_output=True, text=True, check=True,

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
 from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, find_compiler
-from actiondbg.tool.shipped import AGENT_SOURCE
+from actiondbg.tool.shipped import AGENT_SOURCE, SHIPPED
 from actiondbg.tool.weakening import weaken
 
 # Rooms of the second translation unit, which is compiled in parallel to the first. Code that runs
 # for each action is in the first one, where it can be inlined.
 _SECOND_UNIT = frozenset({"detour", "edit", "fork", "match", "print", "requests"})
-# Libraries and programs of their own.
-_OTHERS = frozenset({"calls", "peaks"})
+# Libraries and programs of their own, and what a compilation that was killed has left.
+_OTHERS = frozenset({"calls", "peaks", SHIPPED.name})
 
 
 def compile_agent(target: Path, source: Path = AGENT_SOURCE) -> None:

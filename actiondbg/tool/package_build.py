@@ -6,12 +6,15 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
 from actiondbg.tool.agent_compilation import compile_agent
 from actiondbg.tool.c_part import calls, peaks
 from actiondbg.tool.shipped import AGENT, SHIPPED, SUM, sum_in, sum_of_sources
+
+_ABANDONED_SECONDS = 3600
 
 
 def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
@@ -45,6 +48,8 @@ def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
     for file in folder.iterdir():
         if file.is_file() and file.name not in names:
             file.unlink(missing_ok=True)
+        elif file.is_dir() and time.time() - file.stat().st_mtime > _ABANDONED_SECONDS:
+            shutil.rmtree(file, ignore_errors=True)  # of a compilation that was killed
 
 
 def _compile_all(directory: Path, machine: str) -> None:

@@ -28,8 +28,9 @@ def shipped_agent() -> Path:
     given = os.environ.get("ACTIONDBG_AGENT")
     if not given:
         return shipped(AGENT)
-    _check_loadable(Path(given), "name another file in ACTIONDBG_AGENT, or unset it")
-    return Path(given)
+    agent = Path(given).absolute()  # the tool may run in another folder
+    _check_loadable(agent, "name another file in ACTIONDBG_AGENT, or unset it")
+    return agent
 
 
 def shipped(name: str) -> Path:

@@ -85,7 +85,7 @@ void InputNames::addFromSource(Operation *root, size_t most) {
   });
   // Not all are found where the text places operations elsewhere.
   source.eachName([&](StringRef name) { number(name); });
-  if (most == 0 || named.size() == defining.size())
+  if (most == 0 || named.size() == defining.size() || ordered.isOver())
     return;
   // Where the text gives operations locations in another one.
   std::vector<Defining> all;

@@ -22,10 +22,19 @@ static bool isSpace(char c) {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Returns what a file holds, and leaves its position; empty if it is none.
+/// What is larger is not the text of IR, but weights, or too much to keep.
+static constexpr off_t mostBytes = off_t(1) << 30;
+
+/// Returns the text that a file holds, and leaves its position; empty if it is
+/// none, as that of bytecode or of weights, which have null characters.
 static std::string contentOf(int fd) {
   struct stat status;
-  if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+  if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > mostBytes)
+    return "";
+  char first[4096];
+  ssize_t begin = pread(fd, first, sizeof(first), 0);
+  if (begin <= 0 || StringRef(first, begin).contains('\0'))
     return "";
   // Not mapped: a file that is cut meanwhile would end the tool.
   std::string content(status.st_size, '\0');

@@ -44,6 +44,9 @@ public:
   void match(llvm::ArrayRef<Defining> ops,
              llvm::function_ref<void(size_t, unsigned, llvm::StringRef)> see);
 
+  /// Whether nothing more can be found.
+  bool isOver() const { return areRead && texts.empty(); }
+
 private:
   struct Text {
     std::string text;

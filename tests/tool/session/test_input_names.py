@@ -6,6 +6,7 @@ import lzma
 import os
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -230,6 +231,30 @@ def test_texts_that_give_their_own_locations_keep_their_names(
             shown = session.ir.print("module").text
             wanted = re.findall(r"^ +(%\w+)(?::\d+)? = ", given, re.M)
             assert len(wanted) > 3 and re.findall(r"^ +(%\w+)(?::\d+)? = ", shown, re.M) == wanted
+
+
+PROGRAM = """\
+import sys
+from mlir import ir, passmanager
+with ir.Context(), open(sys.argv[2]) as file:
+    module = ir.Module.parse(file.read())
+    passmanager.PassManager.parse("builtin.module(cse)").run(module.operation)
+"""
+
+
+def test_files_of_the_command_that_are_no_text_are_not_read(tmp_path: Path) -> None:
+    """A program may be given weights, which would fill the memory; the text is still found."""
+    pytest.importorskip("mlir.passmanager")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    with (tmp_path / "weights.bin").open("wb") as file:
+        file.write(b"text")
+        file.truncate(1 << 40)
+    (tmp_path / "in.mlir").write_text(SCOPES.split("func.func @second")[0])
+    words = [str(tmp_path / name) for name in ("program.py", "weights.bin", "in.mlir")]
+    with actiondbg.launch([sys.executable, *words]) as session:
+        assert session.start().name == "cse"
+        assert session.cursor.goto("%sum").unit.name == "arith.addi"
+        assert session.continue_().status == 0
 
 
 OWN_PLACES = """\

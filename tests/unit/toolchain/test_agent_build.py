@@ -62,6 +62,13 @@ def test_the_agent_is_compiled(source: Path, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"agent", "agent.so"}
 
 
+def test_units_of_a_killed_compilation_are_no_sources(source: Path, tmp_path: Path) -> None:
+    (source / "built/build-killed").mkdir(parents=True)
+    (source / "built/build-killed/unit0.cpp").write_text("int broken = nonsense;\n")
+    compile_agent(tmp_path / "agent.so", source)
+    assert (tmp_path / "agent.so").exists()
+
+
 def test_an_export_list_is_used(source: Path, tmp_path: Path) -> None:
     (source / "exports.map").write_text("{ global: nothing; local: *; };\n")
     compile_agent(tmp_path / "agent.so", source)
@@ -130,6 +137,8 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_what_is_shipped_is_built_once(folder: Path, compilations: list[str]) -> None:
     (folder / "build-of-another").mkdir(parents=True)
+    (folder / "build-killed").mkdir()
+    os.utime(folder / "build-killed", (1, 1))
     (folder / "agent-of-older-sources.so").write_text("")
     for _ in range(2):
         package_build.build_shipped(folder, "x86_64")

@@ -1,6 +1,7 @@
 //===- ScratchBlock.h - A block for parsed IR -------------------*- C++ -*-===//
 //
-// Only the tool knows the layout of a block: it is that of a module.
+// A block for parsed IR: the body of a new module, as only the tool knows the
+// layout of a block.
 //
 //===----------------------------------------------------------------------===//
 

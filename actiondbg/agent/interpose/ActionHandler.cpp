@@ -182,8 +182,8 @@ static bool provesKind(const tracing::Action &action) {
 // Following
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of a context; one that is older than the agent in this
-/// program is observed from now on.
+/// Returns the number of a context. A context that is older than the agent in
+/// this program is observed from now on.
 static unsigned numberOf(MLIRContext *context) {
   unsigned number = Contexts::all().numberOf(context);
   if (LLVM_LIKELY(number != Contexts::unknown) || !Engine::isLibrary)

@@ -517,9 +517,9 @@ static bool isConvertible(const Converter &converter, Value value, long) {
   return succeeded(converter.convertType(value.getType(), types));
 }
 
-/// Converts the types that a conversion converts before it calls a pattern,
-/// those of the operands; and the types of a function's signature, as patterns
-/// for functions do. Returns the first one that does not convert.
+/// Converts the types of the operands, as a conversion does before it calls a
+/// pattern, and the types of a function's signature, as patterns for functions
+/// do. Returns the first type that does not convert.
 static Type unconverted(const TypeConverter &converter, Operation *op) {
   for (Value operand : op->getOperands()) {
     if (operand && !isConvertible(converter, operand, /*prefer=*/0))

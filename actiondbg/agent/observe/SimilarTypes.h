@@ -15,8 +15,8 @@ struct SimilarType {
   std::string text;
 };
 
-/// Returns types that are like one of the builtin dialect. Some may not be
-/// valid: memref<4xtuple<>>. None for a type of another dialect.
+/// Returns types that are like a type of the builtin dialect. Some may not be
+/// valid, such as memref<4xtuple<>>. Of other dialects there are no such types.
 std::vector<SimilarType> similarTypes(llvm::StringRef type);
 
 } // namespace adbg

@@ -411,9 +411,9 @@ void Engine::stopInside() {
   Notice notice;
   notice.reason = "interrupt";
   notice.message = "interrupted inside the action";
-  stops.inside = true;
+  stops.inside = stops.isForced = true;
   stop(frame, notice);
-  stops.inside = false;
+  stops.inside = stops.isForced = false;
 }
 
 } // namespace adbg

@@ -6,6 +6,7 @@
 #include "engine/Engine.h"
 #include "engine/Neighbourhood.h"
 #include "print/ValueKeys.h"
+#include "requests/InFork.h"
 #include "requests/RequestTable.h"
 #include "support/AgentHeap.h"
 #include "support/JsonRpc.h"
@@ -28,9 +29,7 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   if (!notice.about && frame.over && frame.kind != Kind::None &&
       frame.result() == Result::Failed)
     failing = frame.rare().failing;
-  select(frame.kind == Kind::None ? nullptr : &frame);
-  showFailing();
-  Object stop = describe(frame, notice, mostChanges);
+  Object stop = arrive(frame, notice);
   engine.turns.describe(stop);
   stop["passRun"] = describePassRun(frame, engine.knownNames.passRuns);
   stop["created"] =
@@ -53,6 +52,21 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   // Revokes a planned skip.
   if (resumption.control == Control::Apply)
     frame.skipped = false;
+}
+
+Object StopLoop::arrive(Frame &frame, const Notice &notice) {
+  auto look = [&](Frame *from) {
+    select(from);
+    showFailing();
+    return describe(frame, notice, mostChanges);
+  };
+  Frame *from = frame.kind == Kind::None ? nullptr : &frame;
+  if (!isForced || survivesInFork([&] { (void)look(from); }))
+    return look(from);
+  llvm::ArrayRef<IRUnit> units = std::exchange(frame.units, {});
+  Object stop = look(nullptr);
+  frame.units = units;
+  return stop;
 }
 
 /// Replaces the targets of the previous resumption. The end of a running action

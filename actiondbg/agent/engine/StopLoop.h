@@ -39,6 +39,9 @@ public:
   CursorBy cursorBy = CursorBy::Action;
   /// The stop is inside the innermost action.
   bool inside = false;
+  /// It is at any instruction of the tool, which may have locked something, or
+  /// be in the middle of a change: what reads IR is tried in a fork first.
+  bool isForced = false;
   /// The action of the stop; null at the beginning of the run, and in an
   /// automatic checkpoint.
   const Frame *stoppedAt = nullptr;
@@ -102,6 +105,8 @@ private:
     uint64_t event = 0, during = 0;
   };
   bool readInterrupt();
+  /// Selects the action of a stop, and describes it.
+  llvm::json::Object arrive(Frame &frame, const Notice &notice);
   void setTargets(Frame &frame);
 
   Engine &engine;

@@ -16,6 +16,10 @@ namespace adbg {
 Answer<llvm::json::Object>
 answerInFork(llvm::function_ref<Answer<llvm::json::Object>()> compute);
 
+/// Whether a computation comes to its end in a fork of the tool, within ten
+/// seconds. Unknown, and so true, if there can be no fork.
+bool survivesInFork(llvm::function_ref<void()> compute);
+
 } // namespace adbg
 
 #endif // ACTIONDBG_REQUESTS_INFORK_H

@@ -8,6 +8,7 @@
 #include "requests/Excerpt.h"
 #include "requests/Facts.h"
 #include "requests/Fork.h"
+#include "requests/InFork.h"
 #include "requests/Legalizations.h"
 #include "requests/Native.h"
 #include "requests/Print.h"
@@ -25,7 +26,10 @@ namespace {
 struct Entry {
   StringLiteral method;
   Answer<Json> (*answer)(Engine &engine, Fields &fields);
+  /// Whether it reads IR, or calls functions of the tool with it.
+  bool readsIR = false;
 };
+constexpr bool readsIR = true;
 } // namespace
 
 template <class Handler>
@@ -50,21 +54,21 @@ static constexpr Entry requests[] = {
     {"skips/set", by<SetSkips>},
     {"plan/set", by<SetPlan>},
 
-    {"backtrace", by<GetBacktrace>},
-    {"frame/select", by<SelectFrame>},
-    {"action", by<GetAction>},
-    {"context", by<GetContext>},
-    {"changes", by<GetChanges>},
-    {"pipeline", by<GetPipeline>},
+    {"backtrace", by<GetBacktrace>, readsIR},
+    {"frame/select", by<SelectFrame>, readsIR},
+    {"action", by<GetAction>, readsIR},
+    {"context", by<GetContext>, readsIR},
+    {"changes", by<GetChanges>, readsIR},
+    {"pipeline", by<GetPipeline>, readsIR},
 
-    {"cursor/get", by<GetCursor>},
-    {"cursor/move", by<MoveCursor>},
-    {"cursor/links", by<GetLinks>},
-    {"count", by<CountOperations>},
-    {"print", by<Print>},
-    {"excerpt", by<GetExcerpt>},
-    {"values", by<WriteValueNames>},
-    {"values/named", by<FindNamed>},
+    {"cursor/get", by<GetCursor>, readsIR},
+    {"cursor/move", by<MoveCursor>, readsIR},
+    {"cursor/links", by<GetLinks>, readsIR},
+    {"count", by<CountOperations>, readsIR},
+    {"print", by<Print>, readsIR},
+    {"excerpt", by<GetExcerpt>, readsIR},
+    {"values", by<WriteValueNames>, readsIR},
+    {"values/named", by<FindNamed>, readsIR},
 
     {"status", by<GetStatus>},
     {"contexts", by<GetContexts>},
@@ -79,7 +83,7 @@ static constexpr Entry requests[] = {
     {"exit", by<Exit>},
     {"alternative/set", by<SetAlternative>},
     {"pass/around", by<RunAround>},
-    {"census", by<GetCensus>},
+    {"census", by<GetCensus>, readsIR},
     {"passes", by<GetPasses>},
     {"pass/try", by<TryPass>},
 
@@ -94,6 +98,12 @@ static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
     if (entry.method != envelope.method)
       continue;
     Fields fields(envelope.params);
+    if (entry.readsIR && engine.stops.isForced &&
+        !survivesInFork([&] { (void)entry.answer(engine, fields); }))
+      return RequestError(UnitErased,
+                          "this cannot be answered in the middle of the "
+                          "action: its IR is incomplete, or the tool holds a "
+                          "lock; 'step' to the next action");
     return entry.answer(engine, fields);
   }
   return RequestError(NoSuchMethod,

@@ -1,6 +1,7 @@
 //===- Connection.cpp - The socket to the front end -----------------------===//
 
 #include "support/Connection.h"
+#include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/ProgramCounter.h"
 
@@ -12,6 +13,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -52,14 +54,18 @@ void Connection::gone() {
 bool (*Connection::passesOn)() = nullptr;
 
 /// Whether the code at `address` may be changing the heap or the agent's state:
-/// code of the C library or of the agent itself.
+/// code of the C library, of the dynamic loader or of the agent, or what the
+/// agent calls.
 static bool isDelicate(void *address) {
   Dl_info code, library, agent;
+  if (AgentHeap::isUsed())
+    return true;
   if (!dladdr(address, &code) || !code.dli_fbase)
     return true;
   dladdr(reinterpret_cast<void *>(&::poll), &library);
   dladdr(reinterpret_cast<void *>(&endProcess), &agent);
   return code.dli_fbase == library.dli_fbase ||
+         code.dli_fbase == reinterpret_cast<void *>(getauxval(AT_BASE)) ||
          code.dli_fbase == agent.dli_fbase;
 }
 

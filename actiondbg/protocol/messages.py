@@ -555,7 +555,7 @@ class GetCensus(Request[Census]):
 
 
 class LayoutCheck(Message):
-    """A check of a layout in the process: whether it ``passed``, or ``why`` it did not."""
+    """A check of a layout or a fact in the process: whether it ``passed``, or ``why`` not."""
 
     name: str
     passed: bool
@@ -575,8 +575,7 @@ class ToolFunction(Message):
 class Facts(Message):
     """What the agent knows of the tool's MLIR.
 
-    The ``offsets`` are in bytes. There are no checks and offsets before it has seen IR, and of an
-    agent with headers.
+    The ``offsets`` are in bytes. There are no checks and offsets before it has seen IR.
     """
 
     checks: list[LayoutCheck]

@@ -9,11 +9,11 @@ from actiondbg import protocol
 from actiondbg.process.process_status import ProcessStatus, mapped_files, process_status
 from actiondbg.process.streams import Streams
 from actiondbg.session.executions import Executions
-from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool
 from actiondbg.tool.identification.mlir_object import find_mlir_object, llvm_version
 from actiondbg.tool.option_names import option_names
 from actiondbg.tool.program import Program
+from actiondbg.tool.shipped import shipped_agent
 
 
 class Target:
@@ -108,8 +108,8 @@ class Target:
         """
         if self._program.tool.libmlir is not None or self.pid is None:
             return None
-        agents = cache_directory()
-        found = find_mlir_object(one for one in mapped_files(self.pid) if one.parent != agents)
+        agent = shipped_agent().resolve()
+        found = find_mlir_object(one for one in mapped_files(self.pid) if one != agent)
         return found[0] if found else None
 
     def llvm(self) -> str | None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
@@ -180,8 +181,12 @@ class Program:
             result[USERS_PRELOAD] = preloaded
         if self.without:
             result[WITHOUT] = ",".join(self.without)
-        # For the places of MLIR's functions, which take a while to find in a large library.
-        result["ACTIONDBG_CACHE"] = str(cache_directory())
+        # For the places of MLIR's functions, which take a while to find in a large library, and for
+        # what was proved of a build.
+        cache = cache_directory()
+        with suppress(OSError):
+            cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        result["ACTIONDBG_CACHE"] = str(cache)
         if self.is_followed:
             result[VARIABLE] = new_mark()
             if self.follow:

@@ -16,6 +16,7 @@
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
+#include "layout/ProvedFacts.h"
 #include "support/AgentHeap.h"
 
 #include <algorithm>
@@ -225,6 +226,7 @@ private:
   /// Gives the agent to an object, whose instance is current.
   void attach(Gated &one, unsigned number) {
     binder.bind(one.object, wanted, one.places, others(one.object));
+    ProvedFacts::open(one.object.path, one.object.buildId);
     std::vector<std::pair<Hook *, const Crossing *>> crossings;
     for (const Gate &gate : one.gates)
       crossings.push_back({gate.hook, gate.crossing});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ public:
       return nullptr;
     return reinterpret_cast<const T *>(bytes + offset);
   }
+  std::string_view text() const { return {bytes, size}; }
   /// Asks for a part to be read ahead: one that will be read from its begin.
   void willRead(uint64_t offset, uint64_t count) const {
     uint64_t page = offset & ~uint64_t(4095);

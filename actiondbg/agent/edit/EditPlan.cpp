@@ -210,7 +210,7 @@ static std::string tryEdit([[maybe_unused]] Engine &engine,
     invalidateAnalyses(engine.innermost, target);
     return error ? "the passes cannot be applied: " + *error : "";
   };
-  return proveInForks({step}).front();
+  return proveInForks({{nullptr, step}}).front();
 }
 
 std::string EditPlan::apply(Engine &engine) {

@@ -22,10 +22,8 @@ static Kind kindOf(const tracing::Action &action) {
     return Kind::Pattern;
   if (isa<PassExecutionAction>(action))
     return Kind::Pass;
-  // The classes of these actions are private to their drivers; the id of the
-  // first is hidden where MLIR is static.
+  // The classes of these actions are private to their drivers.
   return llvm::StringSwitch<Kind>(action.getTag())
-      .Case("pass-execution", Kind::Pass)
       .Case("GreedyPatternRewriteIteration", Kind::Iteration)
       .Case("apply-conversion", Kind::Conversion)
       .Default(Kind::Other);

@@ -9,10 +9,12 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/SeenContexts.h"
+#include "layout/Facts.h"
 #include "layout/Layout.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
+#include "support/Symbols.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
@@ -55,7 +57,7 @@ static void learn(const tracing::Action &action) {
 }
 
 //===----------------------------------------------------------------------===//
-// Kinds of actions
+// Classes of actions
 //===----------------------------------------------------------------------===//
 
 /// Whether a text can be read, and looks like a name; that of a template is
@@ -82,16 +84,24 @@ static std::string checkAction(const tracing::Action &action) {
   return "";
 }
 
+static std::string textOf(const tracing::Action &action) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  action.print(os);
+  return os.str();
+}
+
 static std::string checkPass(const tracing::Action &action) {
   auto *known = llvm::dyn_cast<PassExecutionAction>(&action);
   if (!known)
-    return "";
+    return Fact::nothingTold;
   const Pass &pass = known->getPass();
   std::string text;
   llvm::raw_string_ostream os(text);
   const_cast<Pass &>(pass).printAsTextualPipeline(os);
   bool hasNames = !pass.getName().empty() && isName(pass.getName()) &&
-                  isName(pass.getArgument());
+                  isName(pass.getArgument()) &&
+                  StringRef(textOf(action)).contains(pass.getName());
   return hasNames ? "" : "the name of a pass is not where it should be";
 }
 
@@ -105,77 +115,81 @@ static std::string checkPattern(const Pattern &pattern) {
   return hasNames ? "" : "the name of a pattern is not where it should be";
 }
 
-/// Leaves out what cannot be read, and says so once.
-static void leaveOut(bool &isKnown, const std::string &why) {
-  isKnown = false;
-  llvm::errs() << "actiondbg: the patterns of this MLIR are not named: " << why
-               << "\n";
+static std::string checkPatternOf(const tracing::Action &action) {
+  auto *known = llvm::dyn_cast<ApplyPatternAction>(&action);
+  if (!known)
+    return Fact::nothingTold;
+  std::string why = checkPattern(known->pattern);
+  if (why.empty() &&
+      !StringRef(textOf(action)).contains(known->pattern.getDebugName()))
+    why = "the name of a pattern is not what its action prints";
+  return why;
+}
+
+/// Whether a fact holds; says once why it does not.
+static bool holds(Fact &fact, const char *loss, Fact::Check check) {
+  if (fact.isRefuted())
+    return false;
+  bool isTrue = fact.holds(check);
+  if (fact.isRefuted())
+    llvm::errs() << "actiondbg: the " << loss
+                 << " of this MLIR are not named: " << fact.why() << "\n";
+  return isTrue;
 }
 
 bool adbg::arePatternsKnown(const RewritePatternSet &patterns) {
-  static std::mutex &mutex = *new std::mutex;
-  static ADBG_OF_INSTANCE std::atomic<bool> isProved{false};
-  if (isProved || !Layout::offsets.hasPatterns)
-    return isProved;
-  std::lock_guard<std::mutex> lock(mutex);
-  auto check = [&]() -> std::string {
-    for (const std::unique_ptr<RewritePattern> &one :
-         patterns.getNativePatterns())
-      if (std::string why = checkPattern(*one); !why.empty())
-        return why;
-    return "";
-  };
+  if (LLVM_LIKELY(facts::patternSet.isProved()))
+    return true;
   uintptr_t ends[2];
   bool isVacuous = !readMemory(reinterpret_cast<const char *>(&patterns) + 8,
                                ends, sizeof(ends)) ||
                    ends[0] == ends[1];
   if (isVacuous)
     return false;
-  std::string why = proveInForks({check}).front();
-  isProved = why.empty();
-  if (!isProved)
-    leaveOut(Layout::offsets.hasPatterns, why);
-  return isProved;
+  return holds(facts::patternSet, "patterns", [&]() -> std::string {
+    for (const std::unique_ptr<RewritePattern> &one :
+         patterns.getNativePatterns())
+      if (std::string why = checkPattern(*one); !why.empty())
+        return why;
+    return "";
+  });
 }
 
-/// Proves in forks what is read of an action, for the first one of each kind.
-/// Returns whether the kind is followed.
-static bool provesKind(const tracing::Action &action) {
-  struct Kinds {
+/// Proves in forks what is read of an action, for the first one of each class.
+/// Returns whether the class is followed.
+static bool provesClass(const tracing::Action &action) {
+  struct Classes {
     std::mutex mutex;
     std::unordered_map<const void *, bool> all;
   };
   static thread_local const void *last = nullptr;
-  const void *id = action.getActionID().getAsOpaquePointer();
-  if (LLVM_LIKELY(id == last))
+  const void *table = tracing::classOf(action);
+  if (LLVM_LIKELY(table == last))
     return true;
   AgentHeap agentHeap;
-  static Kinds &kinds = *new Kinds;
-  std::lock_guard<std::mutex> lock(kinds.mutex);
-  auto [kind, isNew] = kinds.all.try_emplace(id, true);
+  static Classes &classes = *new Classes;
+  std::lock_guard<std::mutex> lock(classes.mutex);
+  auto [one, isNew] = classes.all.try_emplace(table, true);
   if (isNew) {
-    auto whole = [&] { return checkAction(action); };
-    auto pass = [&] { return checkPass(action); };
-    auto pattern = [&]() -> std::string {
-      auto *known = llvm::dyn_cast<ApplyPatternAction>(&action);
-      return known ? checkPattern(known->pattern) : "";
-    };
-    std::vector<std::string> why = proveInForks({whole, pass, pattern});
-    kind->second = why[0].empty();
-    // Before its classes are asked about it here.
-    if (!why[1].empty())
-      Layout::offsets.hasPasses = false;
-    if (!why[2].empty() && Layout::offsets.hasPatterns)
-      leaveOut(Layout::offsets.hasPatterns, why[2]);
-    for (const std::string &one : {why[0], why[1]})
-      if (!one.empty())
-        llvm::errs() << "actiondbg: a kind of actions is not followed, or not "
-                        "by name: "
-                     << one << "\n";
+    auto check = [&] { return checkAction(action); };
+    // It has the same place in the file in each process.
+    Place place = Place::of(table);
+    std::string fact = place.isKnown() ? place.offsetOf(table) : "";
+    std::string why =
+        proveInForks({{fact.empty() ? nullptr : fact.c_str(), check}}).front();
+    one->second = why.empty();
+    if (!why.empty())
+      llvm::errs() << "actiondbg: a kind of actions is not followed: " << why
+                   << "\n";
+    else if (llvm::isa<PassExecutionAction>(&action))
+      holds(facts::passOfAction, "passes", [&] { return checkPass(action); });
+    else if (llvm::isa<ApplyPatternAction>(&action))
+      holds(facts::patternOfAction, "patterns",
+            [&] { return checkPatternOf(action); });
   }
-  if (kind->second)
-    last = id;
-  return kind->second;
+  if (one->second)
+    last = table;
+  return one->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,7 +218,7 @@ ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
   static Original<Execute> next(ADBG_EXECUTE);
   static Original<HasHandler> hasHandler(ADBG_HAS_HANDLER);
   noteContext(self);
-  if (LLVM_UNLIKELY(!provesKind(action)))
+  if (LLVM_UNLIKELY(!provesClass(action)))
     return hasHandler(self) ? next(self, run, action) : run();
   learn(action);
   runAction(numberOf(self), action, [&] {

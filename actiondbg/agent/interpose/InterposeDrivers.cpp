@@ -26,6 +26,13 @@ void adbg::noteReason(Location location,
   if (!engine.follows())
     return;
   AgentHeap agentHeap;
+  auto check = [&] {
+    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
+    reasonOf(diagnostic);
+    return diagnostic.check();
+  };
+  if (LLVM_UNLIKELY(!facts::madeDiagnostic.holds(check)))
+    return;
   if (engine.legalizations.isTracing()) {
     Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
     reasonOf(diagnostic);
@@ -234,6 +241,8 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
   if (!turn)
     return;
   AgentHeap agentHeap;
+  if (!facts::diagnostic.holds([&] { return diagnostic.check(); }))
+    return;
   // A diagnostic prints its operation, which the printer verifies first.
   if (engine.legalizations.isTracing() && !verified)
     engine.legalizations.diagnosed(diagnostic);

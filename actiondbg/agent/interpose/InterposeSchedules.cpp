@@ -10,7 +10,7 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
-#include "layout/Proof.h"
+#include "layout/Facts.h"
 #include "support/OfInstance.h"
 
 #include <new>
@@ -96,8 +96,10 @@ static size_t successOffset() {
   if (std::exchange(isKnown, true) || !makeResults || !setToEmpty ||
       !mapResults || !matchNothing)
     return offset;
-  auto call = []() -> std::string { return findSuccess() ? "" : "unknown"; };
-  if (!proveInForks({call}).front().empty())
+  auto check = []() -> std::string {
+    return findSuccess() ? "" : "it was not found";
+  };
+  if (!facts::schedules.holds(check))
     return offset;
   return offset = findSuccess();
 }

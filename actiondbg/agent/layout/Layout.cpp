@@ -9,6 +9,7 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
+#include "layout/ProvedFacts.h"
 #include "layout/Storage.h"
 #include "layout/ToolFunctions.h"
 #include "support/OfInstance.h"
@@ -37,8 +38,6 @@ ADBG_OF_INSTANCE Offsets Layout::offsets;
 ADBG_OF_INSTANCE std::atomic<bool> Layout::decided{false};
 /// Whether the IR that was seen told the layout.
 static ADBG_OF_INSTANCE bool isChosen = false;
-/// Whether this thread of a fork reads a location to prove it.
-static thread_local bool isTrying = false;
 ADBG_OF_INSTANCE std::string Layout::failures[Layout::checks];
 
 //===----------------------------------------------------------------------===//
@@ -338,7 +337,107 @@ std::string checkLocation(Location location) {
   llvm::printEscapedString(place.getFilename().getValue(), wanted);
   wanted << "\":" << place.getStartLine() << ":" << place.getStartColumn();
   bool agrees = StringRef(os.str()).contains(wanted.str());
-  return agrees ? "" : "the location " + text + " is read as " + expected;
+  if (!agrees)
+    return "the location " + text + " is read as " + expected;
+  // Each could be taken for the other.
+  bool areAlike = place.getStartLine() == place.getStartColumn();
+  return areAlike ? Fact::nothingTold : "";
+}
+
+/// Whether an attribute is not empty: its first words tell.
+bool isTelling(AttributeClass kind, const AttributeStorage *attribute) {
+  uintptr_t words[4];
+  if (!readMemory(attribute, words, sizeof(words)))
+    return false;
+  switch (kind) {
+  case AttributeClass::String:
+    return words[2] && words[3];
+  case AttributeClass::Dictionary:
+  case AttributeClass::FusedLocation:
+    return words[1] && words[2];
+  default:
+    return true;
+  }
+}
+
+/// Returns why a part of an attribute is not what the tool prints of it.
+std::string checkPart(StringRef whole, const AttributeStorage *part) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Attribute(part).print(os);
+  if (whole.empty())
+    return "";
+  StringRef inner = os.str();
+  // A location in another one has no `loc(` around it; one that is unknown may
+  // be left out.
+  if (inner.consume_front("loc("))
+    inner = inner.drop_back();
+  bool agrees = inner == "unknown" || whole.contains(inner);
+  return agrees ? "" : "the part " + text + " is not in " + whole.str();
+}
+
+std::string checkName(StringRef whole, const StringStorage *name) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::printEscapedString(name->value, os);
+  bool agrees = whole.empty() || whole.contains(os.str());
+  return agrees ? "" : "the text " + text + " is not in " + whole.str();
+}
+
+/// Returns why what is read of an attribute is not what the tool prints; empty
+/// if it is, and if the tool prints nothing, which is another fault.
+std::string checkStorage(AttributeClass kind,
+                         const AttributeStorage *attribute) {
+  std::string whole, why;
+  auto note = [&](std::string one) {
+    if (why.empty())
+      why = std::move(one);
+  };
+  llvm::raw_string_ostream os(whole);
+  if (Layout::offsets.canPrint)
+    Attribute(attribute).print(os);
+  os.flush();
+  switch (kind) {
+  case AttributeClass::String:
+    note(checkName(whole, static_cast<const StringStorage *>(attribute)));
+    break;
+  case AttributeClass::Dictionary: {
+    auto *all = static_cast<const DictionaryStorage *>(attribute);
+    for (size_t i = 0; i < all->size && why.empty(); ++i) {
+      note(checkName(whole, all->begin[i].name));
+      note(checkPart(whole, all->begin[i].value));
+    }
+    break;
+  }
+  case AttributeClass::FileLocation:
+    return checkLocation(Location(attribute));
+  case AttributeClass::FusedLocation: {
+    auto *all = static_cast<const FusedStorage *>(attribute);
+    for (size_t i = 0; i < all->size && why.empty(); ++i)
+      note(checkPart(whole, all->begin[i]));
+    break;
+  }
+  case AttributeClass::CallSiteLocation: {
+    auto *both = static_cast<const CallSiteStorage *>(attribute);
+    note(checkPart(whole, both->callee));
+    note(checkPart(whole, both->caller));
+    break;
+  }
+  case AttributeClass::NameLocation: {
+    auto *named = static_cast<const NameStorage *>(attribute);
+    note(checkName(whole, named->name));
+    note(checkPart(whole, named->child));
+    break;
+  }
+  case AttributeClass::OpaqueLocation:
+    note(checkPart(whole,
+                   static_cast<const OpaqueStorage *>(attribute)->fallback));
+    break;
+  case AttributeClass::Other:
+  case AttributeClass::UnknownLocation:
+    break;
+  }
+  return why;
 }
 
 /// Returns an operation that is quickly printed: `root`, or one in it.
@@ -379,9 +478,10 @@ std::string checkPrinting(Operation *op) {
   op->print(os, plainFlags());
   if (!Layout::failure(Layout::Check::Operations).empty())
     return os.str().empty() ? "operations are printed as nothing" : "";
-  if (!StringRef(os.str()).contains(op->getName().getStringRef()))
-    return "the operation " + op->getName().getStringRef().str() +
-           " is printed as " + text;
+  Memory memory;
+  std::string name = readName(memory, op).value_or("");
+  if (name.empty() || !StringRef(os.str()).contains(name))
+    return "the operation " + name + " is printed as " + text;
   op->walk([&](Operation *one) {
     one->getAttrDictionary().print(more);
     if (Attribute properties = one->getPropertiesAsAttribute())
@@ -413,18 +513,28 @@ std::string checkLines(Operation *op) {
   return why;
 }
 
-/// Goes up by the tool's own function.
+/// Goes up by the tool's own function, which is proved.
 Operation *outermost(Memory &memory, Operation *op) {
-  for (int depth = 0; depth < 1000; ++depth) {
+  for (;;) {
     std::optional<Address> block = memory.wordAt(addressOf(op) + 16);
-    if (!block || !*block || !tool::parentOfBlock)
-      break;
+    if (!block || !*block || !facts::parents.isProved())
+      return op;
     Operation *parent = tool::parentOfBlock(reinterpret_cast<Block *>(*block));
     if (!parent)
-      break;
+      return op;
     op = parent;
   }
-  return op;
+}
+
+/// Returns why the tool's function does not return the parent of a block.
+std::string checkParents(Block *block) {
+  for (int depth = 0; depth < 1000; ++depth) {
+    Operation *op = block ? tool::parentOfBlock(block) : nullptr;
+    if (!op)
+      return "";
+    block = op->getBlock();
+  }
+  return "the parents of a block have no end";
 }
 
 } // namespace
@@ -501,10 +611,19 @@ void Layout::calibrate(Operation *op) {
     choose(op);
     return failure(Check::Operations);
   };
-  std::string why = proveInForks({chosen}).front();
+  if (Block *block = op->getBlock())
+    (void)parentOf(block);
+  constexpr const char *fact = "layout";
+  std::string why;
+  if (!ProvedFacts::has(fact))
+    why = proveInForks({{nullptr, chosen}}).front();
   if (why.empty()) {
     choose(op);
-  } else {
+    why = failure(Check::Operations);
+  }
+  if (why.empty() && isChosen)
+    ProvedFacts::add(fact);
+  if (!why.empty()) {
     for (Check check :
          {Check::Operations, Check::Regions, Check::Values, Check::Locations})
       fail(check, why);
@@ -525,7 +644,9 @@ void Layout::calibrate(Operation *op) {
   auto line = [&]() -> std::string {
     return wantsPrint ? checkLines(smallIn(op)) : switchedOff;
   };
-  std::vector<std::string> proofs = proveInForks({print, line});
+  std::vector<std::string> proofs =
+      proveInForks({{wantsPrint ? "print" : nullptr, print},
+                    {wantsPrint ? "lines" : nullptr, line}});
   fail(Check::Printing, proofs[0]);
   fail(Check::Lines, proofs[0].empty() ? proofs[1] : proofs[0]);
   offsets.canPrint = proofs[0].empty();
@@ -533,30 +654,33 @@ void Layout::calibrate(Operation *op) {
   decided.store(true, std::memory_order_release);
 }
 
-bool Layout::provesLocations(const AttributeStorage *location) {
-  static std::mutex &mutex = *new std::mutex;
-  static ADBG_OF_INSTANCE std::atomic<int> state{0};
-  constexpr int unknown = 0, trying = 1, proved = 2, refuted = 3;
-  if (int now = state.load(); now == proved || now == refuted)
-    return now == proved;
-  if (!tool::fileOf || !tool::lineOf || !tool::columnOf ||
-      isSwitchedOff("location") || !offsets.canPrint)
+Operation *Layout::parentOf(Block *block) {
+  auto check = [&] { return layout::checkParents(block); };
+  return tool::parentOfBlock && facts::parents.holds(check)
+             ? tool::parentOfBlock(block)
+             : nullptr;
+}
+
+bool Layout::triesStorage(Fact &fact, AttributeClass kind,
+                          const AttributeStorage *attribute) {
+  static thread_local const AttributeStorage *last = nullptr;
+  const bool isFile = kind == AttributeClass::FileLocation;
+  const bool isText =
+      kind == AttributeClass::String || kind == AttributeClass::Dictionary;
+  if (attribute == last || (!isText && isSwitchedOff("location")) ||
+      (isFile && (!tool::fileOf || !tool::lineOf || !tool::columnOf ||
+                  !offsets.canPrint)))
     return false;
-  // In the fork.
-  if (state.load() == trying && isTrying)
-    return true;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (state.load() != unknown)
-    return state.load() == proved;
-  auto check = [&] {
-    isTrying = true;
-    return layout::checkLocation(Location::getFromOpaquePointer(location));
-  };
-  state = trying;
-  std::string why = proveInForks({check}).front();
-  fail(Check::Locations, why);
-  state = why.empty() ? proved : refuted;
-  return why.empty();
+  // An empty one tells nothing, and is read as nothing.
+  if (!layout::isTelling(kind, attribute)) {
+    last = attribute;
+    return false;
+  }
+  bool holds =
+      fact.holds([&] { return layout::checkStorage(kind, attribute); });
+  if (isFile && fact.isRefuted())
+    fail(Check::Locations, fact.why());
+  return holds;
 }
 
 } // namespace adbg

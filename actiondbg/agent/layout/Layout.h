@@ -9,6 +9,9 @@
 #ifndef ACTIONDBG_LAYOUT_LAYOUT
 #define ACTIONDBG_LAYOUT_LAYOUT
 
+#include "layout/Facts.h"
+#include "layout/Storage.h"
+
 #include "llvm/ADT/StringRef.h"
 #include <atomic>
 #include <cstddef>
@@ -16,12 +19,11 @@
 #include <string>
 
 namespace mlir {
+class Block;
 class Operation;
 } // namespace mlir
 
 namespace adbg {
-
-struct AttributeStorage;
 
 /// Offsets in bytes. The defaults are those of LLVM 19 to 23.
 struct Offsets {
@@ -39,10 +41,6 @@ struct Offsets {
   bool hasRegions = true, hasValues = true;
   /// Likewise: then nothing is printed; or a printed operation has no line.
   bool canPrint = true, hasLines = true;
-  /// Likewise: then a pattern seems to have no name, no labels and no root.
-  bool hasPatterns = true;
-  /// Likewise: then passes are actions like others.
-  bool hasPasses = true;
 };
 
 /// The layouts of the tool's MLIR.
@@ -73,9 +71,17 @@ public:
   /// nothing.
   static void calibrate(mlir::Operation *op);
   static bool isDecided() { return decided.load(std::memory_order_acquire); }
-  /// Proves in a fork that locations are read as the tool prints them, by the
-  /// first one that has a file. Returns whether they are.
-  static bool provesLocations(const AttributeStorage *location);
+  /// Whether the attributes of a class are stored as is known here, see
+  /// Facts.h.
+  static bool provesStorage(AttributeClass kind,
+                            const AttributeStorage *attribute) {
+    Fact *fact = factOf(kind);
+    return !fact || LLVM_LIKELY(fact->isProved()) ||
+           triesStorage(*fact, kind, attribute);
+  }
+  /// Returns the operation around a block by the tool's function, without
+  /// layouts; null if it cannot be asked.
+  static mlir::Operation *parentOf(mlir::Block *block);
   /// Whether a check passed.
   static bool passed(Check check) {
     return isDecided() && failures[static_cast<unsigned>(check)].empty();
@@ -91,10 +97,40 @@ private:
   static void choose(mlir::Operation *op);
   static void fail(Check check, std::string why);
   static void switchOff();
+  static Fact *factOf(AttributeClass kind) {
+    switch (kind) {
+    case AttributeClass::String:
+      return &facts::string;
+    case AttributeClass::Dictionary:
+      return &facts::dictionary;
+    case AttributeClass::FileLocation:
+      return &facts::fileLocation;
+    case AttributeClass::FusedLocation:
+      return &facts::fusedLocation;
+    case AttributeClass::CallSiteLocation:
+      return &facts::callSiteLocation;
+    case AttributeClass::NameLocation:
+      return &facts::nameLocation;
+    case AttributeClass::OpaqueLocation:
+      return &facts::opaqueLocation;
+    case AttributeClass::Other:
+    case AttributeClass::UnknownLocation:
+      return nullptr;
+    }
+    return nullptr;
+  }
+  static bool triesStorage(Fact &fact, AttributeClass kind,
+                           const AttributeStorage *attribute);
 
   static std::atomic<bool> decided;
   static std::string failures[checks];
 };
+
+template <typename Stored> const Stored *AttributeStorage::as() const {
+  return Layout::provesStorage(Stored::of, this)
+             ? static_cast<const Stored *>(this)
+             : nullptr;
+}
 
 /// Copies memory that need not be readable; returns whether it is.
 bool readMemory(const void *from, void *to, size_t size);

@@ -2,6 +2,7 @@
 
 #include "layout/Proof.h"
 #include "fork/QuietFork.h"
+#include "layout/ProvedFacts.h"
 #include "support/ExitAtOnce.h"
 #include "support/ProgramCounter.h"
 #include "support/Symbols.h"
@@ -129,8 +130,8 @@ static bool hasOtherThreads() {
   // A failed assertion prints a message.
   if (int null = open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0)
     dup2(null, STDERR_FILENO);
-  for (ProofStep step : steps) {
-    std::string answer = step();
+  for (const ProofStep &step : steps) {
+    std::string answer = step.take();
     if (write(fd, answer.c_str(), answer.size() + 1) < 0)
       break;
   }
@@ -160,12 +161,16 @@ proveInFork(llvm::ArrayRef<ProofStep> steps,
   return {end, read.place};
 }
 
-std::vector<std::string> proveInForks(std::initializer_list<ProofStep> given) {
-  llvm::ArrayRef<ProofStep> steps(given);
+/// Returns for each step why it failed.
+static std::vector<std::string> proveAll(llvm::ArrayRef<ProofStep> steps) {
   bool isShared = hasOtherThreads();
   std::vector<std::string> answers;
   while (answers.size() < steps.size()) {
-    auto [end, place] = proveInFork(steps.drop_front(answers.size()), answers);
+    size_t first = answers.size();
+    auto [end, place] = proveInFork(steps.drop_front(first), answers);
+    for (size_t i = first; i < answers.size(); ++i)
+      if (steps[i].fact && answers[i].empty())
+        ProvedFacts::add(steps[i].fact);
     if (answers.size() == steps.size())
       break;
     if (end == End::Crashed)
@@ -175,6 +180,23 @@ std::vector<std::string> proveInForks(std::initializer_list<ProofStep> given) {
     else
       answers.push_back("it did not end when it was tried in a fork");
   }
+  return answers;
+}
+
+std::vector<std::string> proveInForks(std::initializer_list<ProofStep> steps) {
+  std::vector<ProofStep> left;
+  std::vector<size_t> places;
+  std::vector<std::string> answers;
+  for (const ProofStep &step : steps) {
+    if (!step.fact || !ProvedFacts::has(step.fact)) {
+      left.push_back(step);
+      places.push_back(answers.size());
+    }
+    answers.emplace_back();
+  }
+  std::vector<std::string> found = proveAll(left);
+  for (size_t i = 0; i < found.size(); ++i)
+    answers[places[i]] = std::move(found[i]);
   return answers;
 }
 

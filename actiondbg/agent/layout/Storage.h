@@ -4,6 +4,8 @@
 #define ACTIONDBG_LAYOUT_STORAGE
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Compiler.h"
+#include <atomic>
 #include <cstdint>
 
 namespace adbg {
@@ -31,9 +33,13 @@ struct AttributeStorage {
   /// Returns the class by its name; Other while the offset of the name is not
   /// calibrated.
   AttributeClass classOf() const;
+  /// Returns what a class is stored as, whose attribute this is; null if that
+  /// is not proved, see Layout::provesStorage.
+  template <typename Stored> const Stored *as() const;
 };
 
 struct StringStorage : AttributeStorage {
+  static constexpr AttributeClass of = AttributeClass::String;
   const void *type;
   llvm::StringRef value;
 };
@@ -45,6 +51,7 @@ struct NamedStorage {
 };
 
 struct DictionaryStorage : AttributeStorage {
+  static constexpr AttributeClass of = AttributeClass::Dictionary;
   const NamedStorage *begin;
   size_t size;
 };
@@ -54,9 +61,13 @@ struct FusedStorage : AttributeStorage {
   size_t size;
 };
 
-/// A location that holds one or two others.
-struct NestingStorage : AttributeStorage {
-  const AttributeStorage *first, *second;
+/// A location that holds another one.
+struct CallSiteStorage : AttributeStorage {
+  const AttributeStorage *callee, *caller;
+};
+struct NameStorage : AttributeStorage {
+  const StringStorage *name;
+  const AttributeStorage *child;
 };
 
 /// An opaque location: what it stands for, a class and the location to fall

@@ -234,6 +234,17 @@ void *nestAnalyses(void *manager, mlir::Operation *op)
 struct InFlight {
   alignas(16) char memory[1024];
 };
+/// The text of a diagnostic; in later versions with room for one more word.
+void printDiagnostic(const void *diagnostic, raw_ostream &os)
+    ADBG_TOOL("_ZNK4mlir10Diagnostic5printERN4llvm11raw_ostreamE");
+struct NoNumber {
+  int64_t number = 0;
+  bool isThere = false;
+};
+void printDiagnosticWith(const void *diagnostic, raw_ostream &os,
+                         NoNumber number)
+    ADBG_TOOL(
+        "_ZNK4mlir10Diagnostic5printERN4llvm11raw_ostreamESt8optionalIlE");
 InFlight emitError(const void *loc, const void *twine)
     ADBG_TOOL("_ZN4mlir9emitErrorENS_8LocationERKN4llvm5TwineE");
 void reportDiagnostic(void *inFlight)

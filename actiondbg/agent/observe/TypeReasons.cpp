@@ -4,7 +4,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "fork/Files.h"
-#include "layout/FirstCall.h"
+#include "layout/Facts.h"
 #include "observe/SimilarTypes.h"
 #include "support/AgentHeap.h"
 
@@ -55,7 +55,6 @@ bool TypeReasons::converts(const TypeConverter &converter, Type type) const {
 
 /// Lists the types and the attributes that a type consists of.
 static void walkParts(Type type, llvm::function_ref<void(Type)> visit) {
-  static FirstCall first;
   // The storage of a type begins with its kind.
   auto walk = [&](llvm::function_ref<void(Type)> each) {
     auto *const *kind =
@@ -63,7 +62,8 @@ static void walkParts(Type type, llvm::function_ref<void(Type)> visit) {
     tool::walkSubElements(
         *kind, type.getAsOpaquePointer(), [](Attribute) {}, each);
   };
-  if (tool::walkSubElements && first.isSafe([&] { walk([](Type) {}); }))
+  if (tool::walkSubElements &&
+      facts::subElements.isSafe([&] { walk([](Type) {}); }))
     walk(visit);
 }
 
@@ -85,12 +85,11 @@ Type TypeReasons::failingPart(const TypeConverter &converter, Type type,
 
 /// Returns a type by its text; null if it is not valid.
 static Type parsed(llvm::StringRef text, MLIRContext *context) {
-  static FirstCall first;
   auto parse = [&] {
     return Type::getFromOpaquePointer(
         tool::parseType(text, context, nullptr, true));
   };
-  if (!tool::parseType || !first.isSafe([&] { parse(); }))
+  if (!tool::parseType || !facts::parseType.isSafe([&] { parse(); }))
     return nullptr;
   return parse();
 }

@@ -3,7 +3,7 @@
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 
-#include "layout/FirstCall.h"
+#include "layout/Facts.h"
 #include "support/Traits.h"
 
 #include <algorithm>
@@ -53,8 +53,7 @@ void InputNames::reached(Operation *op) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!readsFiles || !roots.insert(Identities::all().of(op)).second)
     return;
-  static FirstCall first;
-  readsFiles = first.isSafe([&] { addFromSource(op, 1000); });
+  readsFiles = facts::sourceNames.isSafe([&] { addFromSource(op, 1000); });
   if (!readsFiles)
     return;
   addFromSource(op, std::numeric_limits<size_t>::max());

@@ -23,6 +23,11 @@ static llvm::json::Array describeChecks() {
     result.push_back(Object{{"name", one.name},
                             {"passed", Layout::passed(one.check)},
                             {"why", safe(Layout::failure(one.check))}});
+  for (const Fact *fact : facts::all)
+    if (fact->answer() != Fact::Answer::Unknown)
+      result.push_back(Object{{"name", fact->name},
+                              {"passed", fact->isProved()},
+                              {"why", safe(fact->why())}});
   return result;
 }
 
@@ -34,9 +39,7 @@ static Object describeOffsets() {
                 {"block operations", int64_t(offsets.blockOperations)},
                 {"block arguments", int64_t(offsets.blockArguments)},
                 {"class name", int64_t(offsets.className)},
-                {"abi checks", int64_t(offsets.hasChecks)},
-                {"patterns", int64_t(offsets.hasPatterns)},
-                {"passes", int64_t(offsets.hasPasses)}};
+                {"abi checks", int64_t(offsets.hasChecks)}};
 }
 
 Answer<Object> GetFacts::run(NoArguments &) {

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import actiondbg
+from actiondbg.errors import ActiondbgError
 from actiondbg.tool.shipped import AGENT_SOURCE
 from tests.conftest import PYPI
 from tests.fakes.other_agent import use_agent_of
+from tests.paths import COMMAND
 
 # A function of MLIR, which the printer calls, crashes in forks.
 CRASHING = """\
@@ -35,8 +38,94 @@ unsigned widthOf(const void *type) {
   return next(type);
 }
 """
-# A file below portable/, what is in it, what replaces it, and what is missing then.
+# Locations of all classes, attributes, patterns that say why they fail, and a lowering.
+SOURCE = """\
+#call = loc(callsite("callee"("a.mlir":3:4) at "b.mlir":5:6))
+#fused = loc(fused<"meta">["a.mlir":1:2, "b.mlir":3:4, #call])
+module @m attributes {k.z = 3 : i32, k.text = "text", k.d = {x = [1, 2], y = "s"}} {
+  func.func @f(%a: i32 loc("arg"), %b: memref<4xi32> loc(#fused)) -> i32 attributes {k.n = @f} {
+    %c0 = arith.constant 0 : i32 loc("zero"("c.mlir":7:8))
+    %c1 = arith.constant 1 : i32 loc(#fused)
+    %x = arith.addi %a, %c0 {tag = "x"} : i32 loc(#call)
+    %y = arith.addi %x, %c1 : i32 loc(#fused)
+    %z = arith.addi %y, %c1 : i32 loc(fused[#call, #fused])
+    %i = arith.constant 0 : index
+    memref.store %z, %b[%i] : memref<4xi32> loc(unknown)
+    %same = arith.cmpi eq, %z, %z : i32
+    %r = scf.if %same -> i32 {
+      scf.yield %z : i32 loc("d.mlir":1:1)
+    } else {
+      scf.yield %a : i32
+    } loc("if")
+    return %r : i32
+  }
+}
+"""
+PIPELINES = [
+    ["--canonicalize", "--cse", "--mlir-print-debuginfo"],
+    ["--convert-scf-to-cf", "--convert-arith-to-llvm", "--mlir-print-debuginfo"],
+]
+# A file of the agent's sources, what is in it, and what replaces it.
+Change = tuple[str, str, str]
+_ATTRIBUTES = "standins/include/mlir/IR"
+# Facts by their names in layout/Facts.h, all of which are false in one agent.
+TOGETHER: dict[str, Change] = {
+    "dictionary": (
+        "layout/Storage.h",
+        "  const NamedStorage *begin;\n  size_t size;\n",
+        "  size_t size;\n  const NamedStorage *begin;\n",
+    ),
+    "fused location": (
+        "layout/Storage.h",
+        "  const AttributeStorage *const *begin;\n  size_t size;\n",
+        "  size_t size;\n  const AttributeStorage *const *begin;\n",
+    ),
+    "call site location": (
+        "layout/Storage.h",
+        "  const AttributeStorage *callee, *caller;\n",
+        "  const void *other;\n  const AttributeStorage *callee, *caller;\n",
+    ),
+    "name location": (
+        "layout/Storage.h",
+        "  const StringStorage *name;\n  const AttributeStorage *child;\n",
+        "  const AttributeStorage *child;\n  const StringStorage *name;\n",
+    ),
+    "pass of an action": (
+        "standins/include/mlir/Pass/Pass.h",
+        "private:\n  const Pass &pass;\n",
+        "private:\n  void *other;\n  const Pass &pass;\n",
+    ),
+    "pattern of an action": (
+        "standins/include/mlir/Rewrite/PatternApplicator.h",
+        "  const Pattern &pattern;\n",
+        "  void *other;\n  const Pattern &pattern;\n",
+    ),
+    "diagnostic of the agent": (
+        f"{_ATTRIBUTES}/Diagnostics.h",
+        "  DiagnosticSeverity severity;\n  SmallVector",
+        "  DiagnosticSeverity severity;\n  void *other = nullptr;\n  SmallVector",
+    ),
+}
+# The same, each of which is false in an agent of its own, and what is missing then.
 FACTS: dict[str, tuple[str, str, str, set[str]]] = {
+    "string": (
+        "layout/Storage.h",
+        "  const void *type;\n  llvm::StringRef value;\n",
+        "  llvm::StringRef value;\n  const void *type;\n",
+        set(),
+    ),
+    "action": (
+        f"{_ATTRIBUTES}/Action.h",
+        "  virtual StringRef getTag() const = 0;\n",
+        "  virtual void other() const = 0;\n  virtual StringRef getTag() const = 0;\n",
+        set(),
+    ),
+    "parent": (
+        "layout/ToolFunctions.h",
+        "_ZN4mlir5Block11getParentOpEv",
+        "_ZN4mlir5Block13getTerminatorEv",
+        {"cursor"},
+    ),
     "stream": (
         "standins/include/llvm/Support/raw_ostream.h",
         "  virtual ~raw_ostream();\n",
@@ -85,34 +174,91 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("fact", FACTS)
-def test_what_is_false_is_not_used(
-    fact: str, folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name, true, false, missing = FACTS[fact]
+def _compile(changes: list[Change], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "agent"
     shutil.copytree(AGENT_SOURCE, source, ignore=shutil.ignore_patterns("built"))
-    changed = source / name
-    text = changed.read_text()
-    assert text.count(true) == 1
-    changed.write_text(text.replace(true, false))
-
+    for name, true, false in changes:
+        changed = source / name
+        text = changed.read_text()
+        assert text.count(true) == 1
+        changed.write_text(text.replace(true, false))
     use_agent_of(source, tmp_path, monkeypatch)
-    argv = [str(PYPI / "mlir-opt"), folds, "--canonicalize", "--cse"]
+
+
+def _ask(session: actiondbg.Session) -> None:
+    """Ask all that reads IR; a refusal is good."""
+    for question in (
+        lambda: session.ir.print("module", locations=True),
+        lambda: session.ir.print("action"),
+        session.ir.excerpt,
+        session.stack.frames,
+        session.stack.action,
+        session.stack.context,
+        session.cursor.get,
+        lambda: session.ir.count("arith.*"),
+    ):
+        with suppress(ActiondbgError):
+            question()
+
+
+def _debug(argv: list[str]) -> tuple[dict[str, str], set[str]]:
+    """Debug a tool, and expect its own output; return what is missing, and what was refuted."""
     alone = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    missing: dict[str, str] = {}
+    refuted: set[str] = set()
     with actiondbg.launch(argv) as session:
         session.breakpoints.add("pattern:*")
-        session.breakpoints.add("pass:cse")
+        session.breakpoints.add("pass:*")
+        session.breakpoints.add("loc:*b.mlir*")
+        session.breakpoints.catch("diagnostic")
         stop = session.run()
-        lost: dict[str, str] = {}
+        asked = 0
         while stop.status is None:
             if session.target.hello is not None:
-                lost = session.target.hello.missing
+                missing = session.target.hello.missing
+                refuted = {one.name for one in session.target.facts().checks if not one.passed}
+            if (asked := asked + 1) < 5:
+                _ask(session)
             stop = session.continue_()
         assert stop.status == 0
         assert session.target.output() == alone
-    assert missing <= lost.keys()
+    return missing, refuted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fact", FACTS)
+def test_what_is_false_is_not_used(
+    fact: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, true, false, expected = FACTS[fact]
+    _compile([(name, true, false)], tmp_path, monkeypatch)
+    source = tmp_path / "in.mlir"
+    source.write_text(SOURCE)
+    for pipeline in PIPELINES:
+        missing, _ = _debug([str(PYPI / "mlir-opt"), str(source), *pipeline])
+        assert expected <= missing.keys()
+
+
+@pytest.mark.slow
+def test_each_false_fact_is_refuted_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _compile(list(TOGETHER.values()), tmp_path, monkeypatch)
+    source = tmp_path / "in.mlir"
+    source.write_text(SOURCE)
+    refuted: set[str] = set()
+    for pipeline in PIPELINES:
+        argv = [str(PYPI / "mlir-opt"), str(source), *pipeline]
+        refuted |= _debug(argv)[1]
+        recorded = subprocess.run(
+            [COMMAND, "record", "--ir", "function", "-o", tmp_path / "r.adbrec", "--", *argv],
+            capture_output=True,
+            text=True,
+        )
+        alone = subprocess.run(argv, capture_output=True, text=True, check=True)
+        assert (recorded.returncode, recorded.stdout) == (0, alone.stdout)
+    # Dictionaries are read for recordings.
+    assert TOGETHER.keys() - {"dictionary"} <= refuted
 
 
 def test_the_place_of_a_crash_is_named(

@@ -19,21 +19,17 @@ AttributeClass AttributeStorage::classOf() const {
   return known.get(abstract, [&] {
     auto *name = reinterpret_cast<const StringRef *>(
         reinterpret_cast<const char *>(abstract) + offset);
-    auto found =
-        llvm::StringSwitch<AttributeClass>(*name)
-            .Case("builtin.string", AttributeClass::String)
-            .Case("builtin.dictionary", AttributeClass::Dictionary)
-            .Cases("builtin.file_line_range", "builtin.file_line_loc",
-                   AttributeClass::FileLocation)
-            .Case("builtin.fused_loc", AttributeClass::FusedLocation)
-            .Case("builtin.call_site_loc", AttributeClass::CallSiteLocation)
-            .Case("builtin.name_loc", AttributeClass::NameLocation)
-            .Case("builtin.opaque_loc", AttributeClass::OpaqueLocation)
-            .Case("builtin.unknown_loc", AttributeClass::UnknownLocation)
-            .Default(AttributeClass::Other);
-    bool isRefuted =
-        found == AttributeClass::FileLocation && !Layout::provesLocations(this);
-    return isRefuted ? AttributeClass::Other : found;
+    return llvm::StringSwitch<AttributeClass>(*name)
+        .Case("builtin.string", AttributeClass::String)
+        .Case("builtin.dictionary", AttributeClass::Dictionary)
+        .Cases("builtin.file_line_range", "builtin.file_line_loc",
+               AttributeClass::FileLocation)
+        .Case("builtin.fused_loc", AttributeClass::FusedLocation)
+        .Case("builtin.call_site_loc", AttributeClass::CallSiteLocation)
+        .Case("builtin.name_loc", AttributeClass::NameLocation)
+        .Case("builtin.opaque_loc", AttributeClass::OpaqueLocation)
+        .Case("builtin.unknown_loc", AttributeClass::UnknownLocation)
+        .Default(AttributeClass::Other);
   });
 }
 

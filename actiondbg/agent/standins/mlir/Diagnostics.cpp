@@ -73,6 +73,25 @@ Diagnostic::Notes Diagnostic::getNotes() const {
   return Notes({begin, count});
 }
 
+std::string Diagnostic::check() const {
+  using Kind = DiagnosticArgument::DiagnosticArgumentKind;
+  for (const DiagnosticArgument &argument : getArguments())
+    if (argument.getKind() > Kind::Unsigned)
+      return "an argument of a diagnostic has no known kind";
+  std::string text = str(), expected;
+  llvm::raw_string_ostream os(expected);
+  if (adbg::tool::printDiagnostic && adbg::Layout::offsets.canPrint)
+    adbg::tool::printDiagnostic(this, os);
+  else if (adbg::tool::printDiagnosticWith && adbg::Layout::offsets.canPrint)
+    adbg::tool::printDiagnosticWith(this, os, {});
+  else
+    expected = text;
+  os.flush();
+  if (expected != text)
+    return "the diagnostic " + expected + " is read as " + text;
+  return text.empty() ? adbg::Fact::nothingTold : "";
+}
+
 std::string Diagnostic::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -12,7 +12,6 @@ class Action {
 public:
   virtual ~Action() = default;
 
-  TypeID getActionID() const { return actionID; }
   virtual StringRef getTag() const = 0;
   virtual void print(raw_ostream &os) const = 0;
   virtual ArrayRef<IRUnit> getContextIRUnits() const = 0;
@@ -23,6 +22,11 @@ private:
 };
 static_assert(sizeof(Action) == 32);
 
+/// Returns what tells the class of an action: its table of virtual functions.
+inline const void *classOf(const Action &action) {
+  return *reinterpret_cast<const void *const *>(&action);
+}
+
 /// Remembers which class of actions has a tag: most dispatches then compare
 /// one pointer.
 class ActionClass {
@@ -30,12 +34,12 @@ public:
   explicit constexpr ActionClass(const char *tag) : tag(tag) {}
 
   bool contains(const Action &action) {
-    const void *id = action.getActionID().getAsOpaquePointer();
-    if (LLVM_LIKELY(known && id == known))
+    const void *table = classOf(action);
+    if (LLVM_LIKELY(table == known))
       return true;
     if (action.getTag() != tag)
       return false;
-    known = id;
+    known = table;
     return true;
   }
 

@@ -20,7 +20,8 @@ public:
   }
 
   StringRef getValue() const {
-    return static_cast<const adbg::StringStorage *>(impl)->value;
+    auto *stored = impl->as<adbg::StringStorage>();
+    return LLVM_LIKELY(stored != nullptr) ? stored->value : StringRef();
   }
   StringRef strref() const { return getValue(); }
   std::string str() const { return getValue().str(); }
@@ -52,7 +53,9 @@ public:
   }
 
   ArrayRef<NamedAttribute> getValue() const {
-    auto *all = static_cast<const adbg::DictionaryStorage *>(impl);
+    auto *all = impl->as<adbg::DictionaryStorage>();
+    if (LLVM_UNLIKELY(!all))
+      return {};
     return {reinterpret_cast<const NamedAttribute *>(all->begin), all->size};
   }
   using iterator = const NamedAttribute *;

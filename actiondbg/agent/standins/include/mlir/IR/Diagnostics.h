@@ -50,9 +50,18 @@ public:
   ~Diagnostic();
   Diagnostic(const Diagnostic &) = delete;
 
+  /// Returns why what is read is not what the tool reads; empty if it is.
+  std::string check() const;
+
   Location getLocation() const { return loc; }
-  DiagnosticSeverity getSeverity() const { return severity; }
+  /// A remark, which says nothing, where diagnostics of the tool are not read.
+  DiagnosticSeverity getSeverity() const {
+    return adbg::facts::diagnostic.isRefuted() ? DiagnosticSeverity::Remark
+                                               : severity;
+  }
   ArrayRef<DiagnosticArgument> getArguments() const {
+    if (adbg::facts::diagnostic.isRefuted())
+      return {};
     return {arguments.data(), arguments.size()};
   }
   void print(raw_ostream &os) const {

@@ -45,7 +45,8 @@ public:
   operator Location() const { return Location(getImpl()); }
 
   static bool classof(Attribute attribute) {
-    return attribute.getImpl()->classOf() == kind;
+    return attribute.getImpl()->classOf() == kind &&
+           adbg::Layout::provesStorage(kind, attribute.getImpl());
   }
   static bool classof(Location loc) { return classof(LocationAttr(loc)); }
 };
@@ -86,12 +87,12 @@ class CallSiteLoc : public LocationOf<adbg::AttributeClass::CallSiteLocation> {
 public:
   using LocationOf::LocationOf;
 
-  Location getCallee() const { return Location(nested().first); }
-  Location getCaller() const { return Location(nested().second); }
+  Location getCallee() const { return Location(nested().callee); }
+  Location getCaller() const { return Location(nested().caller); }
 
 private:
-  const adbg::NestingStorage &nested() const {
-    return *static_cast<const adbg::NestingStorage *>(impl);
+  const adbg::CallSiteStorage &nested() const {
+    return *static_cast<const adbg::CallSiteStorage *>(impl);
   }
 };
 
@@ -100,10 +101,10 @@ public:
   using LocationOf::LocationOf;
 
   StringAttr getName() const {
-    return StringAttr(static_cast<const adbg::NestingStorage *>(impl)->first);
+    return StringAttr(static_cast<const adbg::NameStorage *>(impl)->name);
   }
   Location getChildLoc() const {
-    return Location(static_cast<const adbg::NestingStorage *>(impl)->second);
+    return Location(static_cast<const adbg::NameStorage *>(impl)->child);
   }
 };
 

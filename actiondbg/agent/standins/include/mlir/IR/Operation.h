@@ -495,9 +495,7 @@ inline Operation *Operation::getPrevNode() const {
 
 inline Operation *Block::getParentOp() const {
   if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return adbg::tool::parentOfBlock
-               ? adbg::tool::parentOfBlock(const_cast<Block *>(this))
-               : nullptr;
+    return adbg::Layout::parentOf(const_cast<Block *>(this));
   Region *region = getParent();
   return region ? region->getParentOp() : nullptr;
 }

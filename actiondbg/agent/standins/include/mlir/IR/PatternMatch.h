@@ -32,16 +32,17 @@ private:
 class Pattern {
 public:
   std::optional<OperationName> getRootKind() const {
-    if (rootKind != ofOperation || !adbg::Layout::offsets.hasPatterns)
+    if (rootKind != ofOperation || adbg::facts::patternOfAction.isRefuted())
       return std::nullopt;
     return OperationName::getFromOpaquePointer(rootValue);
   }
   PatternBenefit getBenefit() const { return benefit; }
   StringRef getDebugName() const {
-    return LLVM_LIKELY(adbg::Layout::offsets.hasPatterns) ? debugName : "";
+    return LLVM_LIKELY(!adbg::facts::patternOfAction.isRefuted()) ? debugName
+                                                                  : "";
   }
   ArrayRef<StringRef> getDebugLabels() const {
-    if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasPatterns))
+    if (LLVM_UNLIKELY(adbg::facts::patternOfAction.isRefuted()))
       return {};
     return {debugLabels.data(), debugLabels.size()};
   }

@@ -128,7 +128,7 @@ public:
     return known;
   }
   static bool classof(const Action *action) {
-    return LLVM_LIKELY(adbg::Layout::offsets.hasPasses) &&
+    return LLVM_LIKELY(!adbg::facts::passOfAction.isRefuted()) &&
            known().contains(*action);
   }
   const Pass &getPass() const { return pass; }

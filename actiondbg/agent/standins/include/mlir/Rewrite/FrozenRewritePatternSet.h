@@ -3,7 +3,7 @@
 #ifndef ACTIONDBG_MLIR_FROZENREWRITEPATTERNSET_H
 #define ACTIONDBG_MLIR_FROZENREWRITEPATTERNSET_H
 
-#include "layout/FirstCall.h"
+#include "layout/Facts.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir {
@@ -39,13 +39,13 @@ public:
   };
 
   OfOperations getOpSpecificNativePatterns() const {
-    static adbg::FirstCall first;
     auto look = [&] {
       for (const RewritePattern *pattern : patterns())
         (void)pattern->getGeneratedOps().size();
     };
-    return OfOperations(
-        first.isSafe(look) ? patterns() : ArrayRef<const RewritePattern *>());
+    return OfOperations(adbg::facts::frozenPatterns.isSafe(look)
+                            ? patterns()
+                            : ArrayRef<const RewritePattern *>());
   }
 
 private:

@@ -3,7 +3,7 @@
 #ifndef ACTIONDBG_MLIR_DIALECTCONVERSION_H
 #define ACTIONDBG_MLIR_DIALECTCONVERSION_H
 
-#include "layout/FirstCall.h"
+#include "layout/Facts.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir {
@@ -25,7 +25,6 @@ public:
   /// None if the tool lacks the function.
   ADBG_STAND_IN std::optional<LegalizationAction>
   getOpAction(OperationName name) const {
-    static adbg::FirstCall first;
     auto find = [&]() -> adbg::tool::OptionalNumber {
       const void *key = name.getAsOpaquePointer();
       if (adbg::tool::actionOf)
@@ -34,7 +33,7 @@ public:
       return {legality.number, legality.isThere};
     };
     if ((!adbg::tool::actionOf && !adbg::tool::legalityOf) ||
-        !first.isSafe([&] { (void)find(); }))
+        !adbg::facts::legality.isSafe([&] { (void)find(); }))
       return std::nullopt;
     adbg::tool::OptionalNumber found = find();
     if (!found.isThere)
@@ -42,10 +41,9 @@ public:
     return static_cast<LegalizationAction>(found.number);
   }
   ADBG_STAND_IN bool isIllegal(Operation *op) const {
-    static adbg::FirstCall first;
-    return adbg::tool::isIllegal &&
-           first.isSafe([&] { adbg::tool::isIllegal(this, op); }) &&
-           adbg::tool::isIllegal(this, op);
+    return adbg::tool::isIllegal && adbg::facts::isIllegal.isSafe([&] {
+      adbg::tool::isIllegal(this, op);
+    }) && adbg::tool::isIllegal(this, op);
   }
 };
 
@@ -57,21 +55,21 @@ public:
   /// Succeeds if the tool lacks the function: then nothing is known.
   ADBG_STAND_IN LogicalResult convertType(Type type,
                                           SmallVectorImpl<Type> &to) const {
-    static adbg::FirstCall first;
     auto convert = [&] {
       return adbg::tool::convertType(this, type.getAsOpaquePointer(), &to);
     };
-    if (!adbg::tool::convertType || !first.isSafe([&] { (void)convert(); }))
+    if (!adbg::tool::convertType ||
+        !adbg::facts::convertType.isSafe([&] { (void)convert(); }))
       return success();
     return convert();
   }
   ADBG_STAND_IN LogicalResult convertType(Value value,
                                           SmallVectorImpl<Type> &to) const {
-    static adbg::FirstCall first;
     auto convert = [&] {
       return adbg::tool::convertTypeOf(this, value.getAsOpaquePointer(), &to);
     };
-    if (!adbg::tool::convertTypeOf || !first.isSafe([&] { (void)convert(); }))
+    if (!adbg::tool::convertTypeOf ||
+        !adbg::facts::convertValueType.isSafe([&] { (void)convert(); }))
       return convertType(value.getType(), to);
     return convert();
   }

@@ -1,0 +1,70 @@
+//===- Facts.h - What is known of builds of MLIR ----------------*- C++ -*-===//
+//
+// Each entry says what the agent relies on, since when it is so, and what
+// proves it in the process. What is the same in all versions since LLVM 19 has
+// no version. The layouts that are chosen among, of regions and blocks, are in
+// Layout.cpp; the names of functions in ToolFunctions.h and Versions.h. How
+// each is proved to be refuted where it is false: tests/tool/agent/
+// test_refuted_facts.py.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_LAYOUT_FACTS
+#define ACTIONDBG_LAYOUT_FACTS
+
+#include "layout/Fact.h"
+
+namespace adbg::facts {
+
+// Attributes: Storage.h. What is read of the first one that is not empty is in
+// the text that the tool prints of it.
+inline Fact string("string"), dictionary("dictionary"),
+    fusedLocation("fused location"), callSiteLocation("call site location"),
+    nameLocation("name location"), opaqueLocation("opaque location");
+/// A file, a line and a column by the tool's functions; since LLVM 20 a range.
+/// They are what the tool prints.
+inline Fact fileLocation("file location");
+
+/// Actions: the pass or the pattern behind the base, whose name is in what the
+/// action prints; and the pattern's labels and root, which look like names. The
+/// order of an action's virtual functions is proved for each class of actions.
+inline Fact passOfAction("pass of an action"),
+    patternOfAction("pattern of an action");
+/// A set of patterns that is not frozen: where the patterns are, by their
+/// names.
+inline Fact patternSet("set of patterns");
+/// A frozen set of patterns: where the patterns are, by their roots; 8 bytes
+/// further in builds with ABI-breaking checks.
+inline Fact frozenPatterns("frozen patterns");
+
+/// The tool's function that returns the parent of a block: it leads to an
+/// operation that is in none.
+inline Fact parents("parent of a block");
+
+/// Diagnostics: the text and the notes, which are vectors, of a class of their
+/// own since LLVM 24. The text that the tool's function appends to a diagnostic
+/// of the agent is read back; that of the tool's own is what its function
+/// returns.
+inline Fact madeDiagnostic("diagnostic of the agent"),
+    diagnostic("diagnostic of the tool");
+
+// Functions of the tool that are called: the first call comes to its end.
+inline Fact subElements("walkImmediateSubElements"), parseType("parseType"),
+    legality("getOpAction"), isIllegal("isIllegal"), convertType("convertType"),
+    convertValueType("convertType of a value");
+/// The places of operations in a source file lead to their names there.
+inline Fact sourceNames("names in the source");
+/// The interpreter of schedules: where an outcome has its success.
+inline Fact schedules("outcomes of schedules");
+
+inline Fact *const all[] = {
+    &string,          &dictionary,     &fusedLocation, &callSiteLocation,
+    &nameLocation,    &opaqueLocation, &fileLocation,  &passOfAction,
+    &patternOfAction, &patternSet,     &parents,       &frozenPatterns,
+    &madeDiagnostic,  &diagnostic,     &subElements,   &parseType,
+    &legality,        &isIllegal,      &convertType,   &convertValueType,
+    &sourceNames,     &schedules};
+
+} // namespace adbg::facts
+
+#endif // ACTIONDBG_LAYOUT_FACTS

@@ -1,0 +1,73 @@
+"""What one process has proved of a build, the next one does not prove again.
+
+A preloaded library lets the printer crash in forks, when a variable says so: whether a proof was
+made again shows in what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from tests.conftest import PYPI
+from tests.tool.agent.test_refuted_facts import CRASHING
+
+Missing = Callable[[bool], "dict[str, str]"]
+
+
+@pytest.fixture
+def missing(folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Missing:
+    """Return a function that starts the tool, and returns the capabilities that are missing."""
+    source, library = tmp_path / "crashing.c", tmp_path / "crashing.so"
+    text = CRASHING.replace("getpid() != tool", 'getpid() != tool && getenv("CRASH")')
+    source.write_text(text.replace("<unistd.h>", "<unistd.h>\n#include <stdlib.h>"))
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+
+    def start(crashes: bool) -> dict[str, str]:
+        with monkeypatch.context() as patch:
+            if crashes:
+                patch.setenv("CRASH", "1")
+            with actiondbg.launch([str(PYPI / "mlir-opt"), folds, "--canonicalize"]) as session:
+                session.breakpoints.add("pattern:*")
+                session.run()
+                assert session.target.hello is not None
+                return session.target.hello.missing
+
+    return start
+
+
+def test_a_proof_holds_for_the_next_process(missing: Missing) -> None:
+    assert "print" in missing(True)
+    assert "print" in missing(True)  # what was refuted is tried again
+    assert "print" not in missing(False)
+    assert "print" not in missing(True)
+
+
+def test_proofs_of_others_and_of_other_files_are_not_taken(
+    missing: Missing, tmp_path: Path
+) -> None:
+    assert "print" not in missing(False)
+    (proofs,) = (tmp_path / "cache" / "actiondbg").glob("proofs-*")
+    proofs.chmod(0o666)
+    assert "print" in missing(True)
+    proofs.chmod(0o600)
+    assert "print" not in missing(True)
+    os.utime(tmp_path / "crashing.so", (1, 1))
+    assert "print" in missing(True)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "1 print", "\0" * 10_000, "print\nlines\n"])
+def test_a_damaged_file_of_proofs_proves_nothing(
+    missing: Missing, tmp_path: Path, content: str
+) -> None:
+    assert "print" not in missing(False)
+    (proofs,) = (tmp_path / "cache" / "actiondbg").glob("proofs-*")
+    proofs.write_text(content)
+    assert "print" in missing(True)

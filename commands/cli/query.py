@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.query.results import Write
 
 AnswerFormat = Literal["table", "csv", "json", "parquet"]
-_LISTING = """\
-SELECT table_name AS "table", column_name AS "column", data_type AS "type"
-FROM information_schema.columns
-WHERE table_name IN ('actions', 'changes', 'operations', 'reasons', 'ir', 'runs')
-ORDER BY list_position(
-  ['actions', 'changes', 'operations', 'reasons', 'ir', 'runs'], table_name), ordinal_position"""
 _EPILOG = """\
 examples:
   actiondbg query run.adbrec
@@ -98,6 +92,18 @@ def run(argv: list[str]) -> int:
     return 0
 
 
+def _listing() -> str:
+    """Return the query that lists the tables and their columns."""
+    from actiondbg.recording.query.database import TABLES
+    from actiondbg.recording.query.runs import RUNS
+
+    tables = [*TABLES, RUNS]
+    return f"""\
+SELECT table_name AS "table", column_name AS "column", data_type AS "type"
+FROM information_schema.columns WHERE list_contains({tables}, table_name)
+ORDER BY list_position({tables}, table_name), ordinal_position"""
+
+
 def print_answer(
     database: DuckDBPyConnection, sql: str, format: AnswerFormat | None, output: Path | None
 ) -> None:
@@ -132,7 +138,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], str]:
     """Split the words into the paths and the SQL."""
     *paths, last = words
     if not paths or _is_path(last):
-        return [*paths, last], _LISTING
+        return [*paths, last], _listing()
     return paths, sys.stdin.read() if last == "-" else last
 
 

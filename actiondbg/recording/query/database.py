@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-TABLES = ("actions", "changes", "operations", "reasons", "ir")
+TABLES = ("actions", "changes", "operations", "reasons", "links", "ir")
 
 _BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
@@ -80,8 +81,9 @@ def connect(
                 continue
             database.register(f"{name}_{index}", table)
             parts.append(f"SELECT {_quoted(run)} AS run, * FROM {name}_{index}")
-        if not alone:
-            _create_view(database, name, [*parts, *_exported(name, exports)])
+        parts += _exported(name, exports)
+        if not alone and parts:
+            _create_view(database, name, parts)
     return database
 
 
@@ -124,7 +126,7 @@ def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:
     )
     kept = "ordinal IN (SELECT ordinal FROM kept)"
     parent = "CASE WHEN parent IN (SELECT ordinal FROM kept) THEN parent END AS parent"
-    for name in ("actions", "changes", "reasons", "ir"):
+    for name in ("actions", "changes", "reasons", "links", "ir"):
         columns = f"* REPLACE ({parent})" if name == "actions" else "*"
         database.execute(f"ALTER VIEW {name} RENAME TO whole_{name}")
         database.execute(
@@ -146,10 +148,12 @@ def _registered(recording: Recording, name: str) -> object:
 
 
 def _exported(name: str, exports: Sequence[str]) -> list[str]:
+    """Return queries of the exported tables of a name; exports of earlier versions lack some."""
     how = "hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true"
     return [
         f"SELECT run, * EXCLUDE (run) FROM read_parquet({_quoted(f'{each}/{name}.parquet')}, {how})"
         for each in exports
+        if "://" in each or glob.glob(f"{each}/{name}.parquet")
     ]
 
 

@@ -11,12 +11,15 @@ class Evidence(StrEnum):
     REPLACED = "replaced"  # the rewriter reported the replacement
     CREATED = "created"  # inserted by the application of a pattern to the other
     CLONED = "cloned"
+    FUSED = "fused"  # a pattern applied to a user of the other took the operands of the other
     FOLDED = "folded"  # the constant that the other folded to
     MERGED = "merged"  # its uses were given to an operation that was there before
     SYMBOL = "symbol"  # the other refers to the symbol that it defines
     MODIFIED = "modified"  # the same operation, changed in place
     MOVED = "moved"  # the same operation, at another place
     OUTLINED = "outlined"  # the same operation, moved into another function
+    # Inserted by a pass in front of the other, which the pass replaced or erased next.
+    EXPANDED = "expanded"
     # Inserted by the action that erased the other, and computes the same from the same constants.
     RECOMPUTED = "recomputed"
     SAME = "same"  # the same operation, printed by one tool and parsed by the next

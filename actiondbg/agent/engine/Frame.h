@@ -6,6 +6,7 @@
 #include "observe/Changes.h"
 #include "observe/Diagnosed.h"
 #include "observe/Digest.h"
+#include "observe/OperandSnapshot.h"
 #include "support/Traits.h"
 #include "threads/Contexts.h"
 
@@ -81,6 +82,9 @@ struct Rare {
   llvm::SmallVector<std::pair<int, Results>, 0> undecided;
   llvm::SmallVector<std::string, 0> reasons, values;
   std::unique_ptr<Snapshot> snapshot;
+  /// Of a pass or a step that has inserted operations itself, while the lineage
+  /// is recorded: the operands before.
+  std::unique_ptr<OperandSnapshot> operands;
   /// For a pass: its number among the tool's runs of this pass, from 1; 0 for a
   /// run of an alternative.
   uint64_t run = 0;

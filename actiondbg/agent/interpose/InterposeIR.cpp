@@ -280,6 +280,15 @@ static void noteBlock(Block *block, ChangeKind kind) {
   engine.observer.blockChanged(block, kind);
 }
 
+/// A block of `from`, which may be null, was copied or moved to `block`.
+static void noteBody(Block *block, Operation *from) {
+  Engine &engine = Engine::get();
+  if (!from || !engine.follows() || !engine.hasFrames())
+    return;
+  AgentHeap agentHeap;
+  engine.observer.tookBody(block, from);
+}
+
 static void numberBlock(Block *block) {
   Engine &engine = Engine::get();
   if (!engine.followsIR() && !engine.numbersIR())
@@ -313,9 +322,12 @@ ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
   ADBG_NEXT(
       ADBG_TRANSFER_BLOCKS,
       void(Blocks *, Blocks &, Blocks::block_iterator, Blocks::block_iterator));
+  Operation *from = first != last ? first->getParentOp() : nullptr;
   next(self, other, first, last);
-  for (Block &block : llvm::make_range(first, last))
+  for (Block &block : llvm::make_range(first, last)) {
+    noteBody(&block, from);
     noteBlock(&block, ChangeKind::Moved);
+  }
 }
 
 ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
@@ -325,9 +337,11 @@ ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
   // The copies are what is new in front of the place: the mapping's layout need
   // not be known.
   Region::iterator before = std::prev(place);
+  Operation *from = self->getParentOp();
   next(self, other, place, mapping);
   for (auto clone = std::next(before); clone != place; ++clone) {
     numberBlock(&*clone);
+    noteBody(&*clone, from);
     noteBlock(&*clone, ChangeKind::Inserted);
   }
 }

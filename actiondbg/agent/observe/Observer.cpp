@@ -93,6 +93,67 @@ bool Observer::isLast(ChangeKind kind, uint32_t id) const {
          last.ordinal == ordinalNow();
 }
 
+/// Whether a step only examines an operation: there may be one for each pair of
+/// a matcher and an operation.
+static bool isMatcher(const Frame &frame) {
+  return nameFrom(frame.nameKey).starts_with("transform.match.");
+}
+
+static bool isRunByDigest(const Frame &frame) {
+  if (frame.kind == Kind::Step)
+    return !isMatcher(frame);
+  return frame.kind == Kind::Pass && !frame.isAdaptor();
+}
+
+/// The operation that contains everything the action may change.
+static Operation *scopeOf(const Frame &frame) {
+  if (frame.kind == Kind::Step)
+    return frame.payload();
+  Operation *op = frame.op();
+  while (op && op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  return op;
+}
+
+/// The operation whose digest shows whether the action changed something.
+static Operation *digestedBy(const Frame &frame) {
+  return frame.kind == Kind::Step ? frame.payload() : frame.op();
+}
+
+bool Observer::followsLineage() const {
+  return innermost && recorder && Recorder::followsLineage();
+}
+
+/// Whether what an action inserts is for no operation that is known.
+static bool isWithoutRoot(const Frame &frame) {
+  return (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
+         frame.kind == Kind::Step;
+}
+
+void Observer::recordOrigin(Operation *op, uint32_t id) {
+  recorder->uses(op, id, ordinalNow());
+  if (!Frame::seesChanges)
+    return;
+  uint32_t first = innermost->tally.firstId;
+  bool isOwn = isWithoutRoot(*innermost);
+  provenance.placed(op, ordinalNow(), first, *recorder);
+  if (!isOwn)
+    return provenance.forgetPlace();
+  if (!innermost->rare().operands)
+    if (Operation *scope = digestedBy(*innermost))
+      innermost->needRare().operands =
+          std::make_unique<OperandSnapshot>(OperandSnapshot::of(scope, ids));
+}
+
+void Observer::recordHeirs(const Frame &frame) {
+  llvm::DenseMap<uint64_t, bool> known;
+  frame.rare().operands->heirs(
+      ids, frame.tally.firstId, [&](uint32_t id, uint32_t erased) {
+        if (known.try_emplace(uint64_t(id) << 32 | erased, true).second)
+          recorder->link(LinkKind::Heir, frame.ordinal, id, erased);
+      });
+}
+
 void Observer::created(Operation *op) {
   uint32_t id = ids.created(op);
   // The tool registers the traits of a name at the first question about them:
@@ -103,6 +164,7 @@ void Observer::created(Operation *op) {
 
 void Observer::placed(Operation *op) {
   UpstreamLog::changed();
+  settle();
   Identities::Known known = ids.place(op);
   uint32_t id = known.id;
   bool wasPlaced = known.wasPlaced;
@@ -114,8 +176,8 @@ void Observer::placed(Operation *op) {
   notifyWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
   if (!innermost)
     return;
-  if (!wasPlaced && recorder && Recorder::followsLineage())
-    recorder->uses(op, id, ordinalNow());
+  if (!wasPlaced && followsLineage())
+    recordOrigin(op, id);
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
   if (!isTallied)
     return countOnly(kind);
@@ -126,6 +188,7 @@ void Observer::placed(Operation *op) {
 
 void Observer::moved(Operation *op, bool isElsewhere) {
   UpstreamLog::changed();
+  settle();
   notifyWatches([=](Watch &watch) { watch.moved(op); });
   if (recorder && isElsewhere)
     ids.forget(op); // its function may have changed
@@ -141,6 +204,8 @@ void Observer::moved(Operation *op, bool isElsewhere) {
 
 void Observer::destroyed(Operation *op) {
   UpstreamLog::changed();
+  provenance.destroyed(op);
+  settle();
   Identities::Known ended = ids.destroyed(op);
   notifyWatches([=](Watch &watch) { watch.destroyed(op, ended.wasPlaced); });
   if (op == digested)
@@ -182,6 +247,7 @@ ValueName Observer::nameOf(Value value) const {
 
 void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   UpstreamLog::changed();
+  settle();
   if (innermost && !isTallied)
     return countOnly(ChangeKind::Replaced);
   llvm::SmallVector<ValueName, 4> names;
@@ -209,8 +275,15 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
 }
 
 void Observer::cloned(Operation *from, Operation *to) {
-  if (innermost && recorder && Recorder::followsLineage())
+  if (followsLineage())
     recorder->link(LinkKind::Cloned, ordinalNow(), ids.of(to), ids.of(from));
+}
+
+void Observer::tookBody(Block *block, Operation *from) {
+  settle();
+  if (followsLineage() && Frame::seesChanges)
+    provenance.tookBody(block, from, ordinalNow(), innermost->tally.firstId,
+                        *recorder);
 }
 
 Operation *Observer::cseReplacement(Operation *op) const {
@@ -235,6 +308,9 @@ void Observer::modified(Operation *op) {
 
 void Observer::blockChanged(Block *block, ChangeKind kind) {
   UpstreamLog::changed();
+  settle();
+  if (kind == ChangeKind::Erased)
+    provenance.forgetBlock(block);
   if (recorder)
     recorder->forgetPlaces();
   Operation *holder = innermost && isTallied ? block->getParentOp() : nullptr;
@@ -259,34 +335,8 @@ void Observer::diagnosed() {
 // The life of an action
 //===----------------------------------------------------------------------===//
 
-/// Whether a step only examines an operation: there may be one for each pair of
-/// a matcher and an operation.
-static bool isMatcher(const Frame &frame) {
-  return nameFrom(frame.nameKey).starts_with("transform.match.");
-}
-
-static bool isRunByDigest(const Frame &frame) {
-  if (frame.kind == Kind::Step)
-    return !isMatcher(frame);
-  return frame.kind == Kind::Pass && !frame.isAdaptor();
-}
-
-/// The operation that contains everything the action may change.
-static Operation *scopeOf(const Frame &frame) {
-  if (frame.kind == Kind::Step)
-    return frame.payload();
-  Operation *op = frame.op();
-  while (op && op->getParentOp() && !isIsolated(op))
-    op = op->getParentOp();
-  return op;
-}
-
-/// The operation whose digest shows whether the action changed something.
-static Operation *digestedBy(const Frame &frame) {
-  return frame.kind == Kind::Step ? frame.payload() : frame.op();
-}
-
 void Observer::begin(Frame &frame, bool isCounted) {
+  settle();
   if (frame.wantsModified) {
     // A whole function would take longer than a pattern or a fold does.
     bool isSmall = frame.kind <= Kind::Pattern;
@@ -363,8 +413,11 @@ void Observer::count(Frame &frame) {
 }
 
 void Observer::end(Frame &frame, bool isCounted) {
+  settle();
   if (!frame.skipped) {
     returnOf(frame);
+    if (frame.rare().operands)
+      recordHeirs(frame);
     if (frame.digest || frame.rare().snapshot)
       findUnreported(frame);
   }
@@ -384,6 +437,7 @@ void Observer::end(Frame &frame, bool isCounted) {
 
 void Observer::leaveOutermost() {
   log.clear();
+  provenance.forget();
   // Another thread may take the operations over.
   if (recorder)
     digested = nullptr;

@@ -4,6 +4,7 @@
 #define ACTIONDBG_OBSERVER_H
 
 #include "match/Breakpoint.h"
+#include "observe/Provenance.h"
 #include "observe/Statistics.h"
 
 namespace adbg {
@@ -40,6 +41,8 @@ public:
   mlir::Operation *cseReplacement(mlir::Operation *op) const;
   /// `from` was copied to `to`.
   void cloned(mlir::Operation *from, mlir::Operation *to);
+  /// A block of `from` was copied or moved to `block`.
+  void tookBody(mlir::Block *block, mlir::Operation *from);
   void modified(mlir::Operation *op);
   void blockChanged(mlir::Block *block, ChangeKind kind);
   void diagnosed();
@@ -143,6 +146,16 @@ private:
   uint64_t ordinalNow() const {
     return isFollowUp() ? fold.ordinal : innermost->ordinal;
   }
+  /// Records what an operation that was placed is made of.
+  void recordOrigin(mlir::Operation *op, uint32_t id);
+  /// Records which new operations took the uses of erased ones.
+  void recordHeirs(const Frame &frame);
+  /// Whether the lineage is recorded.
+  bool followsLineage() const;
+  void settle() {
+    if (LLVM_UNLIKELY(recorder != nullptr))
+      provenance.settle(*recorder);
+  }
   void findUnreported(Frame &frame);
   void leaveOutermost();
   void returnOf(Frame &frame);
@@ -159,6 +172,7 @@ private:
   };
 
   LastChange last;
+  Provenance provenance{ids};
   /// Whether the recorder described the operation that is being destroyed.
   bool wasDescribed = false;
   /// The digest after the latest pass, which is that before the next one.

@@ -81,8 +81,18 @@ struct StageRow {
 
 /// How one operation was made from another, where no change reports it, or
 /// which other one defines an operand of a new operation, 0 for an argument of
-/// a block; one link an operand, in order.
-enum class LinkKind : uint8_t { Cloned, Replaced, ReplacedByArgument, Uses };
+/// a block; one link an operand, in order. `Body`: it got a body of the other
+/// one, copied or moved. `Before`: a pass placed it in front of the other one.
+/// `Heir`: it is an operand in the place of the other one, which was erased.
+enum class LinkKind : uint8_t {
+  Cloned,
+  Replaced,
+  ReplacedByArgument,
+  Uses,
+  Body,
+  Before,
+  Heir
+};
 
 /// Creates a file for appending, on a descriptor above those that a tool may
 /// rely on. Returns a negative number on failure.

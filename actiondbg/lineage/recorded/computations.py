@@ -16,7 +16,7 @@ from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
 _OTHER = "*"  # an operand that is no constant, and is not computed by what is compared
-_SAME_VALUE = (Evidence.CLONED, Evidence.REPLACED, Evidence.MERGED)
+_SAME_VALUE = (Evidence.CLONED, Evidence.REPLACED, Evidence.MERGED, Evidence.FOLDED)
 
 
 class Computation(NamedTuple):
@@ -85,7 +85,12 @@ class Computations:
         self._forwards = forwards
 
     def pairs(
-        self, erased: Iterable[int], inserted: Iterable[int], values: Callable[[int], str]
+        self,
+        erased: Iterable[int],
+        inserted: Iterable[int],
+        values: Callable[[int], str],
+        *,
+        is_alone: bool = False,
     ) -> Iterator[tuple[int, int]]:
         """Iterate over the operations that an action made anew, with those that replaced them.
 
@@ -93,25 +98,41 @@ class Computations:
             erased: by the action.
             inserted: by the action, and from nothing that is known.
             values: the value of a constant; empty for an unknown one, or no constant.
+            is_alone: the inserted ones were made for the erased ones: it is enough that no other
+                of either does the same, with whatever constants.
         """
         olds, news = sorted(set(erased)), sorted(set(inserted))
         shared = {*self._names[olds].tolist()} & {*self._names[news].tolist()}
-        if not shared:
-            return
-        keys: dict[tuple[int | str, ...], int] = {}
         before, after = (
-            self._computed([one for one in each if int(self._names[one]) in shared], keys, values)
-            for each in (olds, news)
+            [one for one in each if int(self._names[one]) in shared] for each in (olds, news)
         )
-        found: dict[int, list[int]] = {}
-        for old, computation in before.items():
-            if computation.is_marked:
-                found.setdefault(computation.key, []).append(old)
-        for new, computation in after.items():
-            same = found.get(computation.key, ())
-            if len(same) == 1:
-                yield same[0], new
-                yield from self._constants(same[0], new, values)
+        paired: set[int] = set()
+        for known in (values, _no_value) if is_alone else (values,):
+            for old, new in self._equal(before, after, known, is_alone=is_alone):
+                if old not in paired and new not in paired:
+                    paired |= {old, new}
+                    yield old, new
+                    yield from self._constants(old, new, values)
+
+    def _equal(
+        self,
+        olds: Iterable[int],
+        news: Iterable[int],
+        values: Callable[[int], str],
+        *,
+        is_alone: bool,
+    ) -> Iterator[tuple[int, int]]:
+        """Iterate over pairs of operations that compute the same, as no others do."""
+        keys: dict[tuple[int | str, ...], int] = {}
+        before, after = (self._computed(each, keys, values) for each in (olds, news))
+        found: dict[int, tuple[list[int], list[int]]] = {}
+        for at, computed in enumerate((before, after)):
+            for number, computation in computed.items():
+                if is_alone or computation.is_marked:
+                    found.setdefault(computation.key, ([], []))[at].append(number)
+        for old, new in found.values():
+            if len(old) == 1 and (len(new) == 1 or not is_alone):
+                yield from ((old[0], one) for one in new)
 
     def _computed(
         self,
@@ -143,11 +164,19 @@ class Computations:
                 yield one, other
 
     def _value(self, number: int, values: Callable[[int], str]) -> str:
+        return values(self.forwarded(number))
+
+    def forwarded(self, number: int) -> int:
+        """Return the operation whose result another one is in some shape; itself for most."""
         for _ in range(8):  # shapes in shapes
             if not self._forwards[number]:
                 break
             number = next(iter(self._operands.of(number)), 0)
-        return values(number)
+        return number
+
+
+def _no_value(_: int) -> str:
+    return ""
 
 
 def _is_mark(value: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.computations import Computations, Values
+from actiondbg.lineage.recorded.expansions import Expansion, Expansions, OwnChange
+from actiondbg.lineage.recorded.fusions import Fusions
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
@@ -101,10 +103,17 @@ class EdgeBuilder:
 
     def edges(self) -> Edges:
         """Return all edges that need no comparison of locations of different actions."""
-        clones = self._links("cloned")
-        cloned = self._made_by(clones.sources, clones.operations, Evidence.CLONED, clones.ordinals)
-        known = [cloned, self._replaced(), *self._created_by(clones.operations)]
-        known.append(self._recomputed(Edges.joined(known)))
+        clones, bodies = self._links("cloned"), self._links("body")
+        known = [
+            self._made_by(one.sources, one.operations, Evidence.CLONED, one.ordinals)
+            for one in (clones, bodies)
+        ]
+        known += [self._replaced(), self._inherited(), *self._created_by(clones.operations)]
+        known.append(self._forwarded(Edges.joined(known)))
+        known.append(self._fused(clones.operations))
+        expansions = self._expansions()
+        known.append(self._expanded(expansions, Edges.joined(known)))
+        known.append(self._recomputed(expansions, Edges.joined(known)))
         return _distinct(Edges.joined([*known, self._rewritten(Edges.joined(known))]))
 
     def _first(self, values: Ints) -> Ints:
@@ -145,6 +154,19 @@ class EdgeBuilder:
         return Edges.joined(
             Edges.of(sources[which], targets[which], evidence, ordinals[which], times[which])
             for which, evidence in ((is_new, Evidence.REPLACED), (is_merged, Evidence.MERGED))
+        )
+
+    def _inherited(self) -> Edges:
+        """Replacements that only operands show, as ``sccp`` replaces values by constants.
+
+        What is neither a constant nor of the same kind need not compute the value: it may be the
+        buffer that holds the value.
+        """
+        links, names = self._links("heir"), self._operations.names
+        is_same = names[links.operations] == names[links.sources]
+        which = is_same | self._operations.constants[links.operations]
+        return self._made_by(
+            links.sources[which], links.operations[which], Evidence.REPLACED, links.ordinals[which]
         )
 
     @cached_property
@@ -203,62 +225,141 @@ class EdgeBuilder:
         """Operations that a fold or a pattern inserted, but for copies of others.
 
         What follows a fold in a pass need not be for it: an analysis such as that of ``sccp``
-        folds without a change, and the pass inserts constants later.
+        folds without a change, and the pass inserts constants later. A pass that builds
+        operations folds those that it has just inserted.
         """
-        fresh = ~np.isin(self._inserted.operations, clones)
-        operations, ordinals = self._inserted.operations[fresh], self._inserted.ordinals[fresh]
-        is_by_pass = self._actions.is_pass[self._actions.parents[ordinals]]
-        folds = self._actions.is_fold[ordinals] & ~is_by_pass
+        operations, ordinals = self._fresh(clones)
+        folded, around = self._actions.operations[ordinals], self._actions.parents[ordinals]
+        is_built = ~self._actions.is_pass[around] | (self._created[folded] == around)
+        folds = self._actions.is_fold[ordinals] & is_built
         patterns = self._actions.patterns[ordinals]
         made = ~self._actions.is_fold[ordinals] & (patterns > 0)
-        by_folds = self._actions.operations[ordinals[folds]]
         roots = self._actions.operations[patterns[made]]
         return (
-            self._made_by(by_folds, operations[folds], Evidence.FOLDED, ordinals[folds]),
+            self._made_by(folded[folds], operations[folds], Evidence.FOLDED, ordinals[folds]),
             self._made_by(roots, operations[made], Evidence.CREATED, patterns[made]),
         )
 
-    def _recomputed(self, known: Edges) -> Edges:
+    def _fresh(self, clones: Ints) -> tuple[Ints, Ints]:
+        """Return the operations that were inserted, but for copies of others, and the actions."""
+        fresh = ~np.isin(self._inserted.operations, clones)
+        return self._inserted.operations[fresh], self._inserted.ordinals[fresh]
+
+    def _fused(self, clones: Ints) -> Edges:
+        """Operations that patterns inserted with the operands of others than their roots."""
+        operations, ordinals = self._fresh(clones)
+        patterns = self._actions.patterns[ordinals]
+        made = ~self._actions.is_fold[ordinals] & (patterns > 0)
+        columns = (self._actions.operations[patterns], operations, patterns)
+        changes = self._changes.of_kind("replaced")
+        replaced = dict(zip(changes.operations.tolist(), changes.by.tolist(), strict=True))
+        rows = zip(*(column[made].tolist() for column in columns), strict=True)
+        found = list(Fusions(self._operands.of, replaced).of(rows))
+        sources, targets, applied = np.array(found, np.int64).reshape(-1, 3).T
+        return self._made_by(sources, targets, Evidence.FUSED, applied)
+
+    def _forwarded(self, known: Edges) -> Edges:
+        """Constants that were folded with their shape, as a broadcast of a constant is."""
+        constants, forwards = self._operations.constants, self._operations.forwards
+        which = known.evidence == EVIDENCES.index(Evidence.FOLDED)
+        which &= forwards[known.sources] & constants[known.targets]
+        folded = known.only(which)
+        computations = self._computations
+        sources = [computations.forwarded(one) for one in folded.sources.tolist()]
+        found = Edges(np.array(sources, np.int64), *folded[1:])
+        return found.only(constants[found.sources])
+
+    @cached_property
+    def _computations(self) -> Computations:
+        return Computations(self._operands, self._operations.names, self._operations.forwards)
+
+    def _expansions(self) -> list[Expansion]:
+        """Return what passes and steps put in the place of operations themselves."""
+        places = self._links("before")
+        scopes = np.unique(places.ordinals[self._actions.patterns[places.ordinals] == 0])
+        kinds = ("inserted", "replaced", "erased")
+        rows: list[tuple[int, int, int, str]] = []
+        for kind in kinds:
+            changes = self._changes.of_kind(kind)
+            own = self._owners(changes.ordinals)
+            which = np.isin(own, scopes)
+            columns = (changes.times[which], own[which], changes.operations[which])
+            numbers = (column.tolist() for column in columns)
+            rows += [(*row, kind) for row in zip(*numbers, strict=True)]
+        changed = (OwnChange(*row[1:]) for row in sorted(rows))
+        fronts = dict(zip(places.operations.tolist(), places.sources.tolist(), strict=True))
+        return list(Expansions(fronts, self._operations.locations).of(changed))
+
+    def _expanded(self, found: Sequence[Expansion], known: Edges) -> Edges:
+        """Operations that a pass put in the place of another one, but for those of known origin.
+
+        What may be for an operation inside of the old one is not for the old one as a whole, which
+        may be fused of several: an operation with the same name, and a constant, in any shape.
+        """
+        has_origin = np.zeros(len(self._times), np.bool_)
+        has_origin[known.targets[known.evidence != EVIDENCES.index(Evidence.MERGED)]] = True
+        names = self._operations.names
+        has_origin |= self._operations.constants | self._operations.forwards
+        pairs = [
+            (one.old, new, one.scope)
+            for one in found
+            for new in one.news
+            if not (has_origin[new] or names[new] in names[one.bodies])
+        ]
+        sources, targets, ordinals = np.array(pairs, np.int64).reshape(-1, 3).T
+        return self._made_by(sources, targets, Evidence.EXPANDED, ordinals)
+
+    def _recomputed(self, expansions: Sequence[Expansion], known: Edges) -> Edges:
         """Operations that an action made anew of others that it erased.
 
         Those with a known origin are left out, and those that were replaced. The root of a pattern
         is no known origin, nor is what was merged into an operation later.
         """
-        created, merged, cloned = (
+        created, merged, cloned, expanded, folded = (
             known.evidence == EVIDENCES.index(one)
-            for one in (Evidence.CREATED, Evidence.MERGED, Evidence.CLONED)
+            for one in (
+                Evidence.CREATED,
+                Evidence.MERGED,
+                Evidence.CLONED,
+                Evidence.EXPANDED,
+                Evidence.FOLDED,
+            )
         )
         has_origin, is_replaced = np.zeros((2, len(self._times)), np.bool_)
-        has_origin[known.targets[~created & ~merged]] = True
-        is_replaced[known.sources[~created & ~cloned]] = True
+        has_origin[known.targets[~created & ~merged & ~expanded]] = True
+        is_replaced[known.sources[~created & ~cloned & ~expanded]] = True
         erased = self._by_scope(self._changes.of_kind("erased"), ~is_replaced)
         inserted = self._by_scope(self._inserted, ~has_origin)
         values = Values(self._values, self._operations.constants, known)
-        names, forwards = self._operations.names, self._operations.forwards
-        computations = Computations(self._operands, names, forwards)
-        folded = known.evidence == EVIDENCES.index(Evidence.FOLDED)
-        folded &= forwards[known.sources]
+        folded &= self._operations.forwards[known.sources]
         shapes = dict(
             zip(known.targets[folded].tolist(), known.sources[folded].tolist(), strict=True)
         )
+        pairs = self._computations.pairs
         found = [
             (old, shapes.get(new, new), scope)
             for scope in sorted(erased.keys() & inserted.keys())
-            for old, new in computations.pairs(erased[scope], inserted[scope], values.of)
-            if not has_origin[shapes.get(new, new)]
+            for old, new in pairs(erased[scope], inserted[scope], values.of)
         ]
-        sources, targets, ordinals = np.array(found, np.int64).reshape(-1, 3).T
+        found += [
+            (old, new, one.scope)
+            for one in expansions
+            for old, new in pairs(one.bodies, one.news, values.of, is_alone=True)
+        ]
+        kept = [row for row in found if not has_origin[row[1]]]
+        sources, targets, ordinals = np.array(kept, np.int64).reshape(-1, 3).T
         return self._made_by(sources, targets, Evidence.RECOMPUTED, ordinals)
+
+    def _owners(self, ordinals: Ints) -> Ints:
+        """Return the action that made changes: a fold's are those of the action around it."""
+        return np.where(self._actions.is_fold[ordinals], self._actions.parents[ordinals], ordinals)
 
     def _by_scope(self, changes: Changes, which: Bools) -> dict[int, list[int]]:
         """Return the operations that were changed, by the pattern, pass or step that did it."""
-        parents = self._actions.parents[changes.ordinals]
-        scopes = np.where(self._actions.is_fold[changes.ordinals], parents, changes.ordinals)
+        scopes = self._scopes(self._owners(changes.ordinals))
         found: dict[int, list[int]] = {}
         kept = which[changes.operations]
-        pairs = zip(
-            self._scopes(scopes)[kept].tolist(), changes.operations[kept].tolist(), strict=True
-        )
+        pairs = zip(scopes[kept].tolist(), changes.operations[kept].tolist(), strict=True)
         for scope, operation in pairs:
             found.setdefault(scope, []).append(operation)
         return found

@@ -47,7 +47,7 @@ def layout_of(kind: int, events: int) -> np.dtype[Any]:
     return LAYOUTS[kind]
 
 
-LINK_KINDS = ("cloned", "replaced", "replaced by argument", "uses")
+LINK_KINDS = ("cloned", "replaced", "replaced by argument", "uses", "body", "before", "heir")
 OUTCOMES = ("unfinished", "succeeded", "unchanged", "failed", "skipped")
 UNFINISHED = 0
 FOLDS = ("in-place", "constants", "values", "constants and values")

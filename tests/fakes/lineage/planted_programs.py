@@ -322,6 +322,7 @@ def _parallel(chance: random.Random, count: int) -> PlantedProgram:
     return to.program()
 
 
+TENSORS = Kind("tensors", _tensors, "")
 KINDS = (
     Kind(
         "inline, fold, CSE, LICM to LLVM",

@@ -6,11 +6,13 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
+from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.fakes.lineage.planted_programs import Kind
-from tests.fakes.lineage.planted_truth import Locations, Score, carriers, located, score
+from tests.fakes.lineage.planted_truth import Carriers, Locations, Score, carriers, located, score
 
 
 class Measured(NamedTuple):
@@ -47,11 +49,17 @@ def measured(
     lineage = RecordedLineage(open_recording(run))
     first, last = lineage.stages
     before = carriers(source.read_text(), program.plants)
-    after = carriers(output.read_text(), program.plants)
+    return scores(lineage, first, last, before, carriers(output.read_text(), program.plants))
+
+
+def scores(
+    lineage: Lineage, first: Stage, last: Stage, before: Carriers, after: Carriers
+) -> Measured:
+    """Compare the lineage between two stages with the constants of their operations."""
     assert before.names == list(first.names) and after.names == list(last.names)
-    scores: list[Score] = []
+    found: list[Score] = []
     for exact in (True, False):
         related = lineage.relate(first, last, exact=exact)
         pairs = list(zip(related.sources, related.targets, strict=True))
-        scores.append(score(pairs, before, after))
-    return Measured(*scores)
+        found.append(score(pairs, before, after))
+    return Measured(*found)

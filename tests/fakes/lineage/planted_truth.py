@@ -7,13 +7,16 @@ bindings, and constants are followed from operand to operand.
 from __future__ import annotations
 
 import importlib
+import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from tests.fakes.lineage.planted_programs import FIRST_PLANT
 
-ir: Any = importlib.import_module("mlir.ir")  # without stubs
+_BINDINGS = sys.argv[1] if __name__ == "__main__" else "mlir.ir"  # one process has only one
+ir: Any = importlib.import_module(_BINDINGS)  # without stubs
 
 Locations = Literal["own", "unknown", "one line"]
 _FORWARDING = (
@@ -32,8 +35,14 @@ _FORWARDING = (
     "reshape",
     "expand_shape",
     "collapse_shape",
+    "from_elements",
+    "to_elements",
+    "interleave",
+    "transpose",
 )
-# Functions and modules hold the operations of others; calls and launches hand constants over.
+_BRANCHES = ("cf.br", "cf.cond_br", "llvm.br", "llvm.cond_br")
+# Functions and modules hold the operations of others; calls, launches and branches hand constants
+# over.
 _HOLDERS = (
     "func.func",
     "llvm.func",
@@ -43,8 +52,8 @@ _HOLDERS = (
     "builtin.module",
     "gpu.launch_func",
     "func.call",
+    *_BRANCHES,
 )
-_BRANCHES = ("cf.br", "cf.cond_br", "llvm.br", "llvm.cond_br")
 
 
 class Carriers(NamedTuple):
@@ -142,16 +151,18 @@ class _Walk:
         if not depth:
             return set()
         if isinstance(value, ir.BlockArgument):
+            # What a loop carries is no constant, whatever it begins with.
             entering = self._entering.get(hash(value.owner), [])
             found = [self._of(one[value.arg_number], depth - 1) for one in entering]
-            return set[int]().union(*found)
+            return set[int].intersection(*found) if found else set[int]()
         operation = value.owner
-        if operation.name == "memref.get_global":
+        name = str(operation.name)
+        if name == "memref.get_global":
             return self._of_global(operation)
-        last = operation.name.rpartition(".")[2]
+        last = name.rpartition(".")[2]
         if last in ("constant", "const"):
             return self._attributes(operation)
-        if operation.name in ("memref.load", "tensor.extract", "vector.load", "llvm.load"):
+        if name in ("memref.load", "tensor.extract", "vector.load", "llvm.load"):
             return self._of(operation.operands[0], depth - 1)
         if last in _FORWARDING:
             return set[int]().union(*(self._of(one, depth - 1) for one in operation.operands))
@@ -274,3 +285,13 @@ def score(pairs: Sequence[tuple[int, int]], before: Carriers, after: Carriers) -
 
 
 NOTHING = Score(0, 0, 0, 0, Counter(), Counter())
+
+
+def main() -> None:
+    """Print the carriers of the text on standard input, with the bindings of another MLIR."""
+    found = carriers(sys.stdin.read(), int(sys.argv[2]))
+    print(json.dumps([found.names, *([sorted(one) for one in part] for part in found[1:])]))
+
+
+if __name__ == "__main__":
+    main()

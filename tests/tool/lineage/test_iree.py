@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import command_line
+from tests.fakes.lineage.planted_dispatches import FLAGS, measured_up_to
+from tests.fakes.lineage.planted_programs import TENSORS
 
 if find_spec("iree") is None or find_spec("iree.compiler") is None:
     pytest.skip("needs the extra iree", allow_module_level=True)
@@ -22,11 +24,6 @@ func.func @mm(%a: tensor<16x8xf32>, %b: tensor<8x4xf32>) -> tensor<16x4xf32> {
   return %product : tensor<16x4xf32>
 }
 """
-FLAGS = (
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=generic",
-)
 
 
 def test_a_dispatch_is_tracked_up_to_its_conversion_to_llvm(tmp_path: Path) -> None:
@@ -39,3 +36,20 @@ def test_a_dispatch_is_tracked_up_to_its_conversion_to_llvm(tmp_path: Path) -> N
     assert "operations of the IR after iree-convert-to-llvm #" in done.stdout
     assert " llvm.func @mm_dispatch_0" in done.stdout
     assert " = llvm.load " in done.stdout
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "iree-dispatch-creation-form-dispatch-regions",
+        "iree-codegen-generic-vectorization",
+        "iree-codegen-iree-comprehensive-bufferize",
+        "iree-convert-to-llvm",
+    ],
+)
+def test_what_a_dispatch_became_is_right(after: str, seed: int, tmp_path: Path) -> None:
+    found = measured_up_to(after, TENSORS, seed, "unknown", tmp_path)
+    assert found.exact.planted > 5
+    assert not found.exact.wrong and not found.default.wrong
+    assert found.exact.recall > 0.9

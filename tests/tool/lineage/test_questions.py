@@ -111,14 +111,23 @@ func.func @h(%x: f32) -> f32 {
   %r = arith.addf %x, %k : f32
   return %r : f32
 }
+func.func @calls(%x: f32) -> f32 {
+  %k = arith.constant 0.5 : f32
+  %s = func.call @leaf(%x, %k) : (f32, f32) -> f32
+  return %s : f32
+}
+func.func private @leaf(%x: f32, %k: f32) -> f32 {
+  %r = arith.divf %x, %k : f32
+  return %r : f32
+}
 """
 
 
 @pytest.mark.parametrize(
     ("passes", "orphans"),
     [
-        # A constant that a pass inserts for a multiplication has no known origin.
-        ("sccp", {"arith.mulf erased by pass:sccp", "arith.constant inserted by pass:sccp"}),
+        # The constant in the place of an argument has no origin, that of a product has.
+        ("sccp", {"arith.constant inserted by pass:sccp"}),
         (
             "duplicate-function-elimination",
             {
@@ -283,25 +292,35 @@ func.func @f(%a: f32, %b: f32) -> (f32, f32) {
   %dead = arith.divf %a, %b : f32
   return %sum, %kept : f32, f32
 }
+func.func @g(%a: i32) -> i32 {
+  %k = arith.constant 3 : i32
+  %l = arith.constant 4 : i32
+  %first = arith.addi %a, %k : i32
+  %second = arith.addi %first, %l : i32
+  return %second : i32
+}
 """
 
 
 def test_what_a_pattern_consumes_is_not_just_dead(tmp_path: Path) -> None:
     source = tmp_path / "in.mlir"
     source.write_text(FUSED)
-    tool = ("mlir-opt", str(source), "--math-uplift-to-fma")
-    lost = command_line.run("track", "--from", "arith.mulf", "--from", "arith.divf", "--", *tool)
-    reasons = re.findall(r"@\d+ (arith.\w+ was .*) by #\d+ (.*)\.", lost.stdout)
+    tool = ("mlir-opt", str(source), "--math-uplift-to-fma", "--canonicalize")
+    words = [word for name in ("mulf", "addi", "divf") for word in ("--from", f"arith.{name}")]
+    answer = command_line.run("track", "--exact", *words, "--", *tool).stdout
+    reasons = re.findall(r"@\d+ (arith.\w+ was .*) by #\d+ (.*)\.", answer)
     assert reasons == [
         (
-            "arith.mulf was erased as unused, after its last user was rewritten",
-            "pattern:UpliftFma",
+            "arith.addi was erased as unused, after its last user was rewritten",
+            "pattern:AddIAddConstant",
         ),
         (
             "arith.divf was erased when nothing used it any more",
             "GreedyPatternRewriteIteration:iteration 1",
         ),
     ]
-    assert "\n    the same operation\n" in lost.stdout  # %twice has another user
+    # What a pattern fuses with its root became the new operation.
+    assert len(re.findall(r"fused by #\d+ pattern:UpliftFma", answer)) == 2
+    assert "\n    the same operation\n" in answer  # %twice has another user
     orphans = lineage("--orphans", "--fail-on-orphan", "--", *tool)
-    assert "  1 consumed by pattern:UpliftFma\n" in orphans
+    assert "  2 consumed by pattern:AddIAddConstant\n" in orphans

@@ -207,7 +207,10 @@ def test_fused_bodies_are_cloned(mlir_opt: str) -> None:
     assert ("arith.addf", ["cloned"]) in ways(from_line(lineage, 8, exact=True))
     generic = lineage.stages[0].named("linalg.generic")[0]
     last = lineage.stages[-1]
-    assert not lineage.track([generic], last, exact=True, nested=False).traces
+    fused = lineage.track([generic], last, exact=True, nested=False).traces
+    assert [(one.operation.name, [step.evidence for step in one.steps]) for one in fused] == [
+        ("linalg.generic", ["fused"])
+    ]
     inside = lineage.track([generic], last, exact=True)
     assert {one.name for one in inside.operations} >= {"arith.constant", "arith.addf"}
 
@@ -250,12 +253,41 @@ def test_a_hoisted_global_leads_back_to_its_constant(mlir_opt: str) -> None:
 
 def test_locations_show_what_a_pass_made_without_a_pattern(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, FUSED, BUFFERIZE)
-    generic = lineage.stages[0].named("linalg.generic")[0]
-    found = lineage.track([generic], lineage.stages[-1])
-    assert "linalg.generic" in [one.name for one in found.operations]
-    assert not all(trace.is_exact for trace in some(found.traces))
-    sure = lineage.track([generic], lineage.stages[-1], exact=True)
-    assert "linalg.generic" not in [one.name for one in sure.operations]
+    first, last = lineage.stages
+    empty = first.named("tensor.empty")
+    found = lineage.track(empty, last)
+    assert {one.operation.name for one in found.traces} == {"memref.alloc", "memref.cast"}
+    assert not any(one.is_exact for one in found.traces)
+    assert not lineage.track(empty, last, exact=True).operations
+
+
+def test_an_operation_made_with_the_body_of_another_is_its_copy(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, FUSED, BUFFERIZE)
+    first, last = lineage.stages
+    found = lineage.track(first.named("linalg.generic"), last, exact=True, nested=False)
+    assert [one.operation.name for one in found.traces] == ["linalg.generic"] * 2
+    assert {step.evidence for one in found.traces for step in one.steps} == {"cloned"}
+
+
+def test_operands_show_which_constants_sccp_put_in_the_place_of_others(mlir_opt: str) -> None:
+    text = """\
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %k = arith.constant 2.5 : f32
+  %l = arith.constant 1.5 : f32
+  %m = arith.addf %k, %l : f32
+  %a = arith.mulf %x, %k : f32
+  %b = arith.divf %a, %m : f32
+  return %b : f32
+}
+"""
+    lineage = lineage_of(mlir_opt, text, "--sccp")
+    first, last = lineage.stages
+    made = {
+        trace.operation.text.split()[3]: [step.evidence for step in trace.steps]
+        for one in (*first.named("arith.constant"), *first.named("arith.addf"))
+        for trace in lineage.track([one], last, exact=True).traces
+    }
+    assert made == {"2.500000e+00": ["replaced"], "4.000000e+00": ["replaced"]}
 
 
 def test_what_happened_to_an_operation_that_stayed(mlir_opt: str) -> None:

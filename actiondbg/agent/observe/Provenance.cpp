@@ -1,0 +1,69 @@
+//===- Provenance.cpp - What new operations are made of -------------------===//
+
+#include "observe/Provenance.h"
+#include "observe/Identity.h"
+#include "record/Recorder.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+static const void *nameOf(Operation *op) {
+  return op->getName().getAsOpaquePointer();
+}
+
+void Provenance::placed(Operation *op, uint64_t ordinal, uint32_t first,
+                        Recorder &recorder) {
+  latest = op;
+  ordinalOfLatest = ordinal;
+  firstOfLatest = first;
+  if (bodies.empty())
+    return;
+  for (Region &region : op->getRegions()) {
+    auto body = region.empty() ? bodies.end() : bodies.find(&region.front());
+    if (body == bodies.end())
+      continue;
+    if (body->second.name == nameOf(op))
+      recorder.link(LinkKind::Body, ordinal, ids.of(op), body->second.id);
+    bodies.erase(body);
+  }
+}
+
+void Provenance::tookBody(Block *block, Operation *from, uint64_t ordinal,
+                          uint32_t first, Recorder &recorder) {
+  Operation *to = block->getParentOp();
+  if (!to)
+    bodies[block] = {ids.of(from), nameOf(from)};
+  else if (to != from && ids.of(to) >= first && nameOf(to) == nameOf(from))
+    recorder.link(LinkKind::Body, ordinal, ids.of(to), ids.of(from));
+}
+
+/// The next old operation; that of the new operation around the latest one, if
+/// all behind it are new. Bounded: a new block may be long.
+Operation *Provenance::placeOfLatest() const {
+  unsigned left = 256;
+  for (Operation *op = latest; op && op->getBlock() && left--;) {
+    Operation *next = op->getNextNode();
+    while (next && ids.of(next) >= firstOfLatest && left--)
+      next = next->getNextNode();
+    if (next)
+      return ids.of(next) < firstOfLatest ? next : nullptr;
+    op = op->getParentOp();
+    if (!op || ids.of(op) < firstOfLatest)
+      return nullptr;
+  }
+  return nullptr;
+}
+
+void Provenance::settleLatest(Recorder &recorder) {
+  Operation *op = placeOfLatest();
+  if (uint32_t place = op ? ids.of(op) : 0)
+    // A builder of a body ran before the operation around it was placed.
+    latest->walk([&](Operation *one) {
+      if (uint32_t id = ids.of(one); id >= firstOfLatest)
+        recorder.link(LinkKind::Before, ordinalOfLatest, id, place);
+    });
+  latest = nullptr;
+}
+
+} // namespace adbg

@@ -2,7 +2,7 @@
 
 They are the truth that does not come from our own observation. An operation carries a plant if it
 has the constant itself, uses a value that is the constant, or defines the symbol; an operation with
-regions carries the plants of the operations in them too.
+regions carries the plants of the operations in them too, and a call those of the function.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Carriers(NamedTuple):
 
     Args:
         own: by index, those that an operation has, uses or defines itself.
-        all: by index, those of the operations in its regions too; without modules, which have all.
+        all: by index, those of the operations in its regions, and in the function that it calls,
+            too; without modules, which have all.
     """
 
     own: dict[int, frozenset[Plant]]
@@ -82,13 +83,24 @@ def carriers(stage: Stage) -> Carriers:
     for index, symbol in stage.symbols.items():
         if index not in modules:
             own[index] = own.get(index, frozenset[Plant]()) | {symbol}
-    whole: dict[int, set[Plant]] = {index: set(found) for index, found in own.items()}
-    for index in range(len(stage) - 1, -1, -1):
-        parent = stage.parents[index]
-        if index in whole and parent >= 0:
-            whole.setdefault(parent, set()).update(whole[index])
+    whole = _with_regions(stage, {index: set(found) for index, found in own.items()})
+    defined = {name: index for index, name in stage.symbols.items()}
+    for index, names in stage.symbol_uses.items():
+        if stage.names[index].endswith(".call"):
+            called = (whole.get(defined.get(name, -1), set[Plant]()) for name in names)
+            whole.setdefault(index, set()).update(*called)
+    whole = _with_regions(stage, whole)
     parts = {index: frozenset(found) for index, found in whole.items() if index not in modules}
     return Carriers(own, parts)
+
+
+def _with_regions(stage: Stage, plants: dict[int, set[Plant]]) -> dict[int, set[Plant]]:
+    """Add the plants of operations to those around them."""
+    for index in range(len(stage) - 1, -1, -1):
+        parent = stage.parents[index]
+        if index in plants and parent >= 0:
+            plants.setdefault(parent, set()).update(plants[index])
+    return plants
 
 
 def _own(stage: Stage) -> Iterator[tuple[int, set[int]]]:

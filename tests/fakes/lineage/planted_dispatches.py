@@ -20,6 +20,12 @@ FLAGS = (
     "--iree-hal-local-target-device-backends=llvm-cpu",
     "--iree-llvmcpu-target-cpu=generic",
 )
+PASSES = (
+    "iree-dispatch-creation-form-dispatch-regions",
+    "iree-codegen-generic-vectorization",
+    "iree-codegen-iree-comprehensive-bufferize",
+    "iree-convert-to-llvm",
+)
 
 
 def measured_up_to(

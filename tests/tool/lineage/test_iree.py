@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import command_line
-from tests.fakes.lineage.planted_dispatches import FLAGS, measured_up_to
+from tests.fakes.lineage.planted_dispatches import FLAGS, PASSES, measured_up_to
 from tests.fakes.lineage.planted_programs import TENSORS
 
 if find_spec("iree") is None or find_spec("iree.compiler") is None:
@@ -39,15 +39,7 @@ def test_a_dispatch_is_tracked_up_to_its_conversion_to_llvm(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize(
-    "after",
-    [
-        "iree-dispatch-creation-form-dispatch-regions",
-        "iree-codegen-generic-vectorization",
-        "iree-codegen-iree-comprehensive-bufferize",
-        "iree-convert-to-llvm",
-    ],
-)
+@pytest.mark.parametrize("after", PASSES)
 def test_what_a_dispatch_became_is_right(after: str, seed: int, tmp_path: Path) -> None:
     found = measured_up_to(after, TENSORS, seed, "unknown", tmp_path)
     assert found.exact.planted > 5

@@ -247,16 +247,18 @@ class EdgeBuilder:
 
     def _fused(self, clones: Ints) -> Edges:
         """Operations that patterns inserted with the operands of others than their roots."""
-        operations, ordinals = self._fresh(clones)
-        patterns = self._actions.patterns[ordinals]
-        made = ~self._actions.is_fold[ordinals] & (patterns > 0)
-        columns = (self._actions.operations[patterns], operations, patterns)
+        operations, makers = self._fresh(clones)
+        patterns = self._actions.patterns[makers]
+        made = ~self._actions.is_fold[makers] & (patterns > 0)
+        applied = (self._actions.operations[patterns], operations, patterns)
         changes = self._changes.of_kind("replaced")
-        replaced = dict(zip(changes.operations.tolist(), changes.by.tolist(), strict=True))
-        rows = zip(*(column[made].tolist() for column in columns), strict=True)
+        columns = (changes.operations, changes.by, changes.ordinals)
+        changed = zip(*(column.tolist() for column in columns), strict=True)
+        replaced = {number: (by, ordinal) for number, by, ordinal in changed}
+        rows = zip(*(column[made].tolist() for column in applied), strict=True)
         found = list(Fusions(self._operands.of, replaced).of(rows))
-        sources, targets, applied = np.array(found, np.int64).reshape(-1, 3).T
-        return self._made_by(sources, targets, Evidence.FUSED, applied)
+        sources, targets, ordinals = np.array(found, np.int64).reshape(-1, 3).T
+        return self._made_by(sources, targets, Evidence.FUSED, ordinals)
 
     def _forwarded(self, known: Edges) -> Edges:
         """Constants that were folded with their shape, as a broadcast of a constant is."""

@@ -32,13 +32,13 @@ class Fusions:
 
     Args:
         operands: of an operation, by number, its definers; 0 for arguments of blocks.
-        replaced: by number, what took the uses of an operation.
+        replaced: by number, what took the uses of an operation, and the ordinal of the action.
     """
 
     def __init__(
         self,
         operands: Callable[[int], Sequence[int]],
-        replaced: Mapping[int, int],
+        replaced: Mapping[int, tuple[int, int]],
     ) -> None:
         self._operands = operands
         self._replaced = replaced
@@ -50,13 +50,14 @@ class Fusions:
             inserted: the root of a pattern, what it inserted, and the ordinal.
         """
         for root, new, pattern in inserted:
-            taken, own = self._definers(new), self._definers(root)
+            taken, own = (self._definers(one, pattern) for one in (new, root))
             if len(taken) > 1 and taken - own:
-                yield from (Fusion(old, new, pattern) for old in self._read(own, taken))
+                found = self._read(own, taken, pattern)
+                yield from (Fusion(old, new, pattern) for old in found)
 
-    def _read(self, own: Counter[int], taken: Counter[int]) -> Iterator[int]:
+    def _read(self, own: Counter[int], taken: Counter[int], pattern: int) -> Iterator[int]:
         """Iterate over the operations behind a root all of whose operands are taken."""
-        around = self._around(own, taken)
+        around = self._around(own, taken, pattern)
         uses = sum(around.values(), own)
         for one, inner in around.items():
             if inner.total() < 2 or not inner <= taken:
@@ -69,23 +70,26 @@ class Fusions:
             if read:
                 yield one
 
-    def _around(self, own: Counter[int], taken: Counter[int]) -> dict[int, Counter[int]]:
+    def _around(
+        self, own: Counter[int], taken: Counter[int], pattern: int
+    ) -> dict[int, Counter[int]]:
         """Return the operations behind a root that are not taken themselves, and their definers."""
         found: dict[int, Counter[int]] = {}
         fresh = own.keys() - taken.keys() - {0}
         for _ in range(_DEPTH):
-            found |= {one: self._definers(one) for one in sorted(fresh)[:_MOST]}
+            found |= {one: self._definers(one, pattern) for one in sorted(fresh)[:_MOST]}
             fresh = {inner for one in fresh & found.keys() for inner in found[one]}
             fresh -= taken.keys() | found.keys() | {0}
         return found
 
-    def _definers(self, number: int) -> Counter[int]:
-        return Counter(self._latest(one) for one in self._operands(number))
+    def _definers(self, number: int, pattern: int) -> Counter[int]:
+        return Counter(self._current(one, pattern) for one in self._operands(number))
 
-    def _latest(self, number: int) -> int:
-        """Return what took the uses of an operation in the end."""
+    def _current(self, number: int, pattern: int) -> int:
+        """Return what had taken the uses of an operation before the application of a pattern."""
         for _ in range(_MOST):
-            if (by := self._replaced.get(number)) is None or by == number:
+            by, ordinal = self._replaced.get(number, (number, pattern))
+            if ordinal >= pattern or by == number:
                 break
             number = by
         return number

@@ -15,12 +15,13 @@ LEFT, RIGHT, INNER, ROOT, NEW, OTHER = 1, 2, 3, 4, 5, 6
 
 
 def fused(
-    operands: Mapping[int, Sequence[int]], replaced: dict[int, int] | None = None
+    operands: Mapping[int, Sequence[int]], replaced: dict[int, int] | None = None, pattern: int = 7
 ) -> set[int]:
     """Return what a pattern applied to ROOT fused into NEW."""
-    fusions = Fusions(lambda one: operands.get(one, ()), replaced or {})
-    found = list(fusions.of([(ROOT, NEW, 7)]))
-    assert all(one == Fusion(one.old, NEW, 7) for one in found)
+    known = {one: (by, 6) for one, by in (replaced or {}).items()}
+    fusions = Fusions(lambda one: operands.get(one, ()), known)
+    found = list(fusions.of([(ROOT, NEW, pattern)]))
+    assert all(one == Fusion(one.old, NEW, pattern) for one in found)
     return {one.old for one in found}
 
 
@@ -66,6 +67,7 @@ def test_arguments_are_taken_of_the_only_operation_that_has_some() -> None:
 def test_operands_that_were_replaced_are_those_that_replaced_them() -> None:
     operands = {INNER: (8, RIGHT), ROOT: (9, OTHER), NEW: (LEFT, RIGHT, OTHER)}
     assert fused(operands, {8: LEFT, 9: INNER}) == {INNER}
+    assert fused(operands, {8: LEFT, 9: INNER}, pattern=5) == set()  # later, by action #6
     assert fused(operands) == set()
 
 

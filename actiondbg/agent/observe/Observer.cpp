@@ -134,15 +134,13 @@ void Observer::recordOrigin(Operation *op, uint32_t id) {
   recorder->uses(op, id, ordinalNow());
   if (!Frame::seesChanges)
     return;
-  uint32_t first = innermost->tally.firstId;
-  bool isOwn = isWithoutRoot(*innermost);
-  provenance.placed(op, ordinalNow(), first, *recorder);
-  if (!isOwn)
+  provenance.placed(op, ordinalNow(), innermost->tally.firstId, *recorder);
+  if (!isWithoutRoot(*innermost))
     return provenance.forgetPlace();
-  if (!innermost->rare().operands)
-    if (Operation *scope = digestedBy(*innermost))
-      innermost->needRare().operands =
-          std::make_unique<OperandSnapshot>(OperandSnapshot::of(scope, ids));
+  Rare &rare = innermost->needRare();
+  if (!rare.operands)
+    rare.operands = std::make_unique<OperandSnapshot>();
+  rare.operands->addAround(op, ids);
 }
 
 void Observer::recordHeirs(const Frame &frame) {

@@ -2,6 +2,7 @@
 
 #include "observe/OperandSnapshot.h"
 #include "observe/Identity.h"
+#include "support/Traits.h"
 
 using namespace mlir;
 
@@ -11,20 +12,35 @@ bool OperandSnapshot::Known::isAlive(const Identities &ids) const {
   return ids.of(op) == id; // another one may have its address
 }
 
-OperandSnapshot OperandSnapshot::of(Operation *root, const Identities &ids) {
-  OperandSnapshot snapshot;
-  root->walk([&](Operation *op) {
-    unsigned count = op->getNumOperands();
-    uint32_t id = count ? ids.of(op) : 0;
-    if (!id)
-      return;
-    snapshot.users.push_back({{op, id}, count, snapshot.definers.size()});
-    for (Value value : op->getOperands()) {
-      Operation *definer = value ? value.getDefiningOp() : nullptr;
-      snapshot.definers.push_back({definer, definer ? ids.of(definer) : 0});
-    }
-  });
-  return snapshot;
+void OperandSnapshot::add(Operation *op, const Identities &ids) {
+  unsigned count = op->getNumOperands();
+  uint32_t id = count ? ids.of(op) : 0;
+  if (!id)
+    return;
+  users.push_back({{op, id}, count, definers.size()});
+  for (Value value : op->getOperands()) {
+    Operation *definer = value ? value.getDefiningOp() : nullptr;
+    definers.push_back({definer, definer ? ids.of(definer) : 0});
+  }
+}
+
+void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
+  Operation *root = op->getParentOp();
+  while (root && !isIsolated(root))
+    root = root->getParentOp();
+  if (!root || !roots.try_emplace(root, true).second)
+    return;
+  llvm::SmallVector<Operation *, 32> around = {root};
+  while (!around.empty())
+    for (Region &region : around.pop_back_val()->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          // The new one is not in the list yet.
+          if (&inner != op) {
+            add(&inner, ids);
+            if (inner.getNumRegions() && !isIsolated(&inner))
+              around.push_back(&inner);
+          }
 }
 
 void OperandSnapshot::heirs(

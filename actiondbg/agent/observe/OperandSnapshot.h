@@ -4,6 +4,7 @@
 #define ACTIONDBG_OPERANDSNAPSHOT_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
 #include <vector>
 
 namespace adbg {
@@ -14,8 +15,10 @@ class Identities;
 /// to another one notifies nobody: the operands show it afterwards.
 class OperandSnapshot {
 public:
-  /// Those of all operations in `root`.
-  static OperandSnapshot of(mlir::Operation *root, const Identities &ids);
+  /// Adds those of the operations around `op` up to the next that is isolated
+  /// from above, unless they are there. Other threads may work on what is
+  /// isolated in there.
+  void addAround(mlir::Operation *op, const Identities &ids);
   /// Calls `report` with the ids of an operation and of one that was erased, if
   /// the operation has the id `first` or a higher one, and is an operand now
   /// in the place of the erased one.
@@ -35,6 +38,9 @@ private:
     size_t first;
   };
 
+  void add(mlir::Operation *op, const Identities &ids);
+
+  llvm::DenseMap<mlir::Operation *, bool> roots;
   std::vector<User> users;
   /// Without an operation for arguments of blocks.
   std::vector<Known> definers;

@@ -170,6 +170,12 @@ class EdgeBuilder:
         )
 
     @cached_property
+    def inherited(self) -> dict[int, int]:
+        """By number, the pass in which another operation took the uses of an erased one."""
+        found = self._inherited()
+        return dict(zip(found.sources.tolist(), found.ordinals.tolist(), strict=True))
+
+    @cached_property
     def folded(self) -> dict[int, int]:
         """By number, the fold or pattern that gave the uses of an operation to a known value."""
         changes, arguments = self._changes.of_kind("replaced"), self._links("replaced by argument")

@@ -349,9 +349,16 @@ class RecordedLineage(GraphLineage):
         if self._actions.patterns[ordinal]:
             return Loss(node, "erased", ordinal)
         if not self._erases_dead(ordinal):
-            return Loss(node, "erased", ordinal)
+            is_consumed = self._is_computed_by(node, ordinal)
+            return Loss(node, "consumed" if is_consumed else "erased", ordinal)
         consumer = self._consumer(node)
         return Loss(node, "consumed" if consumer else "dead", consumer or ordinal)
+
+    def _is_computed_by(self, node: int, ordinal: int) -> bool:
+        """Whether a pass replaced all users of an operation itself, as ``sccp`` by constants."""
+        inherited = self._builder.inherited
+        users = self._operands.users(node)
+        return bool(users) and all(inherited.get(one) == ordinal for one in users)
 
     def _erases_dead(self, ordinal: int) -> bool:
         """Whether an action, which is no pattern, erases only what has no uses."""

@@ -302,6 +302,26 @@ func.func @g(%a: i32) -> i32 {
 """
 
 
+def test_what_a_pass_computes_of_constants_consumes_them(tmp_path: Path) -> None:
+    source = tmp_path / "in.mlir"
+    source.write_text(
+        """\
+func.func @f(%x: f32) -> f32 {
+  %k = arith.constant 7.5 : f32 loc(unknown)
+  %l = arith.constant 9.5 : f32 loc(unknown)
+  %m = arith.addf %k, %l : f32 loc(unknown)
+  %r = arith.divf %x, %m : f32 loc(unknown)
+  return %r : f32 loc(unknown)
+}
+"""
+    )
+    tool = ("mlir-opt", str(source), "--sccp", "--canonicalize")
+    answer = command_line.run("track", "--from", "arith.constant", "--", *tool).stdout
+    why = "arith.constant was erased as unused, after its last user was rewritten by #1 pass:sccp."
+    assert answer.count(why) == 2
+    assert "There is no unexplained orphan." in lineage("--fail-on-orphan", "--", *tool)
+
+
 def test_what_a_pattern_consumes_is_not_just_dead(tmp_path: Path) -> None:
     source = tmp_path / "in.mlir"
     source.write_text(FUSED)

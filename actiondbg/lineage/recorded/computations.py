@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from actiondbg.lineage.recorded.constant_edges import is_common
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
+_STORE = -2  # the name of all stores
 _OTHER = "*"  # an operand that is no constant, and is not computed by what is compared
 _SAME_VALUE = (Evidence.CLONED, Evidence.REPLACED, Evidence.MERGED, Evidence.FOLDED)
 
@@ -77,12 +78,20 @@ class Computations:
         operands: of all operations.
         names: by number, the name of each operation as a code.
         forwards: by number, whether the result is the operand in another shape.
+        stores: by number, whether it stores its first operand; stores of scalars and of vectors
+            have different names and indices.
     """
 
-    def __init__(self, operands: Operands, names: Ints, forwards: Bools) -> None:
+    def __init__(self, operands: Operands, names: Ints, forwards: Bools, stores: Bools) -> None:
         self._operands = operands
-        self._names = names
+        self._names = np.where(stores, _STORE, names)
         self._forwards = forwards
+        self._stores = stores
+
+    def _inputs(self, number: int) -> Sequence[int]:
+        """Return the definers of the operands of which an operation computes something."""
+        operands = self._operands.of(number)
+        return operands[:1] if self._stores[number] else operands
 
     def pairs(
         self,
@@ -145,7 +154,7 @@ class Computations:
         for number in members:
             parts: list[int | str] = []
             is_marked = False
-            for one in self._operands.of(number):
+            for one in self._inputs(number):
                 inner = found.get(one)
                 value = "" if inner else self._value(one, values)
                 parts.append(inner.key if inner else value or _OTHER)
@@ -159,7 +168,7 @@ class Computations:
         self, old: int, new: int, values: Callable[[int], str]
     ) -> Iterator[tuple[int, int]]:
         """Iterate over the constants that are operands of both, in the same places."""
-        for one, other in zip(self._operands.of(old), self._operands.of(new), strict=True):
+        for one, other in zip(self._inputs(old), self._inputs(new), strict=True):
             if one != other and self._value(other, values):
                 yield one, other
 

@@ -64,12 +64,14 @@ class Described(NamedTuple):
         names: the name of each, as a code; -1 for an unknown one.
         constants: whether each is a constant.
         forwards: whether the result of each is its operand in another shape.
+        stores: whether each stores its first operand.
     """
 
     locations: Ints
     names: Ints
     constants: Bools
     forwards: Bools
+    stores: Bools
 
 
 class EdgeBuilder:
@@ -279,7 +281,8 @@ class EdgeBuilder:
 
     @cached_property
     def _computations(self) -> Computations:
-        return Computations(self._operands, self._operations.names, self._operations.forwards)
+        _, names, _, forwards, stores = self._operations
+        return Computations(self._operands, names, forwards, stores)
 
     def _expansions(self) -> list[Expansion]:
         """Return what passes and steps put in the place of operations themselves."""

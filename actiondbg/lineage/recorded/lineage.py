@@ -37,6 +37,8 @@ _ERASE_DEAD = frozenset(
 )
 # Their result is their operand in another shape.
 _FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
+# They store their first operand.
+_STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.transfer_write"))
 
 
 class RecordedLineage(GraphLineage):
@@ -235,8 +237,8 @@ class RecordedLineage(GraphLineage):
         return codes, list(known)
 
     @cached_property
-    def _named(self) -> tuple[Ints, Bools, Bools]:
-        """By number, the name of each operation as a code; constants, and what forwards a value."""
+    def _named(self) -> tuple[Ints, Bools, Bools, Bools]:
+        """By number, the name as a code; whether each is a constant, forwards a value, stores."""
         known: dict[str, int] = {}
         codes = np.full(self._count, -1, np.int64)
         lists = [(stage.nodes, stage.names) for stage in self.stages]
@@ -244,8 +246,11 @@ class RecordedLineage(GraphLineage):
         for numbers, names in (*lists, own):
             codes[list(numbers)] = [known.setdefault(name, len(known)) for name in names]
         are_constants = np.array([*(is_constant(name) for name in known), False], np.bool_)
-        forward = np.array([*(name in _FORWARDING for name in known), False], np.bool_)
-        return codes, are_constants[codes], forward[codes]
+        forward, store = (
+            np.array([*(name in some for name in known), False], np.bool_)
+            for some in (_FORWARDING, _STORES)
+        )
+        return codes, are_constants[codes], forward[codes], store[codes]
 
     @cached_property
     def _described(self) -> Described:

@@ -24,6 +24,10 @@ _BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries "
     "function-boundary-type-conversion=identity-layout-map}"
 )
+_VECTORISED = (
+    "func.func(convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=8}),"
+    "canonicalize,cse"
+)
 
 
 class PlantedProgram(NamedTuple):
@@ -322,6 +326,109 @@ def _parallel(chance: random.Random, count: int) -> PlantedProgram:
     return to.program()
 
 
+def _named(chance: random.Random, count: int) -> PlantedProgram:
+    """Named operations of linalg: a convolution or a pooling, products, maps, reductions, pads."""
+    to = _Writer(chance)
+    image, batch, rows = "tensor<1x8x8x4xf32>", "tensor<2x8x8xf32>", "tensor<2x8xf32>"
+    for number in range(count):
+        to.add(
+            f"func.func @named{number}(%x: tensor<1x10x10x4xf32>, %w: tensor<3x3x4x4xf32>, "
+            f"%a: {batch}, %b: {batch}) -> ({image}, {batch}, {rows}) {{"
+        )
+        first, window = to.value(), to.value()
+        if chance.random() < 0.5:
+            given = ("conv_2d_nhwc_hwcf", "%w", "tensor<3x3x4x4xf32>")
+        else:
+            to.add(f"{window} = tensor.empty() : tensor<3x3xf32>")
+            given = ("pooling_nhwc_max", window, "tensor<3x3xf32>")
+        name, operand, kind = given
+        to.add(
+            f"{first} = linalg.{name} ins(%x, {operand} : tensor<1x10x10x4xf32>, {kind}) "
+            f"outs({_filled(to, image)} : {image}) -> {image}"
+        )
+        product, mapped, element, init = (to.value() for _ in range(4))
+        to.add(
+            f"{product} = linalg.batch_matmul ins(%a, %b : {batch}, {batch}) "
+            f"outs({_filled(to, batch)} : {batch}) -> {batch}"
+        )
+        to.add(
+            f"{mapped} = linalg.map ins({product} : {batch}) outs(%b : {batch}) "
+            f"({element}: f32, {init}: f32) {{"
+        )
+        to.add(f"linalg.yield {to.operations(element, chance.randint(1, 3))} : f32\n}}")
+        reduced, each, sum_ = (to.value() for _ in range(3))
+        to.add(
+            f"{reduced} = linalg.reduce ins({mapped} : {batch}) outs({_filled(to, rows)} : {rows}) "
+            f"dimensions = [2] ({each}: f32, {sum_}: f32) {{"
+        )
+        joined, changed = to.value(), to.operations(each, 1)
+        to.add(f"{joined} = arith.addf {changed}, {sum_} : f32")
+        to.add(f"linalg.yield {joined} : f32\n}}")
+        to.add(f"return {first}, {mapped}, {reduced} : {image}, {batch}, {rows}\n}}")
+    return to.program()
+
+
+def _filled(to: _Writer, kind: str) -> str:
+    """Write a tensor that is filled with a constant of its own; return its value."""
+    plant, empty, filled = to.constant(), to.value(), to.value()
+    to.add(f"{empty} = tensor.empty() : {kind}")
+    to.add(f"{filled} = linalg.fill ins({plant} : f32) outs({empty} : {kind}) -> {kind}")
+    return filled
+
+
+def _control(chance: random.Random, count: int) -> PlantedProgram:
+    """Loops with conditions, nested branches, switches, and a variable in memory."""
+    to = _Writer(chance)
+    for number in range(count):
+        to.add(f"func.func @control{number}(%x: f32, %c: i1, %n: index) -> f32 {{")
+        to.add("%variable = memref.alloca() : memref<f32>")
+        to.add(f"memref.store {to.constant()}, %variable[] : memref<f32>")
+        value = "%x"
+        for _ in range(chance.randint(2, 4)):
+            value = chance.choice((_while, _nested, _switch, _variable))(to, value)
+        to.add(f"return {value} : f32\n}}")
+    return to.program()
+
+
+def _while(to: _Writer, value: str) -> str:
+    result, before, after, flag = (to.value() for _ in range(4))
+    to.add(f"{result} = scf.while ({before} = {value}) : (f32) -> f32 {{")
+    to.add(f"{flag} = arith.cmpf olt, {before}, {to.constant()} : f32")
+    to.add(f"scf.condition({flag}) {to.operations(before, 1)} : f32\n}} do {{")
+    to.add(f"^bb0({after}: f32):")
+    to.add(f"scf.yield {to.operations(after, to.chance.randint(1, 2))} : f32\n}}")
+    return result
+
+
+def _nested(to: _Writer, value: str) -> str:
+    result, inner, flag = (to.value() for _ in range(3))
+    to.add(f"{flag} = arith.cmpf ogt, {value}, {to.constant()} : f32")
+    to.add(f"{result} = scf.if %c -> f32 {{\n{inner} = scf.if {flag} -> f32 {{")
+    to.add(f"scf.yield {to.operations(value, 1)} : f32\n}} else {{\nscf.yield {value} : f32\n}}")
+    to.add(f"scf.yield {inner} : f32\n}} else {{")
+    to.add(f"scf.yield {to.operations(value, 1)} : f32\n}}")
+    return result
+
+
+def _switch(to: _Writer, value: str) -> str:
+    result = to.value()
+    to.add(f"{result} = scf.index_switch %n -> f32")
+    for label in ("case 2", "case 5"):
+        to.add(f"{label} {{")
+        to.add(f"scf.yield {to.operations(value, 1)} : f32\n}}")
+    to.add(f"default {{\nscf.yield {value} : f32\n}}")
+    return result
+
+
+def _variable(to: _Writer, value: str) -> str:
+    loaded, joined = to.value(), to.value()
+    to.add(f"{loaded} = memref.load %variable[] : memref<f32>")
+    to.add(f"{joined} = arith.addf {loaded}, {value} : f32")
+    result = to.operations(joined, 1)
+    to.add(f"memref.store {result}, %variable[] : memref<f32>")
+    return result
+
+
 TENSORS = Kind("tensors", _tensors, "")
 KINDS = (
     Kind(
@@ -398,5 +505,21 @@ KINDS = (
         "async: outlined",
         _parallel,
         "async-parallel-for,canonicalize,cse",
+    ),
+    Kind(
+        "named: generalised, vectorised",
+        _named,
+        f"func.func(linalg-generalize-named-ops),{_BUFFERIZE},{_VECTORISED}",
+    ),
+    Kind(
+        "named: fused, vectorised",
+        _named,
+        "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops),"
+        f"{_BUFFERIZE},{_VECTORISED}",
+    ),
+    Kind(
+        "control: memory to values, blocks to LLVM",
+        _control,
+        f"canonicalize,control-flow-sink,mem2reg,sccp,canonicalize,cse,{_TO_LLVM}",
     ),
 )

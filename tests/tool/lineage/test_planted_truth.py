@@ -16,7 +16,12 @@ from tests.fakes.lineage.planted_truth import Locations
 BUILDS = ("pypi",)
 SEEDS = (1, 2)
 # The least recall of --exact and of all evidence, where each operation has its own location.
-RECALL: dict[str, tuple[float, float]] = {}
+# FoldScalarOrSplatConstant makes constants anew: only locations and values show of which. mem2reg
+# gives constants to operations that loaded them.
+RECALL = {
+    "named: fused, vectorised": (0.5, 0.95),
+    "control: memory to values, blocks to LLVM": (0.9, 0.9),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

@@ -117,8 +117,8 @@ def _of_environment(python: Path) -> list[Subject]:
     found = sorted(_packaged(python, _find_in(python)), key=lambda each: each.name)
     if not found:
         raise LaunchError(
-            f"The environment of {str(python)!r} has no package with MLIR: install one "
-            "(pip install triton, jax, torch-mlir or iree-base-compiler)."
+            f"The environment of {str(python)!r} has no package for which the doctor has an input "
+            "(triton, jaxlib, torch_mlir, iree): record a program that uses another package."
         )
     return found
 

@@ -18,7 +18,13 @@ from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.launch_options import LaunchOptions
-from actiondbg.process.program_run import ProgramRun, awaited_files
+from actiondbg.process.process_status import process_status, waits_for_thread, work_of
+from actiondbg.process.program_run import (
+    SAMPLE_SECONDS,
+    FollowedProcess,
+    ProgramRun,
+    awaited_files,
+)
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
@@ -32,10 +38,16 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 R = TypeVar("R", bound=protocol.Message)
 
-_SAMPLE_SECONDS = 0.25  # between two looks at what a process of a program does
-
 RunState = Literal["running", "stopped", "exited"]
 State = Literal["not-running", "running", "stopped", "exited"]  # of a session
+
+
+_IDLE_SAMPLES = 20  # before forks may hold up the tool
+_STUCK_SAMPLES = 60  # some libraries wait with a limit of time, again and again
+_LOST_THREADS = (
+    "A fork took the place of the tool when it went back, and has only one of its threads: it "
+    "waited for another, or missed it. run starts the tool again."
+)
 
 
 def _not_replayed(why: str) -> NoAnswer:
@@ -81,6 +93,11 @@ class Execution:
         self._no_origin: str | None = None
         self._unrepeatable: str | None = None  # why another run may differ
         self._client: Client | None = None
+        self._record: FollowedProcess | None = None  # while another process has its turn
+        self._sent: list[protocol.WireBreakpoint] = []  # to the agent, before that
+        self._stuck = 0  # samples in a wait for a lost thread
+        self._samples = 0  # without a message, while it runs
+        self._lost_threads = False  # whether a fork has replaced a process with several threads
         self._running = True
         self._resumed: int | None = None
         self._interrupt_wanted = False
@@ -102,6 +119,11 @@ class Execution:
         if self._running:
             return "running"
         return "exited" if self.stop and self.stop.when == "exit" else "stopped"
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the tool was resumed after its hello."""
+        return self._resumed is not None
 
     @property
     def has_origin(self) -> bool:
@@ -245,6 +267,8 @@ class Execution:
             ToolGone: the fork ended.
         """
         with self._held, self._held.blocked():
+            status = process_status(self.pid)
+            self._lost_threads |= status is not None and status.threads > 1
             pid, hello = fork.pid, fork.hello
             client, pidfd = fork.hand_over()
             if self._process.give_way(self._client):
@@ -388,12 +412,14 @@ class Execution:
             self._take(self._client, self._resumed)
 
     def _connect(self) -> None:
-        connection = self._listener.accept(self._process.pidfd, self._held)
-        if connection is None:
-            raise ConnectionEnded
         if self._program is None:
+            connection = self._listener.accept(self._process.pidfd, self._held)
             self._listener.close()
         else:
+            connection = self._program.accept(self._held)
+        if connection is None:
+            raise ConnectionEnded
+        if self._program is not None:
             self._process = self._program.follow(connection)
         self._client = Client(connection, self._process.pidfd, self._held)
 
@@ -425,9 +451,9 @@ class Execution:
     def _take(self, client: Client, resumed: int) -> None:
         """Receive a message after a resume."""
         try:
-            incoming = client.receive(None if self._program is None else _SAMPLE_SECONDS)
+            incoming = client.receive(None if self._program is None else SAMPLE_SECONDS)
         except TimeoutError:
-            self._release_waiting()
+            self._look_at_others()
             return
         if incoming.method is None:
             try:
@@ -436,6 +462,7 @@ class Execution:
                 self._running = False
                 raise
             return
+        self._samples = 0
         message = decode_notification(incoming)
         if isinstance(message, protocol.Stopped):
             self._crashed = None  # the tool has recovered
@@ -451,11 +478,105 @@ class Execution:
         elif not self._record_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")
 
-    def _release_waiting(self) -> None:
-        """Let other processes of the program run on, if the tool may wait for them."""
-        released = self._program.release_waiting() if self._program is not None else None
+    def _look_at_others(self) -> None:
+        """Let other processes of the program run on, if the tool may wait for them.
+
+        A fork that waits for a thread which it does not have is ended.
+        """
+        is_stuck = self._lost_threads and waits_for_thread(self.pid)
+        self._stuck = self._stuck + 1 if is_stuck else 0
+        if self._stuck >= _STUCK_SAMPLES:
+            self.kill()
+            return
+        self._samples += 1
+        if self._samples % _IDLE_SAMPLES == 0:
+            self._free_files(awaited_files(self.pid))
+        released = self._program.look() if self._program is not None else None
         if released is not None:
             self._messages.append(released)
+
+    # --- turns ---
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the agent has sent something, or the process has ended; see ``Suspended``."""
+        return self._client is not None and self._client.has_news
+
+    def suspend(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
+        """Run on while another process of the program has its turn.
+
+        Args:
+            breakpoints: those of the agent now.
+        """
+        if self._program is None or self._program.current is None:
+            return
+        self._record, self._sent = self._program.current, breakpoints
+        if (child := self._program.next_waiting) is not None:
+            # The process may close the others meanwhile.
+            self._free_files(awaited_files(self.pid, standard=True), awaited_files(child))
+        self._program.suspended.append(self)
+
+    def take_turn(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
+        """Be the current process of the program again, while it runs.
+
+        Args:
+            breakpoints: for the agent, if they changed meanwhile.
+        """
+        if self._program is None or self._record is None:
+            return
+        self._program.suspended.remove(self)
+        self._program.turn_to(self._record)
+        if self._client is not None and breakpoints != self._sent:
+            with contextlib.suppress(ConnectionEnded):
+                self._client.send(protocol.SetBreakpoints(breakpoints=breakpoints))
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether actions were skipped, or the IR edited: a replay of its parent does not."""
+        asked = self.branches.request()
+        return bool(asked.ordinals or asked.rules or asked.edits)
+
+    def keep_child(self, child: str) -> None:
+        """Lose the past, in which the parent would start a child again that was changed."""
+        self._close_past(f"{child}, which it started, ran with changes and would run without them")
+
+    def leave(self) -> None:
+        """Let the process run on unobserved; see ``Suspended``."""
+        self.release()
+        if not isinstance(self._process, ProgramRun):
+            os.close(self._process.pidfd)
+        self._close()
+
+    def check_childless(self) -> None:
+        """Raise NoAnswer while a child that is debugged runs: it may wait for this process."""
+        child = self._program.child_of_current() if self._program is not None else None
+        if child is not None and self._program is not None and self._program.current is not None:
+            raise NoAnswer(
+                f"{self._program.current.name} cannot go back while {child.name} runs, which it "
+                f"has started: continue to the end of {child.name} first."
+            )
+
+    def _free_files(
+        self, own: set[tuple[int, int]], awaited: set[tuple[int, int]] | None = None
+    ) -> None:
+        """End forks that have files open for whose end another process may wait.
+
+        Args:
+            own: the files that this process has open itself.
+            awaited: the files of the other process; None if it is unknown.
+        """
+        work = work_of(self.pid, with_children=False)
+        if not self.has_origin or work is None or work.is_running:
+            return
+        own = own | awaited_files(os.getpid())
+        for one in self.frozen():
+            files = awaited_files(one.tool.pid) - own
+            if not (files if awaited is None else files & awaited):
+                continue
+            if one.tool is self._origin:
+                self._close_past("its beginning had a file open for whose end a process waited")
+            else:
+                self.checkpoints.drop(one)
 
     def _timeline(self) -> tuple[int, list[int]]:
         return self.branches.current.number, self.branches.ordinals()
@@ -569,6 +690,8 @@ class Execution:
             actions = self._exited.actions if self._exited else None
             self._program.note_end(status, actions)
         stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
+        if self._lost_threads and stop.reason != "exited":
+            self._messages.append(_LOST_THREADS)
         if self._program is not None:
             stop = self._program.named_end(stop)
         last = self._crashed or self._exited

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,11 @@ _HALTED = {
 _INFO = struct.Struct("=QQ11Ii")
 _GET_INFO = 3 << 30 | _INFO.size << 16 | 0xFF << 8 | 11
 _INFO_EXIT = 1 << 3
+
+
+# futex(2): its number, and its operations on a futex of one process.
+_FUTEX = {"x86_64": 202, "aarch64": 98}
+_FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK = 0x80, 0x89, 0x100
 
 
 class ProcessStatus(msgspec.Struct, kw_only=True, frozen=True):
@@ -96,6 +102,22 @@ def _status_of_pidfd(pidfd: int) -> int | None:
     return None
 
 
+def waits_for_thread(pid: int) -> bool:
+    """Whether a process with one thread waits for another thread, which a fork does not have.
+
+    False where the system does not report for what the process waits.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        # proc(5): the number of the system call, and its arguments. A private futex is of this
+        # process alone.
+        number, _, operation, *_ = Path(f"/proc/{pid}/syscall").read_text().split()
+        is_wait = int(operation, 16) & ~_FUTEX_CLOCK in (_FUTEX_WAIT, _FUTEX_WAIT_BITSET)
+        if int(number) == _FUTEX.get(os.uname().machine) and is_wait:
+            status = process_status(pid)
+            return status is not None and status.threads == 1 and status.halted is None
+    return False
+
+
 def processor_seconds(pid: int) -> float:
     """Return the processor time of a process and of its children that have ended, or 0."""
     with contextlib.suppress(OSError, ValueError, IndexError):
@@ -154,8 +176,18 @@ class Work(NamedTuple):
     is_running: bool
 
 
-def work_of(pid: int) -> Work | None:
-    """Return the work of a process and its descendants; None if the process has ended."""
+def ancestors_of(pid: int) -> Iterator[int]:
+    """List the parent of a process, its parent, and so on."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        while pid > 1:
+            # proc(5): field 4 is the parent; 2, in (), may hold any text.
+            text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+            pid = int(text.rpartition(")")[2].split()[1])
+            yield pid
+
+
+def work_of(pid: int, *, with_children: bool) -> Work | None:
+    """Return the work of a process, and of its descendants; None if the process has ended."""
     times: dict[int, int] = {}
     is_running = False
     left = [pid]
@@ -166,5 +198,6 @@ def work_of(pid: int) -> Work | None:
                 fields = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()
                 times[each] = times.get(each, 0) + int(fields[11]) + int(fields[12])
                 is_running |= fields[0] not in "SZX"
-                left += map(int, (task / "children").read_text().split())
+                if with_children:
+                    left += map(int, (task / "children").read_text().split())
     return Work(times, is_running) if pid in times else None

@@ -10,21 +10,57 @@ import stat
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
 from actiondbg import protocol
 from actiondbg.process.descendant import Descendant, StandIn
-from actiondbg.process.process_status import Work, shared_outputs, work_of
+from actiondbg.process.process_status import (
+    Work,
+    ancestors_of,
+    process_status,
+    shared_outputs,
+    work_of,
+)
 from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
 from actiondbg.protocol.client import Client, encode_request
 from actiondbg.support.counts import plural
+from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.seen_programs import SeenPrograms
 
 _SHOWN = 60  # characters of a command line in a message
-_IDLE_SAMPLES = 4  # without work, before other processes need not wait any longer
+SAMPLE_SECONDS = 0.05  # between two looks at what a process of a program does
+# Samples without work, before another process has its turn: a child that the process waits for
+# delays it, while any other process is observed only if it waits for its turn.
+_IDLE_SAMPLES = 20
+_CHILD_SAMPLES = 2
+
+
+class Suspended(Protocol):
+    """The run of a process while another process of its program has the turn."""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether its agent has sent something, or it has ended."""
+        ...
+
+    def leave(self) -> None:
+        """Let the process run on unobserved."""
+        ...
+
+
+class OtherTurn(Exception):
+    """Another process of the program has its turn, while the followed one runs.
+
+    Args:
+        suspended: the run of that process; None for one that has just connected.
+    """
+
+    def __init__(self, suspended: Suspended | None) -> None:
+        super().__init__()
+        self.suspended = suspended
 
 
 @dataclass
@@ -60,8 +96,11 @@ class ProgramRun:
 
     Attributes:
         processes: those that were followed, in their order.
-        is_tool: whether the followed process is the program itself.
+        current: the one that is debugged; None before the first.
+        is_tool: whether that is the program itself.
         shared: which of stdout and stderr it shares with the process that has started it.
+        suspended: the runs of other processes that were followed and have not ended, the newest
+            last.
     """
 
     def __init__(
@@ -71,85 +110,141 @@ class ProgramRun:
         self.pidfd = process.pidfd
         self.listener = listener
         self.processes: list[FollowedProcess] = []
-        self.is_tool = False
-        self.shared: list[int] = []
+        self.current: FollowedProcess | None = None
+        self.suspended: list[Suspended] = []
         self._process = process
         self._seen = seen
         self._follow = follow
         self._status: int | None = None
+        self._own: str | None = None  # the name of the program's own process
+        self._shared: dict[str, list[int]] = {}
+        self._waiting: list[socket.socket] = []  # processes that wait for their turn
         self._released: list[socket.socket] = []
-        self._stand_in: StandIn | None = None
+        self._stand_ins: dict[str, StandIn] = {}
         self._work: Work | None = None
-        self._idle = 0
+        self._idle = self._waited = 0
 
     @property
     def is_open(self) -> bool:
         """Whether the program runs, or has ended by itself without a report of that."""
         return self._status is None
 
+    @property
+    def is_tool(self) -> bool:
+        return self.current is not None and self.current.name == self._own
+
+    @property
+    def shared(self) -> list[int]:
+        return self._shared[self.current.name] if self.current else []
+
+    def accept(self, held: HeldInterrupts) -> socket.socket | None:
+        """Wait for a process to connect; return None if the program ends first."""
+        if self._waiting:
+            return self._waiting.pop(0)
+        return self.listener.accept(self.pidfd, held)
+
     def follow(self, connection: socket.socket) -> ToolProcess:
         """Return the process that has connected."""
         pid, _ = peer_of(connection)
-        self._work, self._idle = None, 0
         record = FollowedProcess(f"p{len(self.processes)}", pid, _command_of(pid))
         self.processes.append(record)
-        self.is_tool = pid == self.pid
-        self.shared = [] if self.is_tool else shared_outputs(pid)
-        return self if self.is_tool else Descendant(self, pid)
+        if pid == self.pid:
+            self._own = record.name
+        self._shared[record.name] = [] if pid == self.pid else shared_outputs(pid)
+        self.turn_to(record)
+        return self if pid == self.pid else Descendant(self, pid)
 
-    def release_waiting(self) -> str | None:
-        """Let the processes that wait for their turn run unobserved, if the followed one is idle.
+    def turn_to(self, record: FollowedProcess) -> None:
+        """Make a followed process the current one."""
+        self.current = record
+        self._work, self._idle, self._waited = None, 0, 0
 
-        The workers of a pool wait for each other: the one that is followed may get its next task
-        only when another has ended its own.
+    def look(self) -> str | None:
+        """Look whether other processes need their turn, while the followed one runs.
+
+        A process may wait for a child, for the followed process that runs no action, or for others:
+        the workers of a pool get a task only when another has ended its own.
 
         Returns:
-            Which processes, in a sentence; None if there are none.
+            Which processes run on unobserved from now on, in a sentence; None if there are none.
+
+        Raises:
+            OtherTurn: another process has its turn.
         """
-        work = work_of(self.processes[-1].pid)
+        if not self.is_open:
+            return None  # a fork runs on after the end of the program
+        while (connection := self.listener.accept_pending()) is not None:
+            self._waiting.append(connection)
+        news = next((one for one in self.suspended if one.has_news), None)
+        if self.current is None or not (self._waiting or news):
+            self._work, self._idle, self._waited = None, 0, 0
+            return None
+        work = work_of(self.current.pid, with_children=news is not None)
         is_idle = work is not None and not work.is_running and work == self._work
         self._work, self._idle = work, self._idle + 1 if is_idle else 0
-        if self._idle < _IDLE_SAMPLES:
-            return None
+        self._waited += 1
+        if news is not None and self._idle >= _CHILD_SAMPLES:
+            raise OtherTurn(news)
+        is_waiting = self._idle >= _CHILD_SAMPLES or self._waited >= _IDLE_SAMPLES
+        if is_waiting and self._find_child():
+            raise OtherTurn(None)
+        return self._release_waiting() if self._idle >= _IDLE_SAMPLES else None
+
+    def _find_child(self) -> bool:
+        """Put a waiting child of a followed process first; return whether there is one."""
+        followed = {one.pid for one in self.processes if one.state == "alive"}
+        for connection in self._waiting:
+            if followed.intersection(ancestors_of(peer_of(connection)[0])):
+                self._waiting.remove(connection)
+                self._waiting.insert(0, connection)
+                return True
+        return False
+
+    def _release_waiting(self) -> str | None:
+        """Let the processes that wait for their turn run unobserved."""
         names: list[str] = []
-        while (connection := self.listener.accept_pending()) is not None:
+        for connection in self._waiting:
             # Without breakpoints it stops nowhere; its connection is open as long as it runs.
             connection.sendall(encode_request(protocol.Resume(control="continue"), 1))
             self._released.append(connection)
             pid, _ = peer_of(connection)
             command = textwrap.shorten(" ".join(_command_of(pid)), _SHOWN, placeholder=" ...")
             names.append(f"{pid} ({command})")
-        if not names:
+        self._waiting.clear()
+        if not names or self.current is None:
             return None
         which = plural("Process", len(names))
         return (
-            f"{which} {', '.join(names)} may run on unobserved: {self.processes[-1].name} ran "
+            f"{which} {', '.join(names)} may run on unobserved: {self.current.name} ran "
             "no action meanwhile, and may have waited for this."
         )
 
     def report_unobserved(self) -> str | None:
-        """Report processes that a debugged one has started since, and that ran unobserved."""
+        """Report forks of debugged processes since, and programs that one became: unobserved."""
         found = self._seen.new_unobserved()
         if found is None:
             return None
-        return f"{found}, started by a debugged process: --follow NAME debugs one instead."
+        return (
+            f"{found}, as a fork of a debugged process, or as the program that it became by exec: "
+            "--follow NAME debugs the latter instead."
+        )
 
     def has_become_another(self) -> bool:
         """Return whether the followed process became a program that runs on unobserved."""
-        return bool(self.processes) and self._seen.has_become_another(self.processes[-1].pid)
+        return self.current is not None and self._seen.has_become_another(self.current.pid)
 
     def note_end(self, status: int, actions: int | None) -> None:
         """Record the end of the followed process, which may be the whole program."""
         if self.is_tool and self.is_waiting:
             self.go_on(status)
             self.end(kill=False)
-        if self.processes and self.processes[-1].state == "alive":
-            last = self.processes[-1]
+        if self.current is not None and self.current.state == "alive":
+            last = self.current
             last.state, last.status, last.actions = "exited", status, actions
 
     def named(self, stop: Stop) -> Stop:
         """Return a stop with the name of its process."""
-        name = self.processes[-1].name
+        name = self.current.name if self.current else None
         return msgspec.structs.replace(stop, process=name, processes=len(self.processes))
 
     def named_end(self, stop: Stop) -> Stop:
@@ -173,7 +268,7 @@ class ProgramRun:
         which = f" that matches {self._follow!r}" if self._follow else ""
         ended = f"The program ended with status {status}"
         if why := self._seen.explain():
-            return f"{ended}, and no process of it{which} made an MLIR context: {why}."
+            return f"{ended}, and no MLIR context of it{which} was observed: {why}."
         advice = (
             "'actiondbg doctor TOOL' reports whether the tool that it starts can be debugged, "
             "unless it is started without the agent's LD_PRELOAD, as by env -i."
@@ -187,18 +282,34 @@ class ProgramRun:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for a process whose place a fork has taken."""
-        return self._stand_in is not None
+        """Whether it waits for a process whose place a fork has taken: the current one."""
+        return self.current is not None and self.current.name in self._stand_ins
+
+    @property
+    def next_waiting(self) -> int | None:
+        """The pid of the process whose turn is next; None if none waits."""
+        return peer_of(self._waiting[0])[0] if self._waiting else None
+
+    def child_of_current(self) -> FollowedProcess | None:
+        """Return a followed process that the current one has started, and that runs."""
+        for one in self.processes:
+            status = process_status(one.pid) if one.state == "alive" else None
+            is_running = status is not None and status.halted != "ended"
+            if is_running and self.current and self.current.pid in ancestors_of(one.pid):
+                return one
+        return None
 
     def note_fork(self, pid: int) -> None:
         """Record that a fork has taken the place of the followed process."""
         self._seen.new_unobserved()  # on its way, where the process had started them, too
-        last = self.processes[-1]
-        last.pid, last.state, last.status, last.actions = pid, "alive", None, None
+        if self.current is not None:
+            last = self.current
+            last.pid, last.state, last.status, last.actions = pid, "alive", None, None
 
     def wait_for_fork(self, stand_in: StandIn) -> None:
-        """Keep a process until the fork that took its place has ended."""
-        self._stand_in = stand_in
+        """Keep the current process until the fork that took its place has ended."""
+        if self.current is not None:
+            self._stand_ins[self.current.name] = stand_in
 
     def go_on(self, status: int | None) -> None:
         """Let the program go on after the end of the followed process, a fork.
@@ -206,9 +317,8 @@ class ProgramRun:
         Args:
             status: the exit status of the fork, negative for a signal.
         """
-        stand_in, self._stand_in = self._stand_in, None
-        if stand_in is not None:
-            stand_in.end(status or 0)
+        if self.current is not None and self.current.name in self._stand_ins:
+            self._stand_ins.pop(self.current.name).end(status or 0)
 
     def give_way(self, client: Client | None) -> bool:
         """Let a fork of the program itself, which is the tool, take its place."""
@@ -221,21 +331,30 @@ class ProgramRun:
         """Wait for the end of the program; see ``ToolProcess``."""
         if self._status is None:
             self._status = self._process.end(kill)
-            self.go_on(-signal.SIGKILL)
+            while self._stand_ins:
+                self._stand_ins.popitem()[1].end(-signal.SIGKILL)
             self.listener.close()
-            for connection in self._released:
+            while self.suspended:
+                self.suspended.pop().leave()
+            for connection in (*self._released, *self._waiting):
                 connection.close()
         return self._status
 
 
-def awaited_files(pid: int) -> set[tuple[int, int]]:
+def awaited_files(pid: int, *, standard: bool = False) -> set[tuple[int, int]]:
     """Return the files of a process whose closing others may wait for, by device and inode.
 
     These are pipes, FIFOs, and files with a lock that a fork shares.
+
+    Args:
+        pid: of the process.
+        standard: only its standard streams.
     """
     found: set[tuple[int, int]] = set()
     with contextlib.suppress(OSError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            if standard and descriptor.name not in ("0", "1", "2"):
+                continue
             with contextlib.suppress(OSError):
                 file = descriptor.stat()
                 if stat.S_ISFIFO(file.st_mode) or _is_locked(pid, descriptor.name):

@@ -218,6 +218,17 @@ class Client:
         """
         return self._notices.pop(0) if self._notices else self._receive(seconds)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether ``receive`` would not wait: a message has arrived, or the connection ended."""
+        if self._notices or b"\n" in self._buffer:
+            return True
+        try:
+            self._watch.wait(0)
+        except TimeoutError:
+            return False
+        return True
+
     def lose(self, missing: dict[str, str]) -> protocol.Hello:
         """Remove capabilities for the rest of the run, with the reasons.
 

@@ -11,6 +11,7 @@ from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NotStopped, UsageError
 from actiondbg.process.execution import Execution, State, start_execution
 from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.program_run import OtherTurn, Suspended
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.tool_process import is_shared
@@ -160,6 +161,8 @@ class Executions:
         ended.program.go_on(ended.stop.status if ended.stop else None)
         if ended.holds_up():
             ended.release()
+        if ended.program.suspended:
+            return self._take_turn(ended.program.suspended[-1], options)
         following = Execution(ended.program, ended.program.listener, options)
         if not following.wait_for_tool():
             return None
@@ -168,12 +171,41 @@ class Executions:
             self._resources.execution = following
         return following
 
+    def turn(self, turn: OtherTurn, options: LaunchOptions) -> Execution:
+        """Make another process of the program current, while the current one runs on.
+
+        Args:
+            turn: whose turn it is.
+            options: for the agent of a process that has just connected.
+        """
+        current = self.need()
+        current.suspend(options.breakpoints)
+        if turn.suspended is not None:
+            return self._take_turn(turn.suspended, options)
+        if current.program is None:
+            return current
+        with self._held:
+            following = Execution(current.program, current.program.listener, options)
+            self._resources.execution = following
+        return following
+
+    def _take_turn(self, suspended: Suspended, options: LaunchOptions) -> Execution:
+        assert isinstance(suspended, Execution)
+        with self._held:
+            ended, self._resources.execution = self.current, suspended
+            suspended.take_turn(options.breakpoints)
+            if ended is not None and ended.state == "exited":
+                if ended.is_changed and ended.stop is not None and ended.stop.process is not None:
+                    suspended.keep_child(ended.stop.process)
+                ended.release()
+        return suspended
+
     def why_not_beside(self) -> str | None:
         """Return why no other process of the tool can be started; None if one can."""
         current = self.current.program if self.current else None
-        if current is not None and not current.is_tool:
+        if current is not None and not current.is_tool and current.current is not None:
             return (
-                f"{current.processes[-1].name} cannot be started again without the rest of the "
+                f"{current.current.name} cannot be started again without the rest of the "
                 "program: run starts all of it."
             )
         if isinstance(self.program, WaitingProgram):

@@ -9,7 +9,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.process.execution import Execution
-from actiondbg.process.program_run import FollowedProcess
+from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.program_run import FollowedProcess, OtherTurn
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import actions_at
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
@@ -45,16 +46,26 @@ class ProcessFollower:
 
     def follow(self, ended: Stop) -> Stop:
         """Debug the next process of the program; return the end if there is none."""
-        rules = self._skips.rules
-        resume = protocol.Resume(control="continue")
-        options = self._options.launch(resume, self._breakpoints.all(), rules.at_start())
         last = self._executions.need()
-        execution = self._executions.follow(options)
+        execution = self._executions.follow(self._at_start())
         if execution is None:
             last.stop = end_of_program(ended, last)
             return last.stop
+        return self._begin(execution)
+
+    def turn(self, turn: OtherTurn) -> Stop:
+        """Debug another process of the program, while the current one runs on."""
+        return self._begin(self._executions.turn(turn, self._at_start()))
+
+    def _at_start(self) -> LaunchOptions:
+        resume = protocol.Resume(control="continue")
+        skips = self._skips.rules.at_start()
+        return self._options.launch(resume, self._breakpoints.all(), skips)
+
+    def _begin(self, execution: Execution) -> Stop:
         self._on_next()
-        rules.begin_run(execution)
+        if not execution.has_begun:
+            self._skips.rules.begin_run(execution)
         return execution.wait()
 
 

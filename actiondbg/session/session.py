@@ -188,6 +188,7 @@ class Session(Closeable):
                 self.observers.notify,
             ],
             follow=follower.follow,
+            turn=follower.turn,
         )
         self._updates = updates
         self._follower = follower

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 from collections.abc import Callable
 
+from actiondbg.process.program_run import OtherTurn
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 
@@ -24,6 +26,7 @@ class StopUpdates:
         updates: called with the stop, in this order; each returns the stop for the next one.
         follow: called when a tool has ended and the program that started it runs on; returns the
             stop of the next process of the program, or the end.
+        turn: called when another process of the program has its turn; likewise.
     """
 
     def __init__(
@@ -32,9 +35,11 @@ class StopUpdates:
         resuming: list[Resuming],
         updates: list[Update],
         follow: Update,
+        turn: Callable[[OtherTurn], Stop],
     ) -> None:
         self._executions = executions
         self._follow = follow
+        self._turn = turn
         self._resuming = resuming
         self._updates = updates
 
@@ -49,12 +54,20 @@ class StopUpdates:
         """
         for each in self._resuming:
             each()
-        stop = wait()
+        stop = self._wait(wait)
         while stop.status in _NO_ERROR and self._executions.need().goes_on:
-            stop = self._follow(stop)
+            stop = self._wait(functools.partial(self._follow, stop))
         for update in self._updates:
             stop = update(stop)
         return stop
+
+    def _wait(self, wait: Callable[[], Stop]) -> Stop:
+        """Wait for a stop of the process that has its turn."""
+        while True:
+            try:
+                return wait()
+            except OtherTurn as turn:
+                wait = functools.partial(self._turn, turn)
 
 
 class InnerStops:

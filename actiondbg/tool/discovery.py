@@ -9,11 +9,12 @@ from actiondbg.errors import LaunchError
 from actiondbg.tool.identification.executable import locate, read_executable
 from actiondbg.tool.identification.loaded_libraries import LoadedLibraries
 from actiondbg.tool.identification.mlir_object import (
-    Symbols,
+    UNUSABLE,
     abi_checks,
     build_id_of,
     find_mlir_object,
     llvm_version,
+    symbols_of,
 )
 
 
@@ -74,11 +75,10 @@ def find_tool(name: str) -> Tool:
         if found is None:
             return _program(path)
         libmlir, symbols = found
-        if symbols is Symbols.STRIPPED:
-            raise LaunchError(
-                f"{str(libmlir)!r} is stripped of the names of MLIR's functions, which the agent "
-                "needs: use a build that keeps .symtab (without strip and -s)."
-            )
+    else:
+        symbols = symbols_of(libmlir)
+    if symbols in UNUSABLE:
+        raise LaunchError(f"{str(libmlir)!r} {UNUSABLE[symbols]}.")
     return Tool(path, libmlir, build_id_of(libmlir), libllvm)
 
 

@@ -8,8 +8,10 @@ import textwrap
 from pathlib import Path
 
 from actiondbg.support.counts import plural
+from actiondbg.support.executables import which
 from actiondbg.tool.agent_environment import SEEN
-from actiondbg.tool.identification.mlir_object import Symbols, symbols_of
+from actiondbg.tool.elf import read_elf
+from actiondbg.tool.identification.mlir_object import UNUSABLE, Symbols, symbols_of
 
 _SHOWN = 3  # processes or programs in a message
 _WIDTH = 60  # characters of a command line in a message
@@ -38,16 +40,15 @@ class SeenPrograms:
 
     def explain(self) -> str | None:
         """Return why nothing was observed, and what to do, in a clause; None if it is unknown."""
-        ran, lost = (list(dict.fromkeys(self._noted(kind))) for kind in ("ran", "lost"))
-        if stripped := [repr(path) for path in ran if _is_stripped(path)]:
+        for kind, verb in (("ran", "ran"), ("loaded", "loaded")):
+            for symbols, advice in UNUSABLE.items():
+                paths = dict.fromkeys(self._noted(kind))
+                if found := [repr(path) for path in paths if _symbols_of(path) is symbols]:
+                    return f"it {verb} {_listed(found)}, which {advice}"
+        if lost := [repr(path) for path in dict.fromkeys(self._noted("lost")) if _may_run(path)]:
             return (
-                f"it ran {_listed(stripped)}, where MLIR is stripped: neither symbol table has the "
-                "names of MLIR's functions, so that only a build that keeps .symtab can be debugged"
-            )
-        if lost:
-            return (
-                f"it started {_listed([*map(repr, lost)])} without the agent: keep LD_PRELOAD in "
-                "the environment of what the program starts, or debug this tool itself"
+                f"it started {_listed(lost)} without the agent: keep LD_PRELOAD in the environment "
+                "of what the program starts, or debug this tool itself"
             )
         return None
 
@@ -80,11 +81,20 @@ class SeenPrograms:
         return []
 
 
-def _is_stripped(path: str) -> bool:
+def _symbols_of(path: str) -> Symbols:
     with contextlib.suppress(OSError, ValueError):
         program = Path(path)
-        return program.stat().st_size >= _SMALLEST and symbols_of(program) is Symbols.STRIPPED
-    return False
+        if program.stat().st_size >= _SMALLEST:
+            return symbols_of(program)
+    return Symbols.ABSENT
+
+
+def _may_run(path: str) -> bool:
+    """Whether a program may use MLIR, or start one that does: no static program without MLIR."""
+    with contextlib.suppress(OSError, ValueError):
+        elf = read_elf(Path(which(path) or path))
+        return elf is None or elf.interpreted or _symbols_of(path) is not Symbols.ABSENT
+    return True
 
 
 def _listed(names: list[str]) -> str:

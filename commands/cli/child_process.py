@@ -32,7 +32,7 @@ def without_context(done: RecordedRun) -> str:
     if done.is_program:
         which = "" if done.follow is None else f" that matches {done.follow!r}"
         if done.seen is not None:
-            return f"no process of the program{which} made an MLIR context: {done.seen}"
+            return f"no MLIR context of the program{which} was observed: {done.seen}"
         return (
             f"no process of the program{which} made an MLIR context: 'actiondbg doctor TOOL' "
             "reports whether the tool that it starts can be debugged"

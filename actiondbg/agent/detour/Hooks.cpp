@@ -40,6 +40,9 @@ static const char *const markOfMlir =
     "RKNS_7tracing6ActionE";
 /// Objects with less in memory have no MLIR.
 static constexpr uint64_t leastOfMlir = 1 << 20;
+/// Smaller objects without the names of MLIR are not looked into: most
+/// processes load some.
+static constexpr uint64_t leastOfUnnamed = 8 << 20;
 
 /// Returns the name of a function in a build with checks of list nodes; of
 /// other functions the name itself. The text lives forever.
@@ -174,13 +177,14 @@ private:
   }
 
   void gate(const LoadedObject &object) {
-    if (object.end - object.begin < leastOfMlir || object.path.empty() ||
-        (!object.findExported(markOfMlir).isKnown() &&
-         !object.hasHiddenSymbols()))
+    if (object.end - object.begin < leastOfMlir || object.path.empty())
       return;
+    if (!object.findExported(markOfMlir).isKnown() &&
+        !object.hasHiddenSymbols())
+      return noteLibrary(object);
     Gated one{object, object.find(wanted), {}};
     if (!one.places[mark].isKnown())
-      return;
+      return noteLibrary(object);
     {
       Detours detours(one.object);
       for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
@@ -203,8 +207,15 @@ private:
       Instances::becomeSeveral();
   }
 
+  /// Notes an object that may hold an MLIR whose functions have no names, or
+  /// other ones: the front end looks into its file if nothing was observed.
+  static void noteLibrary(const LoadedObject &object) {
+    if (object.end - object.begin >= leastOfUnnamed)
+      noteLoaded(object.path.c_str());
+  }
+
   void attachOrPass(Gated &one) {
-    if (isChildOfDebugged())
+    if (runsUnobserved())
       return leave(one);
     Instances &instances = Instances::all();
     for (unsigned i = 0; i < instances.count(); ++i)

@@ -235,7 +235,8 @@ void StopLoop::resetCursor() {
 // While the tool runs
 //===----------------------------------------------------------------------===//
 
-/// Refuses a request that arrives while the tool runs.
+/// Refuses a request that arrives while the tool runs. Breakpoints are taken:
+/// they changed at a stop of another process of the program.
 static llvm::json::Value refusal(Envelope envelope) {
   if (!envelope.error)
     envelope.error.emplace(NotStopped, "the tool is running: '" +
@@ -249,6 +250,8 @@ bool StopLoop::readInterrupt() {
     Envelope envelope = Envelope::open(*line);
     if (envelope.isInterrupt())
       result = true;
+    else if (envelope.method == "breakpoints/set" && !envelope.error)
+      connection.send(*answerLine(engine, *line));
     else
       connection.send(refusal(std::move(envelope)));
   }

@@ -36,7 +36,8 @@ static void ignoreInterrupts() {
 void Forks::become(const ForkSettings &settings) {
   role = settings.role;
   titleAsCheckpoint(role == Role::Checkpoint);
-  noteDebugged(/*isReplay=*/role == Role::Replica || role == Role::Trial);
+  // A tool replays until it takes the place of the one before: see settle().
+  noteDebugged(/*isReplay=*/role != Role::Checkpoint);
   connection.abandon();
   if (role == Role::Replica || role == Role::Trial)
     checkpoints = Checkpoints();

@@ -27,6 +27,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace adbg;
@@ -133,6 +134,9 @@ static void applySettings(MLIRContext *context) {
     return;
   takeEnvironmentOnce();
   AgentSettings given = std::exchange(settings(), AgentSettings());
+  // What a program leaves running at its end outlives the front end's socket.
+  if (given.isOfProgram && access(given.socket.c_str(), F_OK) != 0)
+    given.socket.clear();
   bool observes =
       !given.record.path.empty() || !given.record.upstreamLog.empty();
   if (given.socket.empty() && !observes)

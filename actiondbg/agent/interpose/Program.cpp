@@ -19,7 +19,7 @@ extern "C" {
 ADBG_EXPORT bool adbg_prepare();
 bool adbg_prepare() {
   if (!Engine::isLibrary && (Engine::first().isAttached() ||
-                             (isStartedByFrontEnd() && !isChildOfDebugged())))
+                             (isStartedByFrontEnd() && !runsUnobserved())))
     return false;
   Engine::isLibrary = true;
   return true;

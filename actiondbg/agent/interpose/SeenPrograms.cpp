@@ -143,6 +143,12 @@ int execNoted(const char *path, char *const *environment,
   return exec(environment);
 }
 
+void noteLoaded(const char *path) {
+  char absolute[PATH_MAX];
+  if (realpath(path, absolute))
+    note("loaded ", absolute);
+}
+
 void noteUnobserved() {
   static pid_t noted = 0;
   const char *glob = getenv("ACTIONDBG_FOLLOW");
@@ -222,17 +228,17 @@ public:
     bool isReplay = false;
   };
 
-  /// Returns the debugged process that is this one or its nearest ancestor;
-  /// null if there is none. A child of a process that was not debugged yet is
-  /// no child of a debugged process.
+  /// Returns the newest entry of the debugged process that is this one or its
+  /// nearest ancestor; null if there is none. A child of a process that was not
+  /// debugged yet is no child of a debugged process.
   const Entry *find() const {
     constexpr int most = 100;
     long long started = LLONG_MAX;
     pid_t pid = getpid();
     for (int depth = 0; pid > 1 && depth < most; ++depth) {
-      for (const Entry &one : all)
-        if (one.pid == pid && started >= one.since)
-          return &one;
+      for (auto one = all.rbegin(); one != all.rend(); ++one)
+        if (one->pid == pid && started >= one->since)
+          return &*one;
       RunningProcess process(pid);
       started = process.start;
       pid = process.parent;
@@ -245,14 +251,18 @@ private:
 };
 } // namespace
 
-bool isChildOfDebugged() {
+bool runsUnobserved() {
   if (!*seenFile || isDebugged || Engine::isLibrary)
     return false;
   DebuggedProcesses debugged;
   const DebuggedProcesses::Entry *found = debugged.find();
-  if (found && !found->isReplay)
-    noteUnobserved();
-  return found;
+  if (!found || found->isReplay)
+    return found;
+  // A child waits for its turn, as each process of the program does.
+  if (found->pid != getpid())
+    return false;
+  noteUnobserved();
+  return true;
 }
 
 } // namespace adbg

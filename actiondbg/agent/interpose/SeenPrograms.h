@@ -1,8 +1,9 @@
 //===- SeenPrograms.h - What a program starts -------------------*- C++ -*-===//
 //
 // The processes of a program write into the file $ACTIONDBG_SEEN, if there is
-// one, what the front end does not see: each program that runs, each program
-// that runs without the agent, and contexts that nobody observes.
+// one, what the front end does not see: each program that runs, large libraries
+// that it loads, each program that runs without the agent, and contexts that
+// nobody observes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +22,9 @@ namespace adbg {
 int execNoted(const char *path, char *const *environment,
               llvm::function_ref<int(char *const *)> exec);
 
+/// Notes a library that was loaded, in which MLIR's functions are not found.
+void noteLoaded(const char *path);
+
 /// Notes, once, that this process makes a context which is not observed, though
 /// the user wants it.
 void noteUnobserved();
@@ -28,9 +32,10 @@ void noteUnobserved();
 /// Notes that this process is debugged, or repeats what a debugged one did.
 void noteDebugged(bool isReplay);
 
-/// Whether this process runs unobserved, as a debugged one has started it or
-/// become it: that one may wait for its end. Notes it then.
-bool isChildOfDebugged();
+/// Whether this process runs unobserved: a replay of a debugged one has started
+/// it, which waits for its end without the front end, or a debugged one has
+/// become it. Notes the latter.
+bool runsUnobserved();
 
 } // namespace adbg
 

@@ -2,6 +2,7 @@
 
 #include "requests/Fork.h"
 #include "engine/Engine.h"
+#include "interpose/SeenPrograms.h"
 #include "support/ExitAtOnce.h"
 
 using llvm::json::Array;
@@ -58,6 +59,7 @@ Answer<NoResult> Exit::run(ExitArguments &arguments) {
 Answer<Object> Settle::run(NoArguments &) {
   SettledFiles settled = engine.forks.files.settle();
   engine.trace.becomeRun(engine.position.ordinal);
+  noteDebugged(/*isReplay=*/false);
   return Object{{"remade", Array(settled.remade)},
                 {"lost", Array(settled.lost)}};
 }

@@ -387,7 +387,7 @@ class Past:
         current = self._executions.need_idle().program
         if current is None or not current.processes:
             return None, []
-        process = current.processes[-1]
+        process = current.current or current.processes[-1]
         try:
             executable = Path(f"/proc/{process.pid}/exe").readlink()
             has_mlir = find_tool(os.fspath(executable)).libmlir is not None

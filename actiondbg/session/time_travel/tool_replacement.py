@@ -48,6 +48,7 @@ class ToolReplacement:
         if not execution.is_muted or stop is None:
             self._options.freeze_current()
             return
+        execution.check_childless()
         shared = self._executions.shared_streams()
         made = execution.fork(protocol.Fork(role="tool", shared=shared))
         with closed_on_error(made):
@@ -61,6 +62,7 @@ class ToolReplacement:
             The fork; None if the checkpoint cannot be forked, and was dropped.
         """
         execution = self._executions.need_idle()
+        execution.check_childless()
         same = branches.current.number == execution.branches.current.number
         try:
             return frozen.tool.fork(

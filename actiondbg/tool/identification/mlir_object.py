@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _EXECUTE_ACTION = (
     b"_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_refIFvvEEERKNS_7tracing6ActionE"
 )
+# Of any version; those before LLVM 17 dispatch no actions.
+_CONTEXT = b"_ZN4mlir11MLIRContextD1Ev"
 # A name that MLIR's code has as a string, in an object without symbols, too.
 _MLIR_TEXT = b"builtin.unrealized_conversion_cast"
 _ABI_CHECKS = {
@@ -41,14 +43,26 @@ class Symbols(StrEnum):
     Attributes:
         EXPORTED: the dynamic symbol table, which the loader reads.
         LOCAL: the full symbol table, which strip removes.
+        OLD: either, but of an MLIR before LLVM 17, which has no actions.
         STRIPPED: neither has those of MLIR.
         ABSENT: it holds no MLIR.
     """
 
     EXPORTED = "exported"
     LOCAL = "in .symtab"
+    OLD = "older than LLVM 17"
     STRIPPED = "stripped"
     ABSENT = "no MLIR"
+
+
+# What is wrong with the MLIR of an object, and what to do: a clause of a sentence about the object.
+UNUSABLE = {
+    Symbols.STRIPPED: (
+        "is stripped of the names of MLIR's functions, which the agent needs: use a build that "
+        "keeps .symtab (without strip and -s)"
+    ),
+    Symbols.OLD: "has an MLIR before LLVM 17, which has no actions: use a newer build",
+}
 
 
 def symbols_of(path: Path) -> Symbols:
@@ -62,6 +76,8 @@ def symbols_of(path: Path) -> Symbols:
         for name, symbols in ((".dynsym", Symbols.EXPORTED), (".symtab", Symbols.LOCAL)):
             if _defines(content, sections, name, _EXECUTE_ACTION):
                 return symbols
+        if any(_defines(content, sections, name, _CONTEXT) for name in (".dynsym", ".symtab")):
+            return Symbols.OLD
         found = _holds_text(content, sections)
     return Symbols.STRIPPED if found else Symbols.ABSENT
 
@@ -70,10 +86,10 @@ def find_mlir_object(paths: Iterable[Path]) -> tuple[Path, Symbols] | None:
     """Find the object that holds MLIR, among those of a process.
 
     Returns:
-        The first one with MLIR's symbols, or the first one whose symbols are stripped; None if no
-        object holds MLIR.
+        The first one with MLIR's symbols, or the first one whose MLIR cannot be debugged; None if
+        no object holds MLIR.
     """
-    stripped: Path | None = None
+    unusable: tuple[Path, Symbols] | None = None
     for path in paths:
         try:
             symbols = symbols_of(path)
@@ -81,9 +97,9 @@ def find_mlir_object(paths: Iterable[Path]) -> tuple[Path, Symbols] | None:
             continue
         if symbols in (Symbols.EXPORTED, Symbols.LOCAL):
             return path, symbols
-        if symbols is Symbols.STRIPPED and stripped is None:
-            stripped = path
-    return None if stripped is None else (stripped, Symbols.STRIPPED)
+        if symbols is not Symbols.ABSENT and unusable is None:
+            unusable = path, symbols
+    return unusable
 
 
 def llvm_version(path: Path) -> str | None:

@@ -116,8 +116,28 @@ def test_a_fork_of_a_recorded_process_is_named(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("how", [*CHILDREN, "forked", "exec"])
-def test_a_session_names_children_that_run_unobserved(how: str, folder: Path) -> None:
+@pytest.mark.parametrize("how", CHILDREN)
+def test_a_session_follows_children(how: str, folder: Path) -> None:
+    """The parent goes on when the child has ended."""
+    alone = _run(*_parent(how))
+    with actiondbg.launch(_parent(how)) as session:
+        session.breakpoints.add("pass:*")
+        stops = [session.run()]
+        while stops[-1].when != "exit":
+            stops.append(session.continue_())
+        assert [(stop.process, stop.name) for stop in stops[:-1]] == [
+            ("p0", "cse"),
+            ("p1", "canonicalize"),
+            ("p0", "cse"),
+        ]
+        assert not any("unobserved" in (stop.message or "") for stop in stops)
+        assert session.exit_status == alone.returncode == 0
+        assert [process.status for process in session.processes] == [0, 0]
+        assert session.target.output() == alone.stdout
+
+
+@pytest.mark.parametrize("how", ["forked", "exec"])
+def test_a_session_names_processes_that_run_unobserved(how: str, folder: Path) -> None:
     alone = _run(*_parent(how))
     with actiondbg.launch(_parent(how)) as session:
         session.breakpoints.add("pass:*")
@@ -127,29 +147,34 @@ def test_a_session_names_children_that_run_unobserved(how: str, folder: Path) ->
         told = "\n".join(filter(None, messages))
         assert session.exit_status == alone.returncode == 0
         assert session.target.output() == alone.stdout
-    name = "python" if how in ("forked", "spawn") else "mlir-opt"
+    name = "python" if how == "forked" else "mlir-opt"
     assert re.search(rf"Process \d+ \({name}\S* .*\) made an MLIR context and ran unobserved", told)
     assert told.count("unobserved") == 1
-    assert "--follow NAME debugs one instead" in told
+    assert "--follow NAME debugs the latter instead" in told
 
 
 @pytest.mark.parametrize("how", ["run", "environment", "shell"])
-def test_a_replay_does_not_report_children_again(how: str, folder: Path) -> None:
-    """The children of a replay run again, wait for nobody, and were reported before."""
+def test_a_child_runs_again_after_a_step_back(how: str, folder: Path) -> None:
+    """The children of a replay run again, and wait for nobody; those after it are debugged."""
     with actiondbg.launch(_parent(how)) as session:
         session.breakpoints.add("pass:*")
         session.run()
-        assert "unobserved" in (session.continue_().message or "")
+        assert session.continue_().process == "p1"
+        stop = session.continue_()
+        assert (stop.process, stop.name) == ("p0", "cse")
         session.next()
-        stop = session.timeline.reverse_step()
-        assert (stop.name, stop.ordinal, stop.when) == ("cse", 2, "before")
-        assert "unobserved" not in (stop.message or "")
-        assert session.continue_().when == "exit"
         # A replay from the beginning, in which the child runs again.
+        stop = session.timeline.reverse_step()
+        assert (stop.name, stop.ordinal, stop.when, stop.message) == ("cse", 2, "before", None)
+        stop = session.timeline.goto(1)
+        assert (stop.name, stop.ordinal) == ("cse", 1)
+        assert [session.continue_().process for _ in range(2)] == ["p2", "p0"]
+        assert session.continue_().when == "exit"
+        assert [process.status for process in session.processes] == [0, 0, 0]
         stop = session.timeline.goto(2)
         assert (stop.name, stop.ordinal) == ("cse", 2)
-        assert "unobserved" not in (stop.message or "")
-        assert "unobserved" not in (session.continue_().message or "")
+        assert session.continue_().status == 0
+        assert len(session.processes) == 3
 
 
 @pytest.mark.parametrize("how", ["run", "shell"])
@@ -218,7 +243,39 @@ def test_a_stripped_tool_behind_a_script_is_named(folder: Path) -> None:
     script.chmod(0o755)
     done = _record("./script")
     assert done.returncode == 0
-    assert f"it ran '{folder / 'tool'}', where MLIR is stripped" in done.stderr
+    assert f"it ran '{folder / 'tool'}', which is stripped of the names" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("", "is stripped of the names of MLIR's functions"),
+        ("void _ZN4mlir11MLIRContextD1Ev(void) {}", "has an MLIR before LLVM 17"),
+    ],
+)
+def test_a_library_whose_mlir_cannot_be_debugged_is_named(
+    more: str, why: str, folder: Path
+) -> None:
+    """A Python program loads it, and starts a static program and one without the agent."""
+    text = _MLIR_TEXT.decode()
+    (folder / "library.c").write_text(f'const char text[9 << 20] = "{text}";\n{more}\n')
+    _run("cc", "-s", "-shared", "-fPIC", "-o", "library.so", "library.c")
+    (folder / "static.c").write_text("int main(void) { return 0; }\n")
+    _run("cc", "-static", "-o", "static", "static.c")
+    script = (
+        "import ctypes, subprocess, sys\n"
+        "if len(sys.argv) > 1:\n"
+        "    ctypes.CDLL('./library.so')\n"
+        "    subprocess.run(['true'], env={})\n"
+        "subprocess.run(['./static'], env={})\n"
+    )
+    done = _record(sys.executable, "-c", script, "load")
+    assert done.returncode == 0
+    assert f"it loaded '{folder / 'library.so'}', which {why}" in done.stderr
+    assert "without the agent" not in done.stderr
+    done = _record(sys.executable, "-c", script)
+    assert "without the agent" not in done.stderr
+    assert "'actiondbg doctor TOOL' reports" in done.stderr
 
 
 SANITIZED = """\

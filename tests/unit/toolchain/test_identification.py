@@ -54,6 +54,19 @@ def test_symbols_of_a_static_tool(static_tool: Path, tmp_path: Path) -> None:
     assert symbols_of(tmp_path / "plain") is Symbols.ABSENT
 
 
+def test_an_old_mlir_is_refused(tmp_path: Path) -> None:
+    """Before LLVM 17 there were contexts and no actions."""
+    old = TEXTS + "void _ZN4mlir11MLIRContextD1Ev(void) {}\n"
+    compile_c(tmp_path / "old-opt", old + MAIN)
+    assert symbols_of(tmp_path / "old-opt") is Symbols.OLD
+    compile_c(tmp_path / "libMLIR.so.16", old, "-shared", "-fPIC")
+    rpath = f"-Wl,-rpath,{tmp_path}"
+    compile_c(tmp_path / "user", MAIN, "-Wl,--no-as-needed", str(tmp_path / "libMLIR.so.16"), rpath)
+    for tool in ("old-opt", "user"):
+        with pytest.raises(LaunchError, match=r"has an MLIR before LLVM 17.*use a newer build"):
+            find_tool(str(tmp_path / tool))
+
+
 def test_facts_of_a_static_tool(static_tool: Path) -> None:
     assert llvm_version(static_tool) == "23.0.0git"
     assert abi_checks(static_tool) is False

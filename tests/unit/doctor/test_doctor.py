@@ -75,7 +75,7 @@ def test_an_interpreter_stands_for_its_packages(tmp_path: Path) -> None:
 
 
 def test_an_environment_without_packages(tmp_path: Path) -> None:
-    with pytest.raises(LaunchError, match="no package with MLIR: install one"):
+    with pytest.raises(LaunchError, match="has no package for which the doctor has an input"):
         subjects_of(str(environment(tmp_path)))
 
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "detour/Detour.h"
+#include "detour/Gap.h"
 #include "detour/Relocator.h"
 
 #include <cerrno>
@@ -66,34 +67,10 @@ static size_t dataSize() {
 /// Maps memory at a free place which all of an object can reach.
 uint8_t *Detours::reserve(int64_t reach) const {
   size_t size = codeSize() + dataSize();
-  int64_t lowest = static_cast<int64_t>(object.end) - reach;
-  int64_t highest = static_cast<int64_t>(object.begin) + reach - size;
   FILE *maps = fopen("/proc/self/maps", "re");
   if (!maps)
     return nullptr;
-  // The gap nearest to the object, on either side.
-  uint64_t best = 0, previous = 1 << 16;
-  bool isMore = true;
-  char line[512];
-  while (isMore) {
-    unsigned long long begin = ~0ull, end = ~0ull;
-    isMore = fgets(line, sizeof(line), maps);
-    if (isMore && sscanf(line, "%llx-%llx", &begin, &end) != 2)
-      continue; // the rest of a long line
-    if (begin > (1ull << 47))
-      begin = 1ull << 47;
-    if (begin > previous && begin - previous >= size) {
-      // Below the object its end is near, above it its begin.
-      uint64_t place = begin <= object.begin ? begin - size : previous;
-      int64_t at = static_cast<int64_t>(place);
-      auto far = [&](uint64_t from) {
-        return from > object.begin ? from - object.begin : object.begin - from;
-      };
-      if (at >= lowest && at <= highest && (!best || far(place) < far(best)))
-        best = place;
-    }
-    previous = end;
-  }
+  uint64_t best = nearestGap(maps, object.begin, object.end, size, reach);
   fclose(maps);
   if (!best)
     return nullptr;

@@ -81,9 +81,10 @@ private:
   static constexpr uint32_t placedBit = 1, describedBit = 2, bits = 2;
 
   // The bits of an address: offset within 64 bytes, slot in a table of 32 MiB,
-  // table within 256 GiB, and the rest of the address space.
+  // table within 256 GiB, and the rest of the address space: 48 bits on
+  // aarch64.
   static constexpr unsigned slotBit = 6, tableBit = 25, regionBit = 38,
-                            lastBit = 47;
+                            lastBit = 48;
   static constexpr uintptr_t slots = uintptr_t(1) << (tableBit - slotBit);
   /// The operations in one such stretch of memory: the id of each, with flags
   /// in the lowest bits, and its offset within its 64 bytes. The kernel maps a

@@ -18,7 +18,7 @@
 #include <utility>
 
 extern "C" {
-// The C library's, which malloc and so on below stand in front of.
+// The C library's.
 void *__libc_malloc(size_t) noexcept;
 void __libc_free(void *) noexcept;
 void *__libc_calloc(size_t, size_t) noexcept;
@@ -106,7 +106,8 @@ private:
     return reinterpret_cast<Header *>(memory) - 1;
   }
 
-  /// Reserves the address space; without any, all memory is the C library's.
+  /// Reserves the address space; without any, all memory is of the tool's
+  /// allocator.
   void reserve() {
     isReserved = true;
     void *taken = mmap(nullptr, most, PROT_READ | PROT_WRITE,
@@ -142,6 +143,55 @@ private:
 // Constant-initialized: the tool allocates before any constructor has run.
 BlockHeap heap;
 
+/// What malloc and so on below stand in front of: an allocator that the user
+/// preloads, such as jemalloc, or the C library's. The tool's `new` and
+/// `delete` may be of that allocator, too.
+struct Allocator {
+  void *(*malloc)(size_t);
+  void (*free)(void *);
+  void *(*calloc)(size_t, size_t);
+  void *(*realloc)(void *, size_t);
+  void *(*memalign)(size_t, size_t);
+  size_t (*usableSize)(void *);
+};
+
+void findAllocator();
+/// Until its first use: finds it.
+Allocator tools = {
+    [](size_t bytes) { return findAllocator(), tools.malloc(bytes); },
+    [](void *memory) { findAllocator(), tools.free(memory); },
+    [](size_t count, size_t bytes) {
+      return findAllocator(), tools.calloc(count, bytes);
+    },
+    [](void *memory, size_t bytes) {
+      return findAllocator(), tools.realloc(memory, bytes);
+    },
+    [](size_t alignment, size_t bytes) {
+      return findAllocator(), tools.memalign(alignment, bytes);
+    },
+    [](void *memory) { return findAllocator(), tools.usableSize(memory); },
+};
+
+template <typename Function>
+void findNext(Function *&function, const char *name) {
+  if (void *next = dlsym(RTLD_NEXT, name))
+    function = reinterpret_cast<Function *>(next);
+}
+
+void findAllocator() {
+  Allocator found = {__libc_malloc,  __libc_free,     __libc_calloc,
+                     __libc_realloc, __libc_memalign, nullptr};
+  // What dlsym allocates is of the agent's heap, which free() recognizes.
+  AgentHeap agentHeap;
+  findNext(found.malloc, "malloc");
+  findNext(found.free, "free");
+  findNext(found.calloc, "calloc");
+  findNext(found.realloc, "realloc");
+  findNext(found.memalign, "memalign");
+  findNext(found.usableSize, "malloc_usable_size");
+  tools = found;
+}
+
 } // namespace
 
 __thread unsigned AgentHeap::uses = 0;
@@ -154,6 +204,7 @@ __attribute__((constructor)) static void unlockInForks() {
 
 using adbg::AgentHeap;
 using adbg::heap;
+using adbg::tools;
 
 //===----------------------------------------------------------------------===//
 // The functions of the C library
@@ -165,13 +216,13 @@ void *malloc(size_t bytes) {
   if (AgentHeap::isUsed())
     if (void *memory = heap.take(bytes))
       return memory;
-  return __libc_malloc(bytes);
+  return tools.malloc(bytes);
 }
 
 void free(void *memory) {
   if (heap.owns(memory))
     return heap.give(memory);
-  __libc_free(memory);
+  tools.free(memory);
 }
 
 void *calloc(size_t count, size_t bytes) {
@@ -179,14 +230,14 @@ void *calloc(size_t count, size_t bytes) {
   if (AgentHeap::isUsed() && !__builtin_mul_overflow(count, bytes, &all))
     if (void *memory = heap.take(all))
       return memset(memory, 0, all);
-  return __libc_calloc(count, bytes);
+  return tools.calloc(count, bytes);
 }
 
 void *realloc(void *memory, size_t bytes) {
   if (!memory)
     return malloc(bytes);
   if (!heap.owns(memory))
-    return __libc_realloc(memory, bytes);
+    return tools.realloc(memory, bytes);
   size_t room = heap.room(memory);
   if (bytes <= room && bytes)
     return memory;
@@ -202,7 +253,7 @@ void *memalign(size_t alignment, size_t bytes) {
   if (AgentHeap::isUsed())
     if (void *memory = heap.take(bytes, alignment))
       return memory;
-  return __libc_memalign(alignment, bytes);
+  return tools.memalign(alignment, bytes);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
@@ -220,9 +271,6 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 }
 
 size_t malloc_usable_size(void *memory) {
-  using Function = size_t (*)(void *);
-  static Function function =
-      reinterpret_cast<Function>(dlsym(RTLD_NEXT, "malloc_usable_size"));
-  return heap.owns(memory) ? heap.room(memory) : function(memory);
+  return heap.owns(memory) ? heap.room(memory) : tools.usableSize(memory);
 }
 }

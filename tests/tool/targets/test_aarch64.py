@@ -210,8 +210,9 @@ skip
 history @3
 continue
 """
-# What info tool says of the command that is started, and of the agent's file.
-OF_THE_COMMAND = ("path ", "build ", "agent ", "limit ", "Compiling ")
+# What info tool says of the command that is started, of the agent's file, and of the files that the
+# process has mapped: those of the emulator.
+OF_THE_COMMAND = ("path ", "build ", "agent ", "limit ", "llvm ", "libmlir ")
 
 
 @needs_iree

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.tool import find_tool
+from actiondbg.tool.agent_compilation import FLAGS, include_flags
 from actiondbg.tool.compiler import find_c_compiler, find_compiler
 from actiondbg.tool.shipped import AGENT_SOURCE
 
@@ -201,3 +202,38 @@ def test_the_first_instructions_of_every_hook_can_be_moved(tmp_path: Path) -> No
     refused = {n: r for n, r in results.items() if n not in moved and r != "absent"}
     assert not refused
     assert len(moved) > 40
+
+
+def _of_agent(name: str, directory: Path) -> list[str]:
+    """Compile a program with sources of the agent, and return what it prints."""
+    built = directory / name
+    words = [*FLAGS, *include_flags(), "-o", str(built), "-ldl"]
+    subprocess.run([*find_compiler(), str(SOURCES / f"{name}.cpp"), *words], check=True)
+    return _outputs([built])
+
+
+def test_free_memory_is_found_near_an_object(tmp_path: Path) -> None:
+    """On either side, in reach, and above 2^47, where a program of aarch64 lies."""
+    assert _of_agent("gaps", tmp_path) == [
+        "below: 555555554000",
+        "above: 555555756000",
+        "farther: 555555859000",
+        "no room: 0",
+        "out of reach: 0",
+        "high: aaaaaaaa9000",
+        "highest: fffff79ff000",
+        "last: ffffffefe000",
+    ]
+
+
+def test_operations_have_ids_wherever_they_are(tmp_path: Path) -> None:
+    """Addresses of 48 bits do not share ids, and are found again."""
+    assert _of_agent("ids", tmp_path) == [
+        "1 555555559040 1",
+        "2 2aaaaaaab040 1",
+        "3 aaaaaaaab040 1",
+        "4 7ffff0000048 1",
+        "5 fffff0000048 1",
+        "6 ffffffffffc0 1",
+        "destroyed: 3, then 0",
+    ]

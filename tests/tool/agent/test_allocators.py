@@ -1,0 +1,84 @@
+"""Allocators of the user's, and other libraries that they preload, beside the agent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from tests.paths import COMMAND, INPUTS
+
+INPUT = """\
+func.func @f(%a: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %x = arith.addi %a, %zero : i32
+  return %x : i32
+}
+"""
+
+
+@pytest.fixture
+def allocator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library with an allocator that takes no memory of another one."""
+    (tmp_path / "in.mlir").write_text(INPUT)
+    monkeypatch.chdir(tmp_path)
+    built = tmp_path / "allocator.so"
+    options = ["-O1", "-shared", "-fPIC", "-fno-builtin", "-o", str(built)]
+    subprocess.run(["cc", str(INPUTS / "allocator.c"), *options], check=True)
+    return built
+
+
+def test_a_preloaded_allocator(
+    mlir_opt: str, allocator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tool does what it does alone, back and forth, too."""
+    monkeypatch.setenv("LD_PRELOAD", str(allocator))
+    tool = [mlir_opt, "in.mlir", "--canonicalize", "--cse"]
+    alone = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ}
+    monkeypatch.delenv("LD_PRELOAD")
+    recorded = subprocess.run(
+        [COMMAND, "record", "-o", "run.adbrec", "--", *tool],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (recorded.returncode, recorded.stdout) == (0, alone)
+    with actiondbg.launch(tool, env=environment) as session:
+        session.breakpoints.add("fold:*")
+        session.run()
+        assert "arith.addi" in session.ir.print("module").text
+        session.next()
+        assert session.timeline.goto(1).name == "canonicalize"
+        assert session.past.why_not("*").attempts is not None
+        session.breakpoints.delete([one.id for one in session.breakpoints.all()])
+        assert session.continue_().status == 0
+        assert session.target.output() == alone
+
+
+def test_a_program_linked_with_an_allocator(mlir_opt: str, allocator: Path, tmp_path: Path) -> None:
+    """It needs no preload: the library is among the program's own."""
+    source = (
+        "#include <stdlib.h>\n#include <stdio.h>\n"
+        "int main(int count, char **words) {\n"
+        "  void *all[1000];\n"
+        "  for (int i = 0; i < 1000; ++i) all[i] = calloc(i + 1, 3);\n"
+        "  for (int i = 0; i < 1000; ++i) all[i] = realloc(all[i], i * 5 + 1);\n"
+        "  for (int i = 0; i < 1000; ++i) free(all[i]);\n"
+        '  char line[1000];\n  sprintf(line, "%s in.mlir --canonicalize", words[1]);\n'
+        "  return system(line) != 0;\n}\n"
+    )
+    program = tmp_path / "program"
+    library = ["-x", "none", str(allocator), f"-Wl,-rpath,{tmp_path}"]
+    words = ["cc", "-x", "c", "-", *library, "-o", str(program)]
+    subprocess.run(words, input=source, text=True, check=True)
+    alone = subprocess.run([program, mlir_opt], capture_output=True, text=True, check=True).stdout
+    with actiondbg.launch([str(program), mlir_opt]) as session:
+        session.breakpoints.add("pass:canonicalize")
+        assert session.run().name == "canonicalize"
+        assert session.continue_().status == 0
+        assert session.target.output() == alone

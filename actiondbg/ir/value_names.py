@@ -130,8 +130,11 @@ class ValueNames:
                 new.append(each)
         for name, key, inner in new:
             here = self._scope(inner)
-            taken = (inner, name) in kept or here.is_of_input(name)
-            self._give(here, key, here.unused(hint_of(name)) if taken else name)
+            if (inner, name) in kept or here.is_of_input(name):
+                name = here.unused(hint_of(name))
+                # For no later value; the printer's names are repeated in sibling regions.
+                kept.add((inner, name))
+            self._give(here, key, name)
 
     def _take_given(self, given: Sequence[NamedKey]) -> set[tuple[int, str]]:
         """Give values their names in the input; return the names by scope."""

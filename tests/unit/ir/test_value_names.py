@@ -124,6 +124,17 @@ def test_a_value_has_the_name_of_the_input() -> None:
     assert names.keys("%508", 9) == ["4.0"] and names.keys("%c", 9) == ["5.0"]
 
 
+def test_a_name_that_another_value_got_is_not_given_again() -> None:
+    """The printer numbers values anew, and the first number is a name of the input."""
+    given = NamedKey("%0", "2.0", 9)
+    around = [NamedKey(f"%{i}", key, 9) for i, key in enumerate(["18.0", "17.0", "2.0", "16.0"])]
+    names = ValueNames()
+    names.learn(9, NamedKeys(around, around, given=[given]))
+    found = [names.name(one.key, 9, "") for one in around]
+    assert found[2] == "%0"
+    assert len(set(found)) == 4
+
+
 def test_new_values_of_other_scopes_have_no_name_of_the_input() -> None:
     names = ValueNames()
     names.learn(9, read_names(WITH_INPUT))

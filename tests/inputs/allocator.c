@@ -1,5 +1,6 @@
-/* An allocator whose every block has a mark: it ends the process where a block of
-   another allocator is given to it. The functions of C++ are its own, too. */
+/* An allocator whose every block has a mark: it ends the process where a block
+   of another allocator is given to it. The functions of C++ are its own, too.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@ void *memalign(size_t alignment, size_t size) {
     ;
   if (!next) {
     size_t all = (size_t)1 << 36;
-    next = mmap(0, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    next = mmap(0, all, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     end = next + all;
   }
   if (alignment < 16)
@@ -58,19 +60,27 @@ void *realloc(void *memory, size_t size) {
   }
   return larger;
 }
-void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+void *aligned_alloc(size_t alignment, size_t size) {
+  return memalign(alignment, size);
+}
 int posix_memalign(void **memory, size_t alignment, size_t size) {
   *memory = memalign(alignment, size);
   return 0;
 }
-size_t malloc_usable_size(void *memory) { return memory ? header_of(memory)->size : 0; }
+size_t malloc_usable_size(void *memory) {
+  return memory ? header_of(memory)->size : 0;
+}
 
 void *_Znwm(size_t size) { return malloc(size); }
 void *_Znam(size_t size) { return malloc(size); }
-void *_ZnwmSt11align_val_t(size_t size, size_t alignment) { return memalign(alignment, size); }
+void *_ZnwmSt11align_val_t(size_t size, size_t alignment) {
+  return memalign(alignment, size);
+}
 void _ZdlPv(void *memory) { free(memory); }
 void _ZdaPv(void *memory) { free(memory); }
 void _ZdlPvm(void *memory, size_t size) { free(memory); }
 void _ZdaPvm(void *memory, size_t size) { free(memory); }
 void _ZdlPvSt11align_val_t(void *memory, size_t alignment) { free(memory); }
-void _ZdlPvmSt11align_val_t(void *memory, size_t size, size_t alignment) { free(memory); }
+void _ZdlPvmSt11align_val_t(void *memory, size_t size, size_t alignment) {
+  free(memory);
+}

@@ -23,6 +23,7 @@ _RUNS = {
     "debian19": ["mlir-opt", *_FOLDED],
     "iree": ["iree-opt", *_FOLDED],
     "torch-mlir": ["torch-mlir-opt", *_FOLDED],
+    "catalyst": ["catalyst", *_FOLDED, "--tool=opt"],
     "triton": ["python", "triton/kernels.py", "matmul"],
     "jax": ["python", "jax/functions.py", "slope"],
 }
@@ -58,7 +59,8 @@ class Scene:
         if self.is_program:
             return [*self.argv[:2], *_OFTEN[self.target.name]]
         source = additions(directory / "many.mlir", 4000)
-        return [self.argv[0], str(source), *["--canonicalize", "--cse"] * 8]
+        others = [word for word in self.argv[2:] if word not in _FOLDED]
+        return [self.argv[0], str(source), *["--canonicalize", "--cse"] * 8, *others]
 
     def first(self, **wanted: object) -> dict[str, Any]:
         """Return the first action whose columns have values, or any value where it is ``...``."""

@@ -18,6 +18,7 @@ COLUMNS = {
     "debian19": "mlir-opt",
     "iree": "iree-opt",
     "torch-mlir": "torch-mlir-opt",
+    "catalyst": "catalyst",
     "triton": "python",
     "jax": "python",
 }

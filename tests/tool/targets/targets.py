@@ -96,5 +96,11 @@ TARGETS = {
             _binaries("torch-mlir", "torch_mlir/_mlir_libs", "torch-mlir-opt"),
             always=False,
         ),
+        Target(
+            "catalyst",
+            "mlir",
+            {"catalyst": TOOLS / "catalyst/bin/catalyst"},
+            always=False,
+        ),
     )
 }

@@ -12,7 +12,7 @@ def test_an_unknown_compiler_is_refused_with_the_known_ones() -> None:
     script = ROOT / "scripts" / "setup-tools"
     done = subprocess.run([script, "no-such"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "there is no tool no-such, only debian19 iree" in done.stderr
+    assert "there is no tool no-such, only catalyst debian19 iree" in done.stderr
 
 
 def test_each_compiler_has_its_versions() -> None:

@@ -22,6 +22,9 @@ public:
   /// What a check returns if it had nothing to tell it by: the next use tries
   /// again, some times.
   static constexpr const char *nothingTold = "nothing told it";
+  /// Likewise, if it is true of what was checked, which does not tell enough to
+  /// take it for true of anything else.
+  static constexpr const char *oneTold = "only one told it";
   using Check = llvm::function_ref<std::string()>;
 
   explicit constexpr Fact(const char *name) : name(name) {}

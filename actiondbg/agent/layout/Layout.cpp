@@ -341,7 +341,7 @@ std::string checkLocation(Location location) {
     return "the location " + text + " is read as " + expected;
   // Each could be taken for the other.
   bool areAlike = place.getStartLine() == place.getStartColumn();
-  return areAlike ? Fact::nothingTold : "";
+  return areAlike ? Fact::oneTold : "";
 }
 
 /// Whether an attribute is not empty: its first words tell.
@@ -663,10 +663,12 @@ Operation *Layout::parentOf(Block *block) {
 
 bool Layout::triesStorage(Fact &fact, AttributeClass kind,
                           const AttributeStorage *attribute) {
-  static thread_local const AttributeStorage *last = nullptr;
+  static thread_local const AttributeStorage *last = nullptr, *agreed = nullptr;
   const bool isFile = kind == AttributeClass::FileLocation;
   const bool isText =
       kind == AttributeClass::String || kind == AttributeClass::Dictionary;
+  if (attribute == agreed)
+    return true;
   if (attribute == last || (!isText && isSwitchedOff("location")) ||
       (isFile && (!tool::fileOf || !tool::lineOf || !tool::columnOf ||
                   !offsets.canPrint)))
@@ -678,6 +680,8 @@ bool Layout::triesStorage(Fact &fact, AttributeClass kind,
   }
   bool holds =
       fact.holds([&] { return layout::checkStorage(kind, attribute); });
+  if (holds && !fact.isProved())
+    agreed = attribute;
   if (isFile && fact.isRefuted())
     fail(Check::Locations, fact.why());
   return holds;

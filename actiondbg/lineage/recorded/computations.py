@@ -80,13 +80,22 @@ class Computations:
         forwards: by number, whether the result is the operand in another shape.
         stores: by number, whether it stores its first operand; stores of scalars and of vectors
             have different names and indices.
+        copied: by number of a copy, the operation that was copied.
     """
 
-    def __init__(self, operands: Operands, names: Ints, forwards: Bools, stores: Bools) -> None:
+    def __init__(
+        self,
+        operands: Operands,
+        names: Ints,
+        forwards: Bools,
+        stores: Bools,
+        copied: Mapping[int, int],
+    ) -> None:
         self._operands = operands
         self._names = np.where(stores, _STORE, names)
         self._forwards = forwards
         self._stores = stores
+        self._copied = copied
 
     def _inputs(self, number: int) -> Sequence[int]:
         """Return the definers of the operands of which an operation computes something."""
@@ -117,11 +126,12 @@ class Computations:
         )
         paired: set[int] = set()
         for known in (values, _no_value) if is_alone else (values,):
-            for old, new in self._equal(before, after, known, is_alone=is_alone):
-                if old not in paired and new not in paired:
-                    paired |= {old, new}
+            found = list(self._equal(before, after, known, is_alone=is_alone))
+            for old, new in found:
+                if paired.isdisjoint((old, new)):
                     yield old, new
                     yield from self._constants(old, new, values)
+            paired.update(*found)
 
     def _equal(
         self,
@@ -140,8 +150,17 @@ class Computations:
                 if is_alone or computation.is_marked:
                     found.setdefault(computation.key, ([], []))[at].append(number)
         for old, new in found.values():
-            if len(old) == 1 and (len(new) == 1 or not is_alone):
+            # Copies of one operation, such as those of an unrolled loop, have the same origin.
+            is_single = len({self._original(one) for one in old}) == 1
+            if is_single and (len(new) == 1 or not is_alone):
                 yield from ((old[0], one) for one in new)
+
+    def _original(self, number: int) -> int:
+        while (
+            source := self._copied.get(number, number)
+        ) < number:  # older ones have lower numbers
+            number = source
+        return number
 
     def _computed(
         self,

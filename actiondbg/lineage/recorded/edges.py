@@ -282,7 +282,9 @@ class EdgeBuilder:
     @cached_property
     def _computations(self) -> Computations:
         _, names, _, forwards, stores = self._operations
-        return Computations(self._operands, names, forwards, stores)
+        clones = self._links("cloned")
+        copied = dict(zip(clones.operations.tolist(), clones.sources.tolist(), strict=True))
+        return Computations(self._operands, names, forwards, stores, copied)
 
     def _expansions(self) -> list[Expansion]:
         """Return what passes and steps put in the place of operations themselves."""

@@ -455,6 +455,12 @@ KINDS = (
         f"convert-scf-to-cf,convert-vector-to-llvm,{_TO_LLVM}",
     ),
     Kind(
+        "affine: jam, vectorise",
+        _loops,
+        "func.func(affine-loop-unroll-jam{unroll-jam-factor=2},"
+        "affine-super-vectorize{virtual-vector-size=8})",
+    ),
+    Kind(
         "linalg: fuse, bufferize, loops",
         _tensors,
         "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops),canonicalize,cse,"

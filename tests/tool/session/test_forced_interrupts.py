@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,7 +47,7 @@ unsigned widthOf(const void *type) {
 @contextmanager
 def _interrupted_inside(
     folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_locked: str
-) -> Iterator[actiondbg.Session]:
+) -> Generator[actiondbg.Session]:
     """Yield a session at a stop while the tool holds its lock, and expect the bare output."""
     source, library, hold = tmp_path / "hold.c", tmp_path / "hold.so", tmp_path / "hold"
     source.write_text(HOLDING.replace("ON_LOCKED", on_locked))

@@ -19,6 +19,7 @@ from tests.paths import GOLDEN, INPUTS, ROOT
 AGENT = ROOT / "actiondbg/agent"
 STAND_INS = AGENT / "standins"
 SHARED = ("print/ValueKeys", "observe/Identity", "support/Traits", "support/Locations")
+OBJECTS = ("Instances", "LoadedObjects", "SymbolCache", "SymbolSet")
 INPUT_FILES = [
     *sorted((GOLDEN / "inputs").glob("*.mlir")),
     INPUTS / "dialects/loops.mlir",
@@ -51,11 +52,10 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A probe that is compiled with the agent's stand-ins for MLIR's headers."""
     options = ["-Wl,-z,lazy", "-DPROBE_OWN", *include_flags()]
     sources = [
-        AGENT / "support/Without.cpp",
-        AGENT / "support/Symbols.cpp",
+        *(AGENT / f"support/{name}.cpp" for name in ("AgentHeap", "Without", "Symbols")),
         AGENT / "fork/QuietFork.cpp",
-        AGENT / "layout/Proof.cpp",
-        AGENT / "layout/Layout.cpp",
+        *(AGENT / f"detour/{name}.cpp" for name in OBJECTS),
+        *(AGENT / f"layout/{name}.cpp" for name in ("Proof", "ProvedFacts", "Fact", "Layout")),
         *sorted(STAND_INS.rglob("*.cpp")),
     ]
     return build(tmp_path_factory.mktemp("probe") / "own.so", options, sources)

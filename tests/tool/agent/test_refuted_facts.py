@@ -68,7 +68,7 @@ PIPELINES = [
 # A file of the agent's sources, what is in it, and what replaces it.
 Change = tuple[str, str, str]
 _ATTRIBUTES = "standins/include/mlir/IR"
-# Facts by their names in layout/Facts.h, all of which are false in one agent.
+# Facts by their names in layout/Facts.h, or of a check, all of which are false in one agent.
 TOGETHER: dict[str, Change] = {
     "dictionary": (
         "layout/Storage.h",
@@ -89,6 +89,16 @@ TOGETHER: dict[str, Change] = {
         "layout/Storage.h",
         "  const StringStorage *name;\n  const AttributeStorage *child;\n",
         "  const AttributeStorage *child;\n  const StringStorage *name;\n",
+    ),
+    "file location": (
+        "layout/ToolFunctions.h",
+        "_ZNK4mlir14FileLineColLoc7getLineEv",
+        "_ZNK4mlir14FileLineColLoc9getColumnEv",
+    ),
+    "lines": (
+        "layout/ToolMap.h",
+        "  uint64_t words[4] = {};",
+        "  uint64_t words[4] = {64, 64, 64};",
     ),
     "pass of an action": (
         "standins/include/mlir/Pass/Pass.h",
@@ -137,18 +147,6 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
         "_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15",
         "_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15",
         {"print"},
-    ),
-    "map": (
-        "layout/ToolMap.h",
-        "  uint64_t words[4] = {};",
-        "  uint64_t words[4] = {64, 64, 64};",
-        set(),
-    ),
-    "location": (
-        "layout/ToolFunctions.h",
-        "_ZNK4mlir14FileLineColLoc7getLineEv",
-        "_ZNK4mlir14FileLineColLoc9getColumnEv",
-        {"location"},
     ),
     "values": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 16, 32, 40}", {"values"}),
     "regions": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 8, 32, 48}", {"cursor"}),

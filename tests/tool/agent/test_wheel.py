@@ -15,17 +15,9 @@ import pytest
 
 from actiondbg.tool.shipped import SHIPPED
 from tests.conftest import PYPI
+from tests.fakes.source_copy import copy_sources
 from tests.paths import ROOT
 
-SOURCES = (
-    "pyproject.toml",
-    "setup.py",
-    "MANIFEST.in",
-    "README.md",
-    "LICENSE",
-    "actiondbg",
-    "commands",
-)
 BUILT = SHIPPED.relative_to(ROOT)
 
 ATTACH = """
@@ -54,12 +46,7 @@ def run(*command: str | Path, env: dict[str, str] | None = None) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build a source distribution from a copy, and the wheel from that."""
     copy = tmp_path_factory.mktemp("source")
-    ignore = shutil.ignore_patterns("__pycache__", SHIPPED.name)
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignore)
-        else:
-            shutil.copy(ROOT / name, copy / name)
+    copy_sources(copy)
     run(sys.executable, "-m", "build", "--sdist", "--outdir", copy / "dist", copy)
     (archive,) = (copy / "dist").glob("actiondbg-*.tar.gz")
     with tarfile.open(archive) as opened:

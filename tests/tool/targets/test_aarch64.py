@@ -10,6 +10,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from actiondbg.tool.agent_compilation import compile_agent
+from tests.fakes.source_copy import copy_sources
 from tests.paths import COMMAND
 from tests.tool.targets.run_lines import Command, commands
 from tests.tool.targets.targets import TARGETS, TOOLS
@@ -57,11 +59,38 @@ int main(void) {
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    agent = tmp_path_factory.mktemp("aarch64") / "agent-aarch64.so"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CXX", COMPILER)
-        compile_agent(agent)
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel for aarch64, as docs/tools.md builds it."""
+    copy = tmp_path_factory.mktemp("source")
+    copy_sources(copy)
+    variables = {
+        "CXX": COMPILER,
+        "CC": "aarch64-linux-gnu-gcc",
+        "_PYTHON_HOST_PLATFORM": "linux-aarch64",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "-w",
+        str(copy / "dist"),
+        str(copy),
+    ]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = (copy / "dist").glob("actiondbg-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def built(wheel: Path) -> Path:
+    """The agent of the wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        content = archive.read("actiondbg/agent/built/agent.so")
+    agent = wheel.with_name("agent-aarch64.so")
+    agent.write_bytes(content)
     return agent
 
 
@@ -81,6 +110,15 @@ def compiled(source: str, directory: Path) -> Path:
 
 def emulated(program: Path, *words: str) -> list[str]:
     return [EMULATOR, "-L", str(SYSTEM), str(program), *words]
+
+
+def test_the_wheel_is_for_old_systems(wheel: Path) -> None:
+    assert wheel.name.endswith("-py3-none-linux_aarch64.whl")
+    command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.search(r'platform tag:\s+"manylinux_2_(\d+)_aarch64"', shown)
+    assert found, shown
+    assert int(found[1]) <= 28
 
 
 def test_the_agent_is_loaded_and_watches_libraries(agent: Path, tmp_path: Path) -> None:

@@ -63,16 +63,12 @@ def run(argv: list[str]) -> int:
         print_notice(sentence)
     for recording in sources.recordings.values():
         try:
-            folder = export(recording, options.parquet)
+            folder, size = export(recording, options.parquet)
         except OSError as error:
             raise FileNotWritten(
                 f"{recording.path!r} cannot be exported to {str(options.parquet)!r} "
                 f"({error.strerror or error}): name another folder."
             ) from error
         count = counted(recording.count, "action")
-        print(f"{folder}: {count}, {_megabytes(folder)}")
+        print(f"{folder}: {count}, {size / 1e6:.1f} MB")
     return 0
-
-
-def _megabytes(folder: Path) -> str:
-    return f"{sum(file.stat().st_size for file in folder.iterdir()) / 1e6:.1f} MB"

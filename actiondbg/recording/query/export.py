@@ -7,7 +7,7 @@ import os
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,14 @@ def is_export(folder: Path) -> bool:
     return folder.name.startswith(FOLDER) and (folder / _MARK).is_file()
 
 
-def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
+class Export(NamedTuple):
+    """The folder of an exported recording, and the size of its files in bytes."""
+
+    folder: Path
+    size: int
+
+
+def export(recording: Recording, directory: str | os.PathLike[str]) -> Export:
     """Write a recording's tables as Parquet files into a folder of their own, atomically.
 
     The folder is ``run=NAME-ID``: exporting a recording again replaces its folder, and different
@@ -38,9 +45,6 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
     Args:
         recording: the recording.
         directory: the parent of the folder; may be a copy of a bucket.
-
-    Returns:
-        The folder.
 
     Raises:
         FileNotWritten: the folder cannot be made, or has other contents.
@@ -52,7 +56,9 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
         for name in TABLES:
             _write(recording.tables[name], new / f"{name}.parquet")
             recording.tables[name].forget()
-    return target
+        # Another process may replace the folder as soon as it is there.
+        size = sum(file.stat().st_size for file in new.iterdir())
+    return Export(target, size)
 
 
 def _name(recording: Recording) -> str:

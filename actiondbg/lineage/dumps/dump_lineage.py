@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,10 +14,34 @@ from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.text_chains import TextChains
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
-from actiondbg.lineage.locations.location_index import LocationIndex
+from actiondbg.lineage.locations.location_index import HANDFUL, LocationIndex
 from actiondbg.lineage.locations.source_files import FileRemap, same_file
 from actiondbg.lineage.locations.source_range import SourceRange
 from actiondbg.lineage.stage import Operation, Stage, with_bodies
+
+
+class Sharing(NamedTuple):
+    """The operations of a stage that share a source range.
+
+    Args:
+        all: their indices.
+        outermost: how many of them are not in the regions of others.
+    """
+
+    stage: Stage
+    all: frozenset[int]
+    outermost: int
+
+    @classmethod
+    def of(cls, stage: Stage, found: Iterable[int]) -> Sharing:
+        """Count the operations of a stage that share a range; a function contains none."""
+        every = frozenset(found)
+        holders = every.difference(stage.symbols)
+        return cls(stage, every, sum(stage.parents[one] not in holders for one in holders))
+
+    def named(self, name: str) -> list[int]:
+        """List those of a kind."""
+        return [one for one in self.all if self.stage.names[one] == name]
 
 
 class DumpLineage:
@@ -36,6 +61,7 @@ class DumpLineage:
         self._stages = tuple(stages)
         self.remap = remap or FileRemap()
         self._indices: dict[int, LocationIndex] = {}
+        self._shared: dict[tuple[int, SourceRange], Sharing] = {}
         self._firsts = [stage.first_node for stage in self._stages]
         self._chains = TextChains(self._stages, self.remap) if by_text else None
 
@@ -87,7 +113,7 @@ class DumpLineage:
             for index, way in by_text.items():
                 steps.setdefault(index, []).extend(way)
             if not reached and not by_text:
-                why = "inexact" if exact else self._why_lost(operation, nested)
+                why = "inexact" if exact else self._why_lost(operation, to, nested)
                 losses.append(Loss(operation.node, why))
         return Tracking(
             tuple(Trace(Operation(to, index), tuple(steps[index])) for index in sorted(steps)),
@@ -95,7 +121,38 @@ class DumpLineage:
         )
 
     def _reached(self, operation: Operation, to: Stage, nested: bool | None) -> set[int]:
-        return self.index(to).overlapping(self._ranges(operation, nested))
+        stage = operation.stage
+        asked = stage.asked(operation.index, nested)
+        return {found for one in asked for found in self._located(stage, one, to)}
+
+    def _located(self, stage: Stage, index: int, to: Stage) -> set[int]:
+        """Return the operations of another stage that the location of one leads to."""
+        ranges = self.index(stage).ranges(index)
+        found = self.index(to).overlapping(ranges)
+        place, there = self._place(stage), self._place(to)
+        if not found or place == there or min(place, there) < 0:
+            return found
+        if place < there:
+            return {one for one in found if self._tells(stage, index, to, one)}
+        return {one for one in found if self._tells(to, one, stage, index)}
+
+    def _tells(self, source: Stage, index: int, target: Stage, heir: int) -> bool:
+        """Whether the location of a later operation tells an earlier one from others."""
+        name = target.names[heir]
+        for one in self.index(target).ranges(heir):
+            sharing = self._sharing(source, one)
+            if index not in sharing.all:
+                continue
+            if sharing.outermost <= HANDFUL or sharing.named(name) == [index]:
+                return True
+        return False
+
+    def _sharing(self, stage: Stage, one: SourceRange) -> Sharing:
+        key = id(stage), one
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = Sharing.of(stage, self.index(stage).overlapping([one]))
+        return found
 
     def _by_text(
         self, operation: Operation, to: Stage, nested: bool | None, reached: Container[int]
@@ -135,9 +192,11 @@ class DumpLineage:
     def _place(self, stage: Stage) -> int:
         return next((at for at, one in enumerate(self._stages) if one is stage), -1)
 
-    def _why_lost(self, operation: Operation, nested: bool | None) -> str:
-        known = any(one.is_known for one in self._ranges(operation, nested))
-        return "unmatched" if known else "unlocated"
+    def _why_lost(self, operation: Operation, to: Stage, nested: bool | None) -> str:
+        ranges = self._ranges(operation, nested)
+        if self.index(to).overlapping(ranges):
+            return "shared"
+        return "unmatched" if any(one.is_known for one in ranges) else "unlocated"
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
         """Return which operations of a stage overlap which of a later one, or have its text.
@@ -160,6 +219,8 @@ class DumpLineage:
                 found = known.get(ranges)
                 if found is None:
                     found = known[ranges] = sorted(to_index.overlapping(ranges))
+                if found:
+                    found = sorted(self._located(source, at, target))
                 by_text = self._followed(source, at, target, found)
                 every = sorted({*found, *by_text}) if by_text else found
                 sources.extend([at] * len(every))
@@ -170,7 +231,7 @@ class DumpLineage:
         """Iterate over the steps from each dump to the next."""
         for source, target in pairwise(self._stages):
             for at, to in zip(*self._pairs(source, target, exact), strict=True):
-                by_location = to in self.index(target).overlapping(self.index(source).ranges(at))
+                by_location = to in self._located(source, at, target)
                 evidence = Evidence.LOCATION if by_location else Evidence.TEXT
                 yield Step(evidence, source.nodes[at], target.nodes[to])
 

@@ -16,6 +16,8 @@ from actiondbg.lineage.locations.source_range import SourceRange, position
 
 _FIRST = position(1, 0)  # an unknown line, 0, is before it
 
+HANDFUL = 4  # operations that a source range may name, if nothing else tells them apart
+
 
 class LocationIndex:
     """The locations of the operations of a stage, by source file and position.

@@ -32,6 +32,7 @@ _TEXTS = {
     # What dumps show of operations without a counterpart.
     "unmatched": "no location overlaps",
     "unlocated": "no location is known",
+    "shared": "too many operations share its location",
 }
 
 

@@ -10,13 +10,11 @@ import numpy as np
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.locations.location import Location
-from actiondbg.lineage.locations.location_index import LocationIndex
+from actiondbg.lineage.locations.location_index import HANDFUL, LocationIndex
 from actiondbg.lineage.locations.source_range import SourceRange
 from actiondbg.lineage.recorded.edges import Described
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.format.arrow import Bools, Ints
-
-HANDFUL = 4  # operations that a source range may name, if nothing else tells them apart
 
 
 class LocationEdges:

@@ -22,6 +22,7 @@ _VERBS = {"forward": "became", "back": "came from", "related": "shares its sourc
 _WHY = {
     "unlocated": "it has no source location",
     "unmatched": "no source location there overlaps its own",
+    "shared": "more operations share its source location than it can tell apart",
     "folded": "was folded",
     "dead": "was erased when nothing used it any more",
     "consumed": "was erased as unused, after its last user was rewritten",
@@ -31,6 +32,7 @@ _WHY = {
     "untraced": "is not there, and no action is known that erased it",
     "inserted": "was inserted, and its origin is not known",
 }
+_OF_DUMPS = ("unlocated", "unmatched", "shared", "inexact")
 _EVENTS = 3  # changes of one operation that are listed
 _DIM, _OFF = "\x1b[2m", "\x1b[0m"
 _MOST = 100  # columns of a line of IR where no terminal limits it
@@ -139,7 +141,7 @@ def _way(step: AnsweredStep) -> str:
 
 def _why(losses: Sequence[AnsweredLoss]) -> str:
     """Return why nothing was reached, by the losses: of recorded operations, each in a line."""
-    known = [loss for loss in losses if loss.why not in ("unlocated", "unmatched", "inexact")]
+    known = [loss for loss in losses if loss.why not in _OF_DUMPS]
     if not known:
         return f": {_WHY[losses[0].why]}." if losses else "."
     lines = ["."]

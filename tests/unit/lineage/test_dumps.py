@@ -208,3 +208,53 @@ def test_dumps_are_a_source_of_lineages(folder: Path) -> None:
         open_lineage(dumps=["cut.mlir", "low.mlir"], partial=True)
     with pytest.raises(UsageError, match=r"The source of the lineage is missing"):
         open_lineage()
+
+
+# --- locations that many operations share ---------------------------------------------------------
+
+
+def _on_one_line(names: list[str], inner: int = 0) -> str:
+    """Return a function whose operations, and some in a region of the first, are on one line."""
+    place = 'loc("model.py":7:0)'
+    body = "".join(f"    t.inner{at} %a : i32 {place}\n" for at in range(inner))
+    first, *others = names
+    lines = [f"  {first} %a : i32 {{\n{body}  }} {place}\n" if inner else f"  {first} %a {place}\n"]
+    lines += [f"  {name} %a : i32 {place}\n" for name in others]
+    return f"func.func @f(%a: i32) {{\n{''.join(lines)}  return {place}\n}} {place}\n"
+
+
+def _tracked(source: str, target: str, name: str) -> tuple[list[str], list[str]]:
+    """Return what an operation became, and why it became nothing."""
+    Path("a.mlir").write_text(source)
+    Path("b.mlir").write_text(target)
+    found = DumpLineage(lineage("a.mlir", "b.mlir").stages, by_text=False)
+    first, last = found.stages
+    there = found.track(first.named(name), last)
+    pairs = found.relate(first, last)
+    back = found.track(there.operations, first)
+    asked = first.named(name)[0].index
+    related = [at for one, at in zip(pairs.sources, pairs.targets, strict=True) if one == asked]
+    assert sorted(one.index for one in there.operations) == sorted(related)
+    assert not related or asked in {one.index for one in back.operations}
+    return [one.name for one in there.operations], [loss.why for loss in there.losses]
+
+
+def test_a_location_that_many_share_shows_nothing(folder: Path) -> None:
+    late = _on_one_line(["u.x", "u.y"])
+    # The function and what returns from it count, too.
+    few = _on_one_line(["t.a", "t.b"])
+    assert _tracked(few, late, "t.a")[0] == ["func.func", "u.x", "u.y", "func.return"]
+    many = _on_one_line(["t.a", "t.b", "t.c", "t.d"])
+    assert _tracked(many, late, "t.a") == ([], ["shared"])
+
+
+def test_a_name_tells_an_operation_of_many(folder: Path) -> None:
+    many = _on_one_line(["t.a", "t.b", "t.b", "t.c", "t.d"])
+    late = _on_one_line(["t.a", "t.b"])
+    assert _tracked(many, late, "t.a")[0] == ["t.a"]
+    assert _tracked(many, late, "t.b") == ([], ["shared", "shared"])
+
+
+def test_operations_in_the_region_of_one_are_not_others(folder: Path) -> None:
+    late = _on_one_line(["u.x"])
+    assert "u.x" in _tracked(_on_one_line(["t.a"], inner=9), late, "t.a")[0]

@@ -39,6 +39,8 @@ _REPLACED = [
     # Of info processes; its column is aligned to the right.
     (r"(?m)^process +pid\b", "process pid"),
     (r"(?m)^(p\d+) +\d+\b", r"\1 PID"),
+    # Of tables of durations, which are aligned to the right.
+    (r"(?m) +time(?=  name$)", " time"),
     (r'\b(forks(?:": "| +))\d[\d, ]*', r"\1PIDS"),
     (r'("automatic": )\{[^}]*\}', r"\1CHECKPOINTS"),
     (r"\bat byte \d+", "at byte N"),  # the header of a recording holds paths

@@ -155,8 +155,8 @@ bool adbg::arePatternsKnown(const RewritePatternSet &patterns) {
   });
 }
 
-/// Proves in forks what is read of an action, for the first one of each class.
-/// Returns whether the class is followed.
+/// Proves in forks that the first action of each class can be read. Returns
+/// whether the class is followed.
 static bool provesClass(const tracing::Action &action) {
   struct Classes {
     std::mutex mutex;

@@ -16,8 +16,8 @@
 
 namespace adbg::facts {
 
-// Attributes: Storage.h. What is read of the first one that is not empty is in
-// the text that the tool prints of it.
+// How attributes are stored, see Storage.h. The parts that are read of the
+// first attribute that is not empty are in the text that the tool prints of it.
 inline Fact string("string"), dictionary("dictionary"),
     fusedLocation("fused location"), callSiteLocation("call site location"),
     nameLocation("name location"), opaqueLocation("opaque location");
@@ -42,9 +42,9 @@ inline Fact frozenPatterns("frozen patterns");
 inline Fact parents("parent of a block");
 
 /// Diagnostics: the text and the notes, which are vectors, of a class of their
-/// own since LLVM 24. The text that the tool's function appends to a diagnostic
-/// of the agent is read back; that of the tool's own is what its function
-/// returns.
+/// own since LLVM 24. The text that is read of a diagnostic is the text that
+/// the tool's function prints of it, for the first diagnostic that the agent
+/// makes, and for the first one that the tool makes.
 inline Fact madeDiagnostic("diagnostic of the agent"),
     diagnostic("diagnostic of the tool");
 

@@ -368,8 +368,8 @@ std::string checkPart(StringRef whole, const AttributeStorage *part) {
   if (whole.empty())
     return "";
   StringRef inner = os.str();
-  // A location in another one has no `loc(` around it; one that is unknown may
-  // be left out.
+  // A nested location is printed without `loc(`, and an unknown location may be
+  // left out.
   if (inner.consume_front("loc("))
     inner = inner.drop_back();
   bool agrees = inner == "unknown" || whole.contains(inner);
@@ -384,8 +384,9 @@ std::string checkName(StringRef whole, const StringStorage *name) {
   return agrees ? "" : "the text " + text + " is not in " + whole.str();
 }
 
-/// Returns why what is read of an attribute is not what the tool prints; empty
-/// if it is, and if the tool prints nothing, which is another fault.
+/// Returns why the parts that are read of an attribute are not in the text that
+/// the tool prints; empty if they are. A tool that prints nothing contradicts
+/// nothing here: checkPrinting finds that.
 std::string checkStorage(AttributeClass kind,
                          const AttributeStorage *attribute) {
   std::string whole, why;

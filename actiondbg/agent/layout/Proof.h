@@ -23,7 +23,7 @@ struct ProofStep {
 /// ends in one is followed by another, which goes on behind it. A step whose
 /// fact an earlier process has proved is left out. Returns for each step why it
 /// failed; empty if it did not. Where the tool cannot be forked, and where a
-/// fork of a tool with other threads waits for a lock that one of them had,
+/// fork of a tool with other threads waits for a lock of another thread,
 /// nothing is known against the steps that are left.
 std::vector<std::string> proveInForks(std::initializer_list<ProofStep> steps);
 

@@ -13,6 +13,7 @@
 #include "support/OfInstance.h"
 #include "support/Symbols.h"
 
+#include "llvm/Support/xxhash.h"
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -53,29 +54,20 @@ struct KeptFacts {
   }
 };
 
-/// FNV-1a.
-class FileSum {
-public:
-  void add(std::string_view text) {
-    for (unsigned char byte : text)
-      value = (value ^ byte) * 0x100000001b3;
-    value *= 0x100000001b3;
-  }
-  void addFile(const std::string &path, const std::string &buildId) {
-    struct stat status;
-    if (stat(path.c_str(), &status) != 0)
-      return;
-    add(buildId.empty() ? path : buildId);
-    for (auto part :
-         {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec})
-      add(std::to_string(part));
-  }
-  std::string text() const { return std::to_string(value); }
-
-private:
-  uint64_t value = 0xcbf29ce484222325;
-};
 } // namespace
+
+/// Describes a file by what changes with it; empty if it is none.
+static std::string describeFile(const std::string &path,
+                                const std::string &buildId) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    return "";
+  std::string text = buildId.empty() ? path : buildId;
+  for (auto part :
+       {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec})
+    text += " " + std::to_string(part);
+  return text + "\n";
+}
 
 static ADBG_OF_INSTANCE KeptFacts *kept = nullptr;
 
@@ -93,12 +85,11 @@ void ProvedFacts::open(const std::string &file, const std::string &buildId) {
   if (!folder || !*folder || buildId.empty() ||
       stat(file.c_str(), &status) != 0)
     return;
-  FileSum sum;
   static const char self = 0;
-  sum.addFile(Place::of(&self).path, "");
+  std::string files = describeFile(Place::of(&self).path, "");
   for (const detour::LoadedObject &object : detour::loadedObjects())
-    sum.addFile(object.path, object.buildId);
-  kept->sum = sum.text() + " ";
+    files += describeFile(object.path, object.buildId);
+  kept->sum = std::to_string(llvm::xxh3_64bits(files)) + " ";
   kept->path = std::string(folder) + "/proofs-" + buildId + "-" +
                std::to_string(status.st_size);
   kept->read();

@@ -4,8 +4,6 @@
 #define ACTIONDBG_LAYOUT_STORAGE
 
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Compiler.h"
-#include <atomic>
 #include <cstdint>
 
 namespace adbg {

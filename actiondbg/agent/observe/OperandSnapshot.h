@@ -15,13 +15,14 @@ class Identities;
 /// to another one notifies nobody: the operands show it afterwards.
 class OperandSnapshot {
 public:
-  /// Adds those of the operations around `op` up to the next that is isolated
-  /// from above, unless they are there. Other threads may work on what is
-  /// isolated in there.
+  /// Adds the operands of the operations in the nearest operation around `op`
+  /// that is isolated from above, unless they were added before. The
+  /// regions of isolated operations in there are left out: other threads may
+  /// work on them.
   void addAround(mlir::Operation *op, const Identities &ids);
-  /// Calls `report` with the ids of an operation and of one that was erased, if
-  /// the operation has the id `first` or a higher one, and is an operand now
-  /// in the place of the erased one.
+  /// Calls `report` with the id of each operation that is now the operand in
+  /// the place of an erased operation, and with the id of the erased operation.
+  /// Only operations with ids from `first` on are reported.
   void heirs(const Identities &ids, uint32_t first,
              llvm::function_ref<void(uint32_t, uint32_t)> report) const;
 

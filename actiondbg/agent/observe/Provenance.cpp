@@ -38,8 +38,9 @@ void Provenance::tookBody(Block *block, Operation *from, uint64_t ordinal,
     recorder.link(LinkKind::Body, ordinal, ids.of(to), ids.of(from));
 }
 
-/// The next old operation; that of the new operation around the latest one, if
-/// all behind it are new. Bounded: a new block may be long.
+/// Returns the next old operation behind the latest new one; if all operations
+/// behind it are new, the next old one behind the new operation around it.
+/// Bounded: a new block may be long.
 Operation *Provenance::placeOfLatest() const {
   unsigned left = 256;
   for (Operation *op = latest; op && op->getBlock() && left--;) {

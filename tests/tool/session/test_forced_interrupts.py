@@ -7,7 +7,6 @@ long as a file exists.
 from __future__ import annotations
 
 import subprocess
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import AgentError
 from tests.conftest import PYPI
+from tests.fakes.interrupts import stop_inside
 
 HOLDING = """\
 #define _GNU_SOURCE
@@ -60,19 +60,7 @@ def _interrupted_inside(
         session.breakpoints.add("pass:canonicalize")
         session.run()
         hold.touch()
-        over = threading.Event()
-
-        def interrupt() -> None:
-            while not over.wait(0.05):
-                session.interrupt()
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        try:
-            stop = session.continue_()
-        finally:
-            over.set()
-            thread.join()
+        stop = stop_inside(session)
         assert (stop.when, stop.reason) == ("during", "interrupt")
         yield session
         hold.unlink()

@@ -6,7 +6,6 @@ import itertools
 import os
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.session.session import Session
 from tests.elements import some
+from tests.fakes.interrupts import stop_inside
 from tests.fakes.threads import build
 
 SUM = """\
@@ -261,19 +261,7 @@ def test_ctrl_c_stops_the_thread_that_computes(tool: Path) -> None:
     with actiondbg.launch(_argv(tool, "spin")) as session:
         session.breakpoints.add("pass:call")
         assert session.run().thread == "t1"
-        over = threading.Event()
-
-        def interrupt() -> None:
-            while not over.wait(0.05):
-                session.interrupt()
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        try:
-            stop = session.continue_()
-        finally:
-            over.set()
-            thread.join()
+        stop = stop_inside(session)
         assert (stop.when, stop.reason, stop.thread) == ("during", "interrupt", "t1")
         assert [frame.name for frame in session.stack.frames()] == ["call"]
 

@@ -526,9 +526,14 @@ class Execution:
             return
         self._program.suspended.remove(self)
         self._program.turn_to(self._record)
+        self.take_breakpoints(breakpoints)
+
+    def take_breakpoints(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
+        """Change the breakpoints while it runs; see ``Suspended``."""
         if self._client is not None and breakpoints != self._sent:
             with contextlib.suppress(ConnectionEnded):
                 self._client.send(protocol.SetBreakpoints(breakpoints=breakpoints))
+            self._sent = breakpoints
 
     @property
     def is_changed(self) -> bool:

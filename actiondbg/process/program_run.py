@@ -50,6 +50,10 @@ class Suspended(Protocol):
         """Let the process run on unobserved."""
         ...
 
+    def take_breakpoints(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
+        """Send breakpoints to its agent, if they are others than it has."""
+        ...
+
 
 class OtherTurn(Exception):
     """Another process of the program has its turn, while the followed one runs.

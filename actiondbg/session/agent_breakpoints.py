@@ -119,8 +119,13 @@ class AgentBreakpoints:
     # --- stops ---
 
     def resuming(self) -> None:
-        """Invalidate the hit counts, before the tool resumes."""
+        """Invalidate the hit counts, before the tool resumes.
+
+        Other processes of its program get the breakpoints before it can end, as they go on then.
+        """
         self._is_counted = False
+        if not self._is_quiet:
+            self._executions.share(self.all)
 
     def remove_temporary(self, stop: Stop) -> None:
         """Remove the temporary breakpoints that were hit; ``update`` does it with predicates."""

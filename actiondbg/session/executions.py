@@ -189,6 +189,14 @@ class Executions:
             self._resources.execution = following
         return following
 
+    def share(self, breakpoints: Callable[[], list[protocol.WireBreakpoint]]) -> None:
+        """Send breakpoints to the processes of the program that run while another has its turn."""
+        current = self.current
+        if current is not None and current.program is not None and current.program.suspended:
+            wanted = breakpoints()
+            for one in current.program.suspended:
+                one.take_breakpoints(wanted)
+
     def _take_turn(self, suspended: Suspended, options: LaunchOptions) -> Execution:
         assert isinstance(suspended, Execution)
         with self._held:

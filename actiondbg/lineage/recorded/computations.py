@@ -11,7 +11,7 @@ import numpy as np
 from actiondbg.lineage.dumps.operation_texts import is_distinctive
 from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
-from actiondbg.lineage.recorded.constant_edges import is_common
+from actiondbg.lineage.recorded.kept_texts import is_common
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 

@@ -15,13 +15,13 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
-from actiondbg.lineage.recorded.constant_edges import (
-    ConstantEdges,
+from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
+from actiondbg.lineage.recorded.events import OperationEvents, outlined
+from actiondbg.lineage.recorded.kept_texts import (
+    KeptTexts,
     actions_by_number,
     constant_values,
 )
-from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
-from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.lineage.recorded.stages import listed_stage, stage_of
@@ -289,10 +289,10 @@ class RecordedLineage(GraphLineage):
         located = self._location_edges.edges(
             self._numbers[made], self._created[made], LineageGraph(edges, self._count)
         )
-        valued = self._constant_edges(LineageGraph(edges, self._count).exact)
+        valued = self._kept_texts(LineageGraph(edges, self._count).exact)
         return LineageGraph(Edges.joined([edges, located, valued]), self._count)
 
-    def _constant_edges(self, known: LineageGraph) -> Edges:
+    def _kept_texts(self, known: LineageGraph) -> Edges:
         first, last = self.stages[0], self.stages[-1]
         if last.name != "output":
             return Edges.none()
@@ -300,7 +300,7 @@ class RecordedLineage(GraphLineage):
         makers, erasers = (
             actions_by_number(self._numbers, column) for column in (self._created, erased)
         )
-        return ConstantEdges(first, last, makers, erasers).edges(known)
+        return KeptTexts(first, last, makers, erasers).edges(known)
 
     def _symbol_edges(self, edges: Edges) -> Iterator[Edges]:
         """Symbols that the run made, such as hoisted globals, from the operations that use them."""

@@ -130,7 +130,7 @@ def _way(step: AnsweredStep) -> str:
     if step.evidence == "location":
         return f"@{step.target} has a location of @{step.source}"
     if step.evidence == "text":
-        return f"@{step.target} has the value of @{step.source}"
+        return f"@{step.target} has a text of @{step.source}"
     if step.evidence == "same":
         return f"@{step.source} printed, @{step.target} parsed"
     how = f"@{step.target} {step.evidence}"

@@ -1,0 +1,145 @@
+"""The edges that only constants, attributes and symbols show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from actiondbg.lineage.dumps.operation_texts import (
+    CONSTANTS,
+    SYMBOLS,
+    OperationTexts,
+    constant_value,
+    is_distinctive,
+)
+from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.graph import Edges, LineageGraph
+from actiondbg.lineage.stage import Operation, Stage, is_constant, symbol_around
+from actiondbg.lineage.text.grammar import without_location
+from actiondbg.recording.format.arrow import Ints
+
+_ATTRIBUTE = re.compile(r'(?<![\w.$-])[\w.$-]+ = "(?:[^"\\]|\\.)*"')
+_SPLAT = re.compile(r"dense<([^<>,\[\]]+)> : (?:[\d?]+x)*(\w+)")
+# Values that passes make anew: neutral elements, padding, bounds of ranges in hexadecimal.
+_COMMON = re.compile(
+    r"(?:-?(?:0|0?\.5|1|2)(?:\.0*)?(?:e[+-]0+)?|0x\w+|true|false) : ", re.IGNORECASE
+)
+
+
+class KeptTexts:
+    """Finds the operations of the input whose constant, attribute or symbol a later one has.
+
+    An operation of the output without an origin in the input is followed back to what a pass
+    inserted: a constant, as by ``sccp``, or an operation that a pass built anew. Its origin is the
+    operation of the input with the same text that the pass erased in the same function; or else
+    the only one with the text, in its function or at all: a constant if passes do not make the
+    value themselves, another operation if nothing else was made from it.
+
+    Args:
+        first: the input.
+        last: the output.
+        makers: by number, the action that inserted an operation.
+        erasers: by number, the action that erased an operation.
+    """
+
+    def __init__(
+        self, first: Stage, last: Stage, makers: Mapping[int, int], erasers: Mapping[int, int]
+    ) -> None:
+        self._first, self._last = first, last
+        self._makers, self._erasers = makers, erasers
+
+    def edges(self, known: LineageGraph) -> Edges:
+        """Return edges to operations to which no action leads from the input.
+
+        A location may show only the operation around them.
+
+        Args:
+            known: the edges that actions show.
+        """
+        found = list(dict.fromkeys(self._found(known)))
+        sources, targets = np.array(found, np.int64).reshape(-1, 2).T
+        ordinals = np.array([self._makers[to] for to in targets.tolist()], np.int64)
+        return Edges.of(sources, targets, Evidence.TEXT, ordinals)
+
+    def _found(self, known: LineageGraph) -> Iterator[tuple[int, int]]:
+        nodes = np.asarray(self._first.nodes, np.int64)
+        has_body = np.array([self._first.has_body(one.index) for one in self._first], np.bool_)
+        # A function leads to all that a pattern made in it.
+        derived, defined = known.derived(nodes[has_body]), known.derived(nodes)
+        olds = _by_text(self._first)
+        for key, indices in _by_text(self._last).items():
+            for new in (self._last[index] for index in indices if key in olds):
+                if (defined if new.symbol else derived)[new.node]:
+                    continue
+                same = [self._first[index] for index in olds[key]]
+                roots = known.ends(known.reach(new.node, back=True)) & self._makers.keys()
+                for root in roots:
+                    found = self._origins(key, same, symbol_around(new), self._makers[root], known)
+                    yield from ((old.node, root) for old in found)
+
+    def _origins(
+        self, key: str, same: list[Operation], function: str, maker: int, known: LineageGraph
+    ) -> Sequence[Operation]:
+        """Return the origins among the operations with the same text."""
+        near = [one for one in same if symbol_around(one) == function]
+        erased = [one for one in near if self._erasers.get(one.node) == maker]
+        if len(erased) == 1:
+            return erased
+        candidates = near or same
+        if len(candidates) != 1:
+            return ()
+        if is_constant(candidates[0].name):
+            is_origin = is_distinctive(key) and not is_common(key)
+        else:
+            number = candidates[0].node
+            is_origin = number in self._erasers and not known.has_heirs(number)
+        return candidates if is_origin else ()
+
+
+def is_common(value: str) -> bool:
+    """Whether passes make a value themselves."""
+    return bool(_COMMON.match(value))
+
+
+def constant_values(stage: Stage) -> dict[int, str]:
+    """Return the values of the constants of a stage, as printed, by number; those of splats."""
+    found: dict[int, str] = {}
+    for index, name in enumerate(stage.names):
+        if is_constant(name):
+            value = constant_value(stage.text_lines[stage.lines[index] - 1], exactly=True)
+            found[stage.nodes[index]] = _SPLAT.sub(r"\1 : \2", value)
+    return {number: value for number, value in found.items() if value}
+
+
+def _by_text(stage: Stage) -> dict[str, list[int]]:
+    """Return the operations of a stage by what later ones keep.
+
+    That is the value of a constant, of which a splat counts as its element; and of others, the
+    attributes that are strings, and the symbol.
+    """
+    texts = OperationTexts(stage)
+    found: dict[str, list[int]] = {}
+    for key, indices in texts.groups(CONSTANTS).items():
+        found.setdefault(_SPLAT.sub(r"\1 : \2", key), []).extend(indices)
+    for path, indices in texts.groups(SYMBOLS).items():
+        found.setdefault(path, []).extend(indices)
+    for index, name in enumerate(stage.names):
+        if not is_constant(name) and stage.has_body(index):
+            for attribute in dict.fromkeys(_ATTRIBUTE.findall(_own_text(stage, index))):
+                found.setdefault(attribute, []).append(index)
+    return found
+
+
+def _own_text(stage: Stage, index: int) -> str:
+    """Return the text of an operation, without its regions and locations."""
+    first, last = stage.lines[index] - 1, stage.last_lines[index] - 1
+    lines = [stage.text_lines[at] for at in dict.fromkeys((first, last))]
+    return "\n".join(map(without_location, lines))
+
+
+def actions_by_number(numbers: Ints, ordinals: Ints) -> dict[int, int]:
+    """Return the action of each operation that has one."""
+    known = ordinals > 0
+    return dict(zip(numbers[known].tolist(), ordinals[known].tolist(), strict=True))

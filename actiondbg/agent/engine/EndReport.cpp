@@ -4,7 +4,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
-#include "requests/Alternatives.h"
+#include "requests/Request.h"
 
 #include <algorithm>
 #include <cstring>

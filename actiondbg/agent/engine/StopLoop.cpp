@@ -7,7 +7,7 @@
 #include "engine/Neighbourhood.h"
 #include "print/ValueKeys.h"
 #include "requests/InFork.h"
-#include "requests/RequestTable.h"
+#include "requests/Request.h"
 #include "support/AgentHeap.h"
 #include "support/JsonRpc.h"
 

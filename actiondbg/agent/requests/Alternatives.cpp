@@ -1,8 +1,9 @@
 //===- Alternatives.cpp - Requests about what a fork does otherwise -------===//
 
-#include "requests/Alternatives.h"
 #include "engine/Engine.h"
+#include "match/Alternative.h"
 #include "requests/InFork.h"
+#include "requests/Request.h"
 #include "support/Pipelines.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -38,18 +39,23 @@ static std::optional<RequestError> refuseTool(const Engine &engine) {
   return RequestError(NoAnswer, "only a replica or a trial can be changed");
 }
 
-SetAlternativeArguments::SetAlternativeArguments(Fields &fields)
-    : alternative(std::make_unique<Alternative>()) {
-  fields.eachObject("benefits", [this](Fields &inner) {
-    if (std::optional<BenefitChange> one = BenefitChange::parse(inner))
-      alternative->benefits.push_back(std::move(*one));
-  });
-  alternative->pipelines = fields.texts("pipelines");
-  alternative->report = fields.textOr("report", "");
-  alternative->ir = fields.textOr("ir", "");
-}
+struct SetAlternativeArguments {
+  std::unique_ptr<Alternative> alternative;
+  explicit SetAlternativeArguments(Fields &fields)
+      : alternative(std::make_unique<Alternative>()) {
+    fields.eachObject("benefits", [this](Fields &inner) {
+      if (std::optional<BenefitChange> one = BenefitChange::parse(inner))
+        alternative->benefits.push_back(std::move(*one));
+    });
+    alternative->pipelines = fields.texts("pipelines");
+    alternative->report = fields.textOr("report", "");
+    alternative->ir = fields.textOr("ir", "");
+  }
+};
 
-Answer<NoResult> SetAlternative::run(SetAlternativeArguments &arguments) {
+/// alternative/set: changes what a fork does from its stop on.
+static Answer<NoResult> setAlternative(Engine &engine,
+                                       SetAlternativeArguments &arguments) {
   if (std::optional<RequestError> error = refuseTool(engine))
     return *error;
   Operation *root = rootOf(engine);
@@ -62,7 +68,16 @@ Answer<NoResult> SetAlternative::run(SetAlternativeArguments &arguments) {
   return NoResult();
 }
 
-Answer<NoResult> RunAround::run(RunAroundArguments &arguments) {
+struct RunAroundArguments {
+  std::vector<std::string> before, instead, after;
+  explicit RunAroundArguments(Fields &fields)
+      : before(fields.texts("before")), instead(fields.texts("instead")),
+        after(fields.texts("after")) {}
+};
+
+/// pass/around: runs pipelines around the pass of the stop, or in its place.
+static Answer<NoResult> runAround(Engine &engine,
+                                  RunAroundArguments &arguments) {
   if (std::optional<RequestError> error = refuseTool(engine))
     return *error;
   Frame *frame = engine.innermost;
@@ -107,7 +122,8 @@ void finishAlternative(Engine &engine) {
         census(engine, engine.alternative->finalOperations()));
 }
 
-Answer<Object> GetCensus::run(NoArguments &) {
+/// census: the operations of the IR by name, and the patterns applied so far.
+static Answer<Object> getCensus(Engine &engine) {
   Operation *root = rootOf(engine);
   if (!root)
     return noIR();
@@ -116,7 +132,8 @@ Answer<Object> GetCensus::run(NoArguments &) {
   return census(engine, counts);
 }
 
-Answer<Object> GetPasses::run(NoArguments &) {
+/// passes: the passes that the tool has registered.
+static Answer<Object> getPasses(Engine &) {
   return answerInFork([]() -> Answer<Object> {
     llvm::json::Array names;
     for (const std::string &name : registeredPasses())
@@ -148,7 +165,13 @@ static bool needsNesting(StringRef error) {
          error.contains("on a PassManager intended to run on");
 }
 
-Answer<Object> TryPass::run(TryPassArguments &arguments) {
+struct TryPassArguments {
+  std::string name;
+  explicit TryPassArguments(Fields &fields) : name(fields.text("name")) {}
+};
+
+/// pass/try: runs a pass on the IR of a fork.
+static Answer<Object> tryPass(Engine &engine, TryPassArguments &arguments) {
   if (std::optional<RequestError> error = refuseTool(engine))
     return *error;
   Operation *root = rootOf(engine);
@@ -182,6 +205,17 @@ Answer<Object> TryPass::run(TryPassArguments &arguments) {
                 {"changed", false},
                 {"counts", Object{}},
                 {"error", llvm::json::fixUTF8(first.value_or(""))}};
+}
+
+Requests alternativeRequests() {
+  static constexpr Request all[] = {
+      {"alternative/set", by<setAlternative>},
+      {"pass/around", by<runAround>},
+      {"census", by<getCensus>, readsIR},
+      {"passes", by<getPasses>},
+      {"pass/try", by<tryPass>},
+  };
+  return all;
 }
 
 } // namespace adbg

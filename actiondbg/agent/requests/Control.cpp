@@ -1,7 +1,10 @@
 //===- Control.cpp - Requests that resume the tool or skip actions --------===//
 
-#include "requests/Control.h"
+#include "edit/EditPlan.h"
 #include "engine/Engine.h"
+#include "engine/Resumption.h"
+#include "match/Skips.h"
+#include "requests/Request.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -35,24 +38,28 @@ static void parseUntil(Fields &fields, Resumption &resumption) {
   fields.done();
 }
 
-ResumeArguments::ResumeArguments(Fields &fields) {
-  std::string name = fields.text("control");
-  resumption.count = fields.integerOr("count", 1, 1);
-  resumption.event = fields.integerOr("event", 1, 0);
-  resumption.keep = fields.integerOr("keep", 0, 0);
-  std::optional<Control> control = controlOf(name);
-  if (!control)
-    fields.fail("there is no control '" + name + "'");
-  resumption.control = control.value_or(Control::Continue);
-  if (const Object *until = fields.optionalObject("until")) {
-    Fields inner(*until, "until.");
-    parseUntil(inner, resumption);
-    if (!inner.error.empty())
-      fields.fail(inner.error);
+struct ResumeArguments {
+  Resumption resumption;
+  explicit ResumeArguments(Fields &fields) {
+    std::string name = fields.text("control");
+    resumption.count = fields.integerOr("count", 1, 1);
+    resumption.event = fields.integerOr("event", 1, 0);
+    resumption.keep = fields.integerOr("keep", 0, 0);
+    std::optional<Control> control = controlOf(name);
+    if (!control)
+      fields.fail("there is no control '" + name + "'");
+    resumption.control = control.value_or(Control::Continue);
+    if (const Object *until = fields.optionalObject("until")) {
+      Fields inner(*until, "until.");
+      parseUntil(inner, resumption);
+      if (!inner.error.empty())
+        fields.fail(inner.error);
+    }
   }
-}
+};
 
-Answer<NoResult> Resume::run(ResumeArguments &arguments) {
+/// resume: continues the tool with one of the controls.
+static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
   Resumption &next = arguments.resumption;
   next.fromStart = engine.stops.resumption.fromStart && !engine.innermost;
   if (next.event && next.event <= engine.position.event)
@@ -83,7 +90,8 @@ Answer<NoResult> Resume::run(ResumeArguments &arguments) {
 // Skips and plans
 //===----------------------------------------------------------------------===//
 
-Answer<Object> GetSkips::run(NoArguments &) {
+/// skips/get: the ordinals of the actions that were skipped.
+static Answer<Object> getSkips(Engine &engine) {
   llvm::json::Array ordinals;
   for (uint64_t one : engine.skips.skipped())
     ordinals.push_back(int64_t(one));
@@ -104,21 +112,28 @@ static std::vector<uint64_t> ordinals(Fields &fields,
   return all;
 }
 
-SetSkipsArguments::SetSkipsArguments(Fields &fields)
-    : wanted(ordinals(fields, fields.array("ordinals"))) {
-  fields.eachObject("rules", [this](Fields &inner) {
-    if (std::optional<SkipRule> rule = SkipRule::parse(inner))
-      rules.push_back(std::move(*rule));
-  });
-  applied = ordinals(fields, fields.array("applied"));
-  if (fields.optional("edits"))
-    fields.eachObject("edits", [this](Fields &inner) {
-      if (std::optional<Edit> edit = Edit::parse(inner))
-        edits.push_back(std::move(*edit));
+struct SetSkipsArguments {
+  std::vector<uint64_t> wanted, applied;
+  std::vector<SkipRule> rules;
+  std::vector<Edit> edits;
+  explicit SetSkipsArguments(Fields &fields)
+      : wanted(ordinals(fields, fields.array("ordinals"))) {
+    fields.eachObject("rules", [this](Fields &inner) {
+      if (std::optional<SkipRule> rule = SkipRule::parse(inner))
+        rules.push_back(std::move(*rule));
     });
-}
+    applied = ordinals(fields, fields.array("applied"));
+    if (fields.optional("edits"))
+      fields.eachObject("edits", [this](Fields &inner) {
+        if (std::optional<Edit> edit = Edit::parse(inner))
+          edits.push_back(std::move(*edit));
+      });
+  }
+};
 
-Answer<Object> SetSkips::run(SetSkipsArguments &arguments) {
+/// skips/set: replaces the actions to skip and the edits of this timeline;
+/// returns whether the action that the tool is stopped before is skipped.
+static Answer<Object> setSkips(Engine &engine, SetSkipsArguments &arguments) {
   engine.skips.set(std::move(arguments.wanted), std::move(arguments.rules),
                    std::move(arguments.applied));
   engine.editPlan.set(std::move(arguments.edits));
@@ -135,7 +150,15 @@ Answer<Object> SetSkips::run(SetSkipsArguments &arguments) {
   return Object{{"skipped", frame->skipped}};
 }
 
-Answer<NoResult> SetPlan::run(SetPlanArguments &arguments) {
+struct SetPlanArguments {
+  std::string record;
+  std::unique_ptr<Plan> plan;
+  explicit SetPlanArguments(Fields &fields)
+      : record(fields.textOr("record", "")), plan(Plan::parse(fields)) {}
+};
+
+/// plan/set: replaces the plan of a trial, which skips many actions.
+static Answer<NoResult> setPlan(Engine &engine, SetPlanArguments &arguments) {
   if (engine.skips.plan)
     arguments.plan->inherit(*engine.skips.plan);
   if (std::error_code error = arguments.plan->recordTo(arguments.record))
@@ -145,6 +168,16 @@ Answer<NoResult> SetPlan::run(SetPlanArguments &arguments) {
   engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost(),
                            engine.observer.ids);
   return NoResult();
+}
+
+Requests controlRequests() {
+  static constexpr Request all[] = {
+      {"resume", by<resumeTool>},
+      {"skips/get", by<getSkips>},
+      {"skips/set", by<setSkips>},
+      {"plan/set", by<setPlan>},
+  };
+  return all;
 }
 
 } // namespace adbg

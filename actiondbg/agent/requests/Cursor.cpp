@@ -1,11 +1,12 @@
 //===- Cursor.cpp - Requests about the cursor -----------------------------===//
 
-#include "requests/Cursor.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "match/Glob.h"
 #include "requests/IRPath.h"
 #include "requests/IRSearch.h"
 #include "requests/InFork.h"
+#include "requests/Request.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -47,7 +48,8 @@ static RequestError noCursor(const Engine &engine) {
                       "stop");
 }
 
-Answer<Object> GetCursor::run(NoArguments &) {
+/// cursor/get: the IR unit in view.
+static Answer<Object> getCursor(Engine &engine) {
   if (!engine.stops.cursor)
     return noCursor(engine);
   return describeCursor(engine);
@@ -76,13 +78,18 @@ static llvm::SetVector<Operation *> linksOf(const IRUnit &unit, bool users) {
   return links;
 }
 
-GetLinksArguments::GetLinksArguments(Fields &fields)
-    : direction(fields.text("direction")) {
-  if (direction != "defs" && direction != "users")
-    fields.fail("there is no direction '" + direction + "'");
-}
+struct GetLinksArguments {
+  std::string direction;
+  explicit GetLinksArguments(Fields &fields)
+      : direction(fields.text("direction")) {
+    if (direction != "defs" && direction != "users")
+      fields.fail("there is no direction '" + direction + "'");
+  }
+};
 
-Answer<Object> GetLinks::run(GetLinksArguments &arguments) {
+/// cursor/links: the operations that define the cursor's operands, or those
+/// that use its results.
+static Answer<Object> getLinks(Engine &engine, GetLinksArguments &arguments) {
   if (!engine.stops.cursor)
     return noCursor(engine);
   return answerInFork([&] {
@@ -98,18 +105,24 @@ Answer<Object> GetLinks::run(GetLinksArguments &arguments) {
 // Moves
 //===----------------------------------------------------------------------===//
 
-MoveCursorArguments::MoveCursorArguments(Fields &fields)
-    : to(fields.text("to")), index(fields.integerOr("index", 0, 0)),
-      count(fields.integerOr("count", 1, 1)), name(fields.textOr("name", "")),
-      path(fields.textOr("path", "")), line(fields.integerOr("line", 1, 0)),
-      column(fields.integerOr("column", 1, 0)) {
-  static constexpr StringRef moves[] = {
-      "context",  "parent",   "child",  "previous", "next",
-      "function", "module",   "def",    "user",     "value",
-      "symbol",   "location", "action", "id",       "keys"};
-  if (!llvm::is_contained(moves, to))
-    fields.fail("there is no move to '" + to + "'");
-}
+struct MoveCursorArguments {
+  std::string to;
+  int64_t index, count;
+  std::string name, path;
+  int64_t line, column;
+  explicit MoveCursorArguments(Fields &fields)
+      : to(fields.text("to")), index(fields.integerOr("index", 0, 0)),
+        count(fields.integerOr("count", 1, 1)), name(fields.textOr("name", "")),
+        path(fields.textOr("path", "")), line(fields.integerOr("line", 1, 0)),
+        column(fields.integerOr("column", 1, 0)) {
+    static constexpr StringRef moves[] = {
+        "context",  "parent",   "child",  "previous", "next",
+        "function", "module",   "def",    "user",     "value",
+        "symbol",   "location", "action", "id",       "keys"};
+    if (!llvm::is_contained(moves, to))
+      fields.fail("there is no move to '" + to + "'");
+  }
+};
 
 template <typename Range> static IRUnit nth(Range &&range, int64_t index) {
   for (auto &element : range)
@@ -160,14 +173,16 @@ static IRUnit siblingOf(const IRUnit &unit, bool forward) {
   return index < 0 ? IRUnit() : nth(parent->getRegions(), index);
 }
 
-Answer<Object> MoveCursor::moveTo(IRUnit unit, const llvm::Twine &otherwise) {
+static Answer<Object> moveTo(Engine &engine, IRUnit unit,
+                             const llvm::Twine &otherwise) {
   if (!unit)
     return RequestError(NoSuchUnit, otherwise);
   engine.stops.cursor = unit;
   return describeCursor(engine);
 }
 
-Answer<Object> MoveCursor::moveToSibling(int64_t count, bool forward) {
+static Answer<Object> moveToSibling(Engine &engine, int64_t count,
+                                    bool forward) {
   IRUnit unit = engine.stops.cursor;
   for (int64_t i = 0; i < count; ++i) {
     unit = siblingOf(unit, forward);
@@ -180,10 +195,10 @@ Answer<Object> MoveCursor::moveToSibling(int64_t count, bool forward) {
       return RequestError(NoSuchUnit, start + count + side);
     }
   }
-  return moveTo(unit, "");
+  return moveTo(engine, unit, "");
 }
 
-Answer<Object> MoveCursor::moveToContext(int64_t index) {
+static Answer<Object> moveToContext(Engine &engine, int64_t index) {
   const Frame *frame = engine.stops.selected;
   int64_t size = frame ? frame->units.size() : 0;
   if (index >= size)
@@ -196,15 +211,15 @@ Answer<Object> MoveCursor::moveToContext(int64_t index) {
     return RequestError(UnitErased, "IR unit " + llvm::Twine(index) + " (" +
                                         erased->name.getStringRef() +
                                         ") is erased");
-  return moveTo(erased ? IRUnit(erased->by) : frame->units[index], "");
+  return moveTo(engine, erased ? IRUnit(erased->by) : frame->units[index], "");
 }
 
-Answer<Object> MoveCursor::moveToId(int64_t id) {
-  return moveTo(unitOrNone(engine.observer.ids.find(id)),
+static Answer<Object> moveToId(Engine &engine, int64_t id) {
+  return moveTo(engine, unitOrNone(engine.observer.ids.find(id)),
                 "there is no operation @" + llvm::Twine(id) + " now");
 }
 
-Answer<Object> MoveCursor::moveToLink(int64_t index, bool users) {
+static Answer<Object> moveToLink(Engine &engine, int64_t index, bool users) {
   llvm::SetVector<Operation *> links = linksOf(engine.stops.cursor, users);
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
@@ -213,74 +228,85 @@ Answer<Object> MoveCursor::moveToLink(int64_t index, bool users) {
                                         ": the cursor has " +
                                         llvm::Twine(size) + " " + what +
                                         ", from 0");
-  return moveTo(IRUnit(links[index]), "");
+  return moveTo(engine, IRUnit(links[index]), "");
 }
 
-Answer<Object> MoveCursor::moveFound(FoundUnit found) {
+static Answer<Object> moveFound(Engine &engine, FoundUnit found) {
   if (auto *error = std::get_if<RequestError>(&found))
     return std::move(*error);
-  return moveTo(std::get<IRUnit>(found), "");
+  return moveTo(engine, std::get<IRUnit>(found), "");
 }
 
 /// Moves that start at the cursor.
-Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
+static Answer<Object> moveAround(Engine &engine,
+                                 const MoveCursorArguments &arguments) {
   const std::string &to = arguments.to;
   if (to == "previous" || to == "next")
-    return moveToSibling(arguments.count, to == "next");
+    return moveToSibling(engine, arguments.count, to == "next");
   if (to == "value")
-    return moveFound(findValue(engine.stops.cursor, arguments.name));
+    return moveFound(engine, findValue(engine.stops.cursor, arguments.name));
   if (to == "keys")
-    return moveFound(
-        findKeys(engine.stops.cursor, engine.observer.ids, arguments.name));
+    return moveFound(engine, findKeys(engine.stops.cursor, engine.observer.ids,
+                                      arguments.name));
   if (to == "symbol")
-    return moveFound(findSymbol(engine.stops.cursor, arguments.name));
+    return moveFound(engine, findSymbol(engine.stops.cursor, arguments.name));
   if (to == "location")
-    return moveFound(findLocation(engine.stops.cursor, arguments.path,
-                                  arguments.line, arguments.column));
+    return moveFound(engine, findLocation(engine.stops.cursor, arguments.path,
+                                          arguments.line, arguments.column));
   if (to == "parent")
-    return moveTo(parentOf(engine.stops.cursor), "the cursor has no parent");
+    return moveTo(engine, parentOf(engine.stops.cursor),
+                  "the cursor has no parent");
   if (to == "child")
-    return moveTo(childOf(engine.stops.cursor, arguments.index),
+    return moveTo(engine, childOf(engine.stops.cursor, arguments.index),
                   "the cursor has no child " + llvm::Twine(arguments.index) +
                       "; children count from 0");
   Operation *op = holderOf(engine.stops.cursor);
   if (to == "module")
-    return moveTo(unitOrNone(rootOf(op)), "the cursor is not in a module");
+    return moveTo(engine, unitOrNone(rootOf(op)),
+                  "the cursor is not in a module");
   if (to == "function")
-    return moveTo(unitOrNone(functionAround(op)),
+    return moveTo(engine, unitOrNone(functionAround(op)),
                   "the cursor is not in a function");
-  return moveToLink(arguments.index, to == "user");
+  return moveToLink(engine, arguments.index, to == "user");
 }
 
-Answer<Object> MoveCursor::run(MoveCursorArguments &arguments) {
+/// cursor/move: moves the cursor to another IR unit.
+static Answer<Object> moveCursor(Engine &engine,
+                                 MoveCursorArguments &arguments) {
   if (!engine.stops.selected && !engine.stops.cursor)
     return noIR(engine);
   if (arguments.to == "context")
-    return moveToContext(arguments.index);
+    return moveToContext(engine, arguments.index);
   if (arguments.to == "id")
-    return moveToId(arguments.index);
+    return moveToId(engine, arguments.index);
   if (arguments.to == "action")
     engine.stops.resetCursor();
   if (!engine.stops.cursor)
     return noCursor(engine);
   if (arguments.to == "action")
     return describeCursor(engine);
-  return moveAround(arguments);
+  return moveAround(engine, arguments);
 }
 
 //===----------------------------------------------------------------------===//
 // Counting
 //===----------------------------------------------------------------------===//
 
-CountOperationsArguments::CountOperationsArguments(Fields &fields) {
-  std::string text = fields.text("glob"), error;
-  function = fields.boolean("function", false);
-  glob = Glob::create(text, error);
-  if (!glob)
-    fields.fail(error);
-}
+struct CountOperationsArguments {
+  std::optional<Glob> glob;
+  bool function;
+  explicit CountOperationsArguments(Fields &fields) {
+    std::string text = fields.text("glob"), error;
+    function = fields.boolean("function", false);
+    glob = Glob::create(text, error);
+    if (!glob)
+      fields.fail(error);
+  }
+};
 
-Answer<Object> CountOperations::run(CountOperationsArguments &arguments) {
+/// count: the number of operations whose name matches a glob.
+static Answer<Object> countMatching(Engine &engine,
+                                    CountOperationsArguments &arguments) {
   Operation *op = holderOf(engine.stops.cursor);
   for (Frame *f = engine.innermost; f && !op; f = f->parent)
     op = f->op();
@@ -293,6 +319,16 @@ Answer<Object> CountOperations::run(CountOperationsArguments &arguments) {
     count += arguments.glob->matches(inner->getName().getStringRef());
   });
   return Object{{"count", count}};
+}
+
+Requests cursorRequests() {
+  static constexpr Request all[] = {
+      {"cursor/get", by<getCursor>, readsIR},
+      {"cursor/move", by<moveCursor>, readsIR},
+      {"cursor/links", by<getLinks>, readsIR},
+      {"count", by<countMatching>, readsIR},
+  };
+  return all;
 }
 
 } // namespace adbg

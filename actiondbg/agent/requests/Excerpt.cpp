@@ -1,12 +1,11 @@
 //===- Excerpt.cpp - Requests about a few lines of IR ---------------------===//
 
-#include "requests/Excerpt.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/IRLines.h"
 #include "print/InputNames.h"
-#include "requests/Cursor.h"
 #include "requests/InFork.h"
+#include "requests/Request.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -19,12 +18,16 @@ using llvm::json::Object;
 
 namespace adbg {
 
-ExcerptArguments::ExcerptArguments(Fields &fields)
-    : id(fields.integerOr("id", 1, 0)), part(fields.integerOr("part", 0, 0)),
-      before(fields.integerOr("before", 0, 5)),
-      after(fields.integerOr("after", 0, 5)),
-      elide(fields.integerOr("elide", 0, 16)),
-      definitions(fields.boolean("definitions", false)) {}
+struct ExcerptArguments {
+  int64_t id, part, before, after, elide;
+  bool definitions;
+  explicit ExcerptArguments(Fields &fields)
+      : id(fields.integerOr("id", 1, 0)), part(fields.integerOr("part", 0, 0)),
+        before(fields.integerOr("before", 0, 5)),
+        after(fields.integerOr("after", 0, 5)),
+        elide(fields.integerOr("elide", 0, 16)),
+        definitions(fields.boolean("definitions", false)) {}
+};
 
 /// Describes the operations that define the operands of the current one, but
 /// for those that are among the lines.
@@ -80,7 +83,9 @@ static Answer<Object> describeExcerpt(const ExcerptArguments &arguments,
                                     : Array()}};
 }
 
-Answer<Object> GetExcerpt::run(ExcerptArguments &arguments) {
+/// excerpt: the lines around the cursor or an operation. The time that it takes
+/// depends on their number, not on the size of the function.
+static Answer<Object> getExcerpt(Engine &engine, ExcerptArguments &arguments) {
   if (!engine.stops.selected && !engine.stops.cursor)
     return noIR(engine);
   IRUnit unit = engine.stops.cursor;
@@ -97,11 +102,18 @@ Answer<Object> GetExcerpt::run(ExcerptArguments &arguments) {
   return answerInFork([&] { return describeExcerpt(arguments, ids, unit); });
 }
 
-ValueNamesArguments::ValueNamesArguments(Fields &fields)
-    : id(fields.integer("id", 1)), most(fields.integerOr("most", 1, 100000)),
-      path(fields.text("path")) {}
+struct ValueNamesArguments {
+  int64_t id, most;
+  std::string path;
+  explicit ValueNamesArguments(Fields &fields)
+      : id(fields.integer("id", 1)), most(fields.integerOr("most", 1, 100000)),
+        path(fields.text("path")) {}
+};
 
-Answer<Object> WriteValueNames::run(ValueNamesArguments &arguments) {
+/// values: writes the names that MLIR's printer gives to the values in an
+/// operation, with their keys, into a file.
+static Answer<Object> writeValueNames(Engine &engine,
+                                      ValueNamesArguments &arguments) {
   const Identities &ids = engine.observer.ids;
   Operation *scope = ids.find(arguments.id);
   if (!scope)
@@ -122,10 +134,14 @@ Answer<Object> WriteValueNames::run(ValueNamesArguments &arguments) {
   });
 }
 
-FindNamedArguments::FindNamedArguments(Fields &fields)
-    : name(fields.text("name")) {}
+struct FindNamedArguments {
+  std::string name;
+  explicit FindNamedArguments(Fields &fields) : name(fields.text("name")) {}
+};
 
-Answer<Object> FindNamed::run(FindNamedArguments &arguments) {
+/// values/named: the values that the input names so, dead or alive, and the
+/// scope of the cursor.
+static Answer<Object> findNamed(Engine &engine, FindNamedArguments &arguments) {
   static constexpr size_t most = 1000;
   Array values;
   InputNames::all().withName(arguments.name, [&](const auto &one) {
@@ -137,6 +153,15 @@ Answer<Object> FindNamed::run(FindNamedArguments &arguments) {
   Operation *op = holderOf(engine.stops.cursor);
   uint32_t scope = op ? engine.observer.ids.of(scopeOf(op)) : 0;
   return Object{{"scope", idOrNull(scope)}, {"values", std::move(values)}};
+}
+
+Requests excerptRequests() {
+  static constexpr Request all[] = {
+      {"excerpt", by<getExcerpt>, readsIR},
+      {"values", by<writeValueNames>, readsIR},
+      {"values/named", by<findNamed>, readsIR},
+  };
+  return all;
 }
 
 } // namespace adbg

@@ -1,9 +1,9 @@
 //===- Facts.cpp - Requests about what the agent knows --------------------===//
 
-#include "requests/Facts.h"
 #include "detour/Hooks.h"
 #include "engine/Describe.h"
 #include "layout/Layout.h"
+#include "requests/Request.h"
 
 using llvm::json::Object;
 
@@ -42,7 +42,9 @@ static Object describeOffsets() {
                 {"abi checks", int64_t(offsets.hasChecks)}};
 }
 
-Answer<Object> GetFacts::run(NoArguments &) {
+/// facts: the layouts that the agent has learned, and the functions of the tool
+/// that it uses, for a report about a build.
+static Answer<Object> getFacts(Engine &) {
   Object result{{"checks", llvm::json::Array()},
                 {"offsets", Object()},
                 {"functions", llvm::json::Array()}};
@@ -56,6 +58,13 @@ Answer<Object> GetFacts::run(NoArguments &) {
         Object{{"symbol", std::string(one.symbol)}, {"state", one.state}});
   result["functions"] = std::move(functions);
   return result;
+}
+
+Requests factRequests() {
+  static constexpr Request all[] = {
+      {"facts", by<getFacts>},
+  };
+  return all;
 }
 
 } // namespace adbg

@@ -1,9 +1,11 @@
 //===- Fork.cpp - Requests about forks of the tool ------------------------===//
 
-#include "requests/Fork.h"
 #include "engine/Engine.h"
+#include "fork/ForkSettings.h"
 #include "interpose/SeenPrograms.h"
+#include "requests/Request.h"
 #include "support/ExitAtOnce.h"
+#include <csignal>
 
 using llvm::json::Array;
 using llvm::json::Object;
@@ -19,23 +21,27 @@ static Role roleOf(Fields &fields) {
   return Role::Replica;
 }
 
-ForkArguments::ForkArguments(Fields &fields) {
-  settings.socket = fields.text("socket");
-  settings.role = roleOf(fields);
-  settings.outputs.standard[0] = fields.textOr("stdout", "");
-  settings.outputs.standard[1] = fields.textOr("stderr", "");
-  settings.outputs.others = fields.textOr("output", "");
-  std::vector<int64_t> muted = fields.integers("muted");
-  for (int64_t fd : fields.integers("shared"))
-    settings.shared.push_back(fd);
-  if (!muted.empty() && muted.size() != 3)
-    fields.fail("the field 'muted' is not a list of three integers");
-  else if (!muted.empty())
-    settings.muted = ShownOutput{{{uint64_t(muted[0]), uint64_t(muted[1])}},
-                                 uint64_t(muted[2])};
-}
+struct ForkArguments {
+  ForkSettings settings;
+  explicit ForkArguments(Fields &fields) {
+    settings.socket = fields.text("socket");
+    settings.role = roleOf(fields);
+    settings.outputs.standard[0] = fields.textOr("stdout", "");
+    settings.outputs.standard[1] = fields.textOr("stderr", "");
+    settings.outputs.others = fields.textOr("output", "");
+    std::vector<int64_t> muted = fields.integers("muted");
+    for (int64_t fd : fields.integers("shared"))
+      settings.shared.push_back(fd);
+    if (!muted.empty() && muted.size() != 3)
+      fields.fail("the field 'muted' is not a list of three integers");
+    else if (!muted.empty())
+      settings.muted = ShownOutput{{{uint64_t(muted[0]), uint64_t(muted[1])}},
+                                   uint64_t(muted[2])};
+  }
+};
 
-Answer<Object> Fork::run(ForkArguments &arguments) {
+/// fork: forks the tool; the fork connects on its own.
+static Answer<Object> forkTool(Engine &engine, ForkArguments &arguments) {
   if (std::optional<std::string> why = engine.turns.whyNoFork())
     return RequestError(NoAnswer, "the tool cannot be forked: " + *why);
   pid_t pid = engine.fork(arguments.settings);
@@ -50,13 +56,21 @@ Answer<Object> Fork::run(ForkArguments &arguments) {
   return Object{{"pid", int64_t(pid)}};
 }
 
-Answer<NoResult> Exit::run(ExitArguments &arguments) {
+struct ExitArguments {
+  int64_t status;
+  explicit ExitArguments(Fields &fields)
+      : status(fields.integer("status", -NSIG)) {}
+};
+
+/// exit: ends the process as the fork ended that took its place.
+static Answer<NoResult> exitAs(Engine &, ExitArguments &arguments) {
   if (arguments.status < 0)
     dieOf(int(-arguments.status));
   exitAtOnce(int(arguments.status));
 }
 
-Answer<Object> Settle::run(NoArguments &) {
+/// settle: truncates the tool's files to the output of this timeline.
+static Answer<Object> settleFiles(Engine &engine) {
   SettledFiles settled = engine.forks.files.settle();
   engine.trace.becomeRun(engine.position.ordinal);
   noteDebugged(/*isReplay=*/false);
@@ -64,9 +78,26 @@ Answer<Object> Settle::run(NoArguments &) {
                 {"lost", Array(settled.lost)}};
 }
 
-Answer<NoResult> Follow::run(FollowArguments &arguments) {
+struct FollowArguments {
+  std::vector<std::string> files;
+  explicit FollowArguments(Fields &fields) : files(fields.texts("files")) {}
+};
+
+/// follow: opens files that the tool has made again.
+static Answer<NoResult> followFiles(Engine &engine,
+                                    FollowArguments &arguments) {
   engine.forks.files.follow(arguments.files);
   return NoResult();
+}
+
+Requests forkRequests() {
+  static constexpr Request all[] = {
+      {"fork", by<forkTool>},
+      {"settle", by<settleFiles>},
+      {"follow", by<followFiles>},
+      {"exit", by<exitAs>},
+  };
+  return all;
 }
 
 } // namespace adbg

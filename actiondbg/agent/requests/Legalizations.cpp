@@ -1,18 +1,26 @@
 //===- Legalizations.cpp - Requests about dialect conversions -------------===//
 
-#include "requests/Legalizations.h"
+#include "observe/Legalizations.h"
 #include "engine/Engine.h"
+#include "requests/Request.h"
 
 namespace adbg {
 
-OpenLegalizationsArguments::OpenLegalizationsArguments(Fields &fields)
-    : path(fields.text("path")), reasons(fields.boolean("reasons", false)) {
-  wanted.ids = fields.integers("ids");
-  wanted.name = Glob::parse(fields, "glob");
-  wanted.most = fields.integerOr("most", 1, 1000);
-}
+struct OpenLegalizationsArguments {
+  std::string path;
+  WantedOperations wanted;
+  bool reasons;
+  explicit OpenLegalizationsArguments(Fields &fields)
+      : path(fields.text("path")), reasons(fields.boolean("reasons", false)) {
+    wanted.ids = fields.integers("ids");
+    wanted.name = Glob::parse(fields, "glob");
+    wanted.most = fields.integerOr("most", 1, 1000);
+  }
+};
 
-Answer<NoResult> OpenLegalizations::run(OpenLegalizationsArguments &arguments) {
+/// legalizations/open: writes what failed conversions tried into a file.
+static Answer<NoResult>
+openLegalizations(Engine &engine, OpenLegalizationsArguments &arguments) {
   if (std::error_code error = engine.legalizations.open(
           arguments.path, std::move(arguments.wanted), arguments.reasons))
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
@@ -20,12 +28,21 @@ Answer<NoResult> OpenLegalizations::run(OpenLegalizationsArguments &arguments) {
   return NoResult();
 }
 
-Answer<NoResult> CloseLegalizations::run(NoArguments &) {
+/// legalizations/close
+static Answer<NoResult> closeLegalizations(Engine &engine) {
   if (!engine.legalizations.isOpen())
     return RequestError(NoAnswer, "no legalizations are written");
   if (!engine.legalizations.close())
     return RequestError(FileNotWritten, "writing the legalizations failed");
   return NoResult();
+}
+
+Requests legalizationRequests() {
+  static constexpr Request all[] = {
+      {"legalizations/open", by<openLegalizations>},
+      {"legalizations/close", by<closeLegalizations>},
+  };
+  return all;
 }
 
 } // namespace adbg

@@ -1,8 +1,8 @@
 //===- Native.cpp - Requests about native debuggers -----------------------===//
 
-#include "requests/Native.h"
 #include "engine/Engine.h"
 #include "observe/NativeFunctions.h"
+#include "requests/Request.h"
 #include "support/Symbols.h"
 
 #include <cerrno>
@@ -35,7 +35,16 @@ static Object describeFunction(const void *function) {
                 {"place", Place::of(function).offsetOf(function)}};
 }
 
-Answer<Object> PrepareNative::run(PrepareNativeArguments &arguments) {
+struct PrepareNativeArguments {
+  /// The file or terminal for the output of this process.
+  std::string output;
+  explicit PrepareNativeArguments(Fields &fields)
+      : output(fields.text("output")) {}
+};
+
+/// native/prepare: readies a replica for a native debugger.
+static Answer<Object> prepareNative(Engine &engine,
+                                    PrepareNativeArguments &arguments) {
   if (engine.forks.role != Role::Replica)
     return RequestError(NoAnswer, "only a replica can be debugged");
   if (!sendOutput(arguments.output))
@@ -49,6 +58,13 @@ Answer<Object> PrepareNative::run(PrepareNativeArguments &arguments) {
     for (const void *function : functionsOf(*engine.innermost))
       functions.push_back(describeFunction(function));
   return Object{{"functions", std::move(functions)}};
+}
+
+Requests nativeRequests() {
+  static constexpr Request all[] = {
+      {"native/prepare", by<prepareNative>},
+  };
+  return all;
 }
 
 } // namespace adbg

@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "requests/Print.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
-#include "requests/Cursor.h"
 #include "requests/IRPath.h"
 #include "requests/InFork.h"
+#include "requests/Request.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
@@ -35,6 +34,14 @@ bool hasNullOperands(Operation *op) {
       })
       .wasInterrupted();
 }
+
+struct PrintArguments {
+  std::string what, path, names, order;
+  int64_t id;
+  bool generic, locations, skipRegions, mark;
+  int64_t elide;
+  explicit PrintArguments(Fields &fields);
+};
 
 static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
                                bool &generic) {
@@ -214,7 +221,8 @@ PrintArguments::PrintArguments(Fields &fields)
     fields.fail("there is no IR '" + what + "' to print");
 }
 
-Answer<Object> Print::run(PrintArguments &arguments) {
+/// print: prints IR into a file.
+static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
   bool needsCursor = arguments.what != "operation";
   if (!engine.stops.selected && !engine.stops.cursor)
     return noIR(engine);
@@ -239,6 +247,13 @@ Answer<Object> Print::run(PrintArguments &arguments) {
   if (engine.stops.inside || !arguments.skipRegions)
     return answerInFork([&] { return printTo(engine, arguments, root, os); });
   return printTo(engine, arguments, root, os);
+}
+
+Requests printRequests() {
+  static constexpr Request all[] = {
+      {"print", by<printIR>, readsIR},
+  };
+  return all;
 }
 
 } // namespace adbg

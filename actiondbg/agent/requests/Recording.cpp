@@ -1,11 +1,18 @@
 //===- Recording.cpp - Requests that record a replay ----------------------===//
 
-#include "requests/Recording.h"
 #include "engine/Engine.h"
+#include "requests/Request.h"
 
 namespace adbg {
 
-Answer<NoResult> OpenRecording::run(OpenRecordingArguments &arguments) {
+struct OpenRecordingArguments {
+  std::string path;
+  explicit OpenRecordingArguments(Fields &fields) : path(fields.text("path")) {}
+};
+
+/// recording/open: records a fork that is at the beginning of the run.
+static Answer<NoResult> openRecording(Engine &engine,
+                                      OpenRecordingArguments &arguments) {
   if (engine.forks.role == Role::Tool || engine.position.ordinal)
     return RequestError(NoAnswer,
                         "only a fork at the beginning of the run is recorded");
@@ -18,7 +25,8 @@ Answer<NoResult> OpenRecording::run(OpenRecordingArguments &arguments) {
   return NoResult();
 }
 
-Answer<NoResult> RecordStage::run(NoArguments &) {
+/// recording/stage: adds the IR as it is now.
+static Answer<NoResult> recordStage(Engine &engine) {
   if (!Recorder::isOn())
     return RequestError(NoAnswer, "nothing is recorded");
   if (!engine.recordStage())
@@ -26,11 +34,21 @@ Answer<NoResult> RecordStage::run(NoArguments &) {
   return NoResult();
 }
 
-Answer<NoResult> CloseRecording::run(NoArguments &) {
+/// recording/close
+static Answer<NoResult> closeRecording(Engine &) {
   if (!Recorder::isOn())
     return RequestError(NoAnswer, "nothing is recorded");
   Recorder::finish(0);
   return NoResult();
+}
+
+Requests recordingRequests() {
+  static constexpr Request all[] = {
+      {"recording/open", by<openRecording>},
+      {"recording/stage", by<recordStage>},
+      {"recording/close", by<closeRecording>},
+  };
+  return all;
 }
 
 } // namespace adbg

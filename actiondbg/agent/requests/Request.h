@@ -1,10 +1,12 @@
-//===- Request.h - The base of all requests ---------------------*- C++ -*-===//
+//===- Request.h - Requests of the front end --------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUEST_H
 #define ACTIONDBG_REQUEST_H
 
 #include "support/Fields.h"
 #include "support/JsonRpc.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <tuple>
 #include <variant>
 
 namespace adbg {
@@ -19,44 +21,69 @@ struct Unanswered {};
 template <class Result>
 using Answer = std::variant<Result, RequestError, Unanswered>;
 
-/// The arguments of a request that takes none.
-struct NoArguments {
-  explicit NoArguments(Fields &) {}
-};
-
 /// The result of a request that returns nothing: an empty object.
 struct NoResult {};
 inline llvm::json::Value toJSON(NoResult) { return llvm::json::Object{}; }
 
-/// A request: constructed for one line of the front end, while the tool is
-/// stopped.
-///
-/// `Arguments` is constructed from the fields of the request: it reads each of
-/// them and fails on a wrong value. A field that it does not read is unknown
-/// and is refused here. `Result` converts to JSON.
-template <class Arguments, class Result> class Request {
-public:
-  explicit Request(Engine &engine) : engine(engine) {}
-  virtual ~Request() = default;
-
-  Answer<llvm::json::Value> answer(Fields &fields) {
-    Arguments arguments(fields);
-    if (!fields.done())
-      return RequestError(InvalidParams, fields.error);
-    Answer<Result> answer = run(arguments);
-    if (auto *error = std::get_if<RequestError>(&answer))
-      return std::move(*error);
-    if (auto *result = std::get_if<Result>(&answer))
-      return llvm::json::Value(std::move(*result));
-    return Unanswered();
-  }
-
-protected:
-  /// Handles the request; may move from the arguments.
-  virtual Answer<Result> run(Arguments &arguments) = 0;
-
-  Engine &engine;
+/// A request of the front end, which is answered while the tool is stopped.
+struct Request {
+  llvm::StringLiteral method;
+  Answer<llvm::json::Value> (*answer)(Engine &engine, Fields &fields);
+  /// Whether it reads IR, or calls functions of the tool with it.
+  bool readsIR = false;
 };
+constexpr bool readsIR = true;
+
+/// Calls a handler. Its `Arguments`, of which there may be none, are
+/// constructed from the fields of the request: they read each of them and fail
+/// on a wrong value. A field that they do not read is unknown and is refused
+/// here. The handler may move from them. `Result` converts to JSON.
+template <class Result, class... Arguments>
+Answer<llvm::json::Value> answerBy(Answer<Result> (*handler)(Engine &,
+                                                             Arguments &...),
+                                   Engine &engine, Fields &fields) {
+  std::tuple<Arguments...> arguments{((void)sizeof(Arguments), fields)...};
+  if (!fields.done())
+    return RequestError(InvalidParams, fields.error);
+  Answer<Result> answer = std::apply(
+      [&](Arguments &...each) { return handler(engine, each...); }, arguments);
+  if (auto *error = std::get_if<RequestError>(&answer))
+    return std::move(*error);
+  if (auto *result = std::get_if<Result>(&answer))
+    return llvm::json::Value(std::move(*result));
+  return Unanswered();
+}
+
+template <auto handler>
+Answer<llvm::json::Value> by(Engine &engine, Fields &fields) {
+  return answerBy(handler, engine, fields);
+}
+
+/// The requests of each topic, at the end of its file.
+using Requests = llvm::ArrayRef<Request>;
+Requests alternativeRequests();
+Requests breakpointRequests();
+Requests controlRequests();
+Requests cursorRequests();
+Requests excerptRequests();
+Requests factRequests();
+Requests forkRequests();
+Requests legalizationRequests();
+Requests nativeRequests();
+Requests printRequests();
+Requests recordingRequests();
+Requests stackRequests();
+Requests statusRequests();
+
+/// Why there is no IR at this stop.
+RequestError noIR(const Engine &engine);
+/// Writes the census of the final IR, if this fork is to.
+void finishAlternative(Engine &engine);
+
+/// Returns the answer to a line of the front end, while the tool is stopped;
+/// nothing if no answer is due.
+std::optional<llvm::json::Value> answerLine(Engine &engine,
+                                            llvm::StringRef line);
 
 } // namespace adbg
 

@@ -1,9 +1,9 @@
 //===- Stack.cpp - Requests about the stack of actions --------------------===//
 
-#include "requests/Stack.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "requests/InFork.h"
+#include "requests/Request.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -23,8 +23,9 @@ static int64_t indexOf(const Engine &engine, const Frame *wanted) {
   return index;
 }
 
-Answer<Object> GetBacktrace::run(NoArguments &) {
-  return answerInFork([this] {
+/// backtrace: the actions that run, innermost first.
+static Answer<Object> getBacktrace(Engine &engine) {
+  return answerInFork([&] {
     llvm::json::Array frames;
     int64_t index = 0;
     for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
@@ -33,7 +34,15 @@ Answer<Object> GetBacktrace::run(NoArguments &) {
   });
 }
 
-Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
+struct SelectFrameArguments {
+  int64_t index;
+  explicit SelectFrameArguments(Fields &fields)
+      : index(fields.integer("index", 0)) {}
+};
+
+/// frame/select: selects an action of the stack, and puts the cursor on its IR.
+static Answer<Object> selectFrame(Engine &engine,
+                                  SelectFrameArguments &arguments) {
   Frame *frame = engine.stops.frameAt(arguments.index);
   if (!frame)
     return RequestError(NoSuchUnit,
@@ -44,7 +53,8 @@ Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
   return answerInFork([&] { return describeFrame(*frame, arguments.index); });
 }
 
-Answer<Object> GetAction::run(NoArguments &) {
+/// action: the details of the selected action.
+static Answer<Object> getAction(Engine &engine) {
   if (!engine.stops.selected)
     return noAction();
   int64_t index = indexOf(engine, engine.stops.selected);
@@ -54,12 +64,12 @@ Answer<Object> GetAction::run(NoArguments &) {
       [&] { return describeAction(*engine.stops.selected, index, inside); });
 }
 
-Answer<Object> GetContext::run(NoArguments &) {
+/// context: the IR units of the selected action.
+static Answer<Object> getContext(Engine &engine) {
   if (!engine.stops.selected)
     return noAction();
-  return answerInFork([this] {
-    return Object{{"units", describeUnits(*engine.stops.selected)}};
-  });
+  return answerInFork(
+      [&] { return Object{{"units", describeUnits(*engine.stops.selected)}}; });
 }
 
 /// Sets `counts` to the changes of the running action of a frame.
@@ -84,7 +94,17 @@ static void countChanges(const Engine &engine, const Frame &frame, bool nested,
   }
 }
 
-Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
+struct GetChangesArguments {
+  bool nested;
+  int64_t count;
+  explicit GetChangesArguments(Fields &fields)
+      : nested(fields.boolean("nested", true)),
+        count(fields.integerOr("count", 0, 1000)) {}
+};
+
+/// changes: the changes of the selected action, oldest first.
+static Answer<Object> getChanges(Engine &engine,
+                                 GetChangesArguments &arguments) {
   const Frame *frame = engine.stops.selected;
   if (!frame)
     return noAction();
@@ -124,7 +144,8 @@ static std::string withoutEmptyOptions(StringRef text) {
   return result;
 }
 
-Answer<Object> GetPipeline::run(NoArguments &) {
+/// pipeline: the pass around the selected action as a textual pipeline.
+static Answer<Object> getPipeline(Engine &engine) {
   Frame *frame = engine.stops.selected;
   while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
     frame = frame->parent;
@@ -138,6 +159,18 @@ Answer<Object> GetPipeline::run(NoArguments &) {
   for (; op; op = op->getParentOp())
     text = (op->getName().getStringRef() + "(" + llvm::Twine(text) + ")").str();
   return Object{{"text", llvm::json::fixUTF8(text)}};
+}
+
+Requests stackRequests() {
+  static constexpr Request all[] = {
+      {"backtrace", by<getBacktrace>, readsIR},
+      {"frame/select", by<selectFrame>, readsIR},
+      {"action", by<getAction>, readsIR},
+      {"context", by<getContext>, readsIR},
+      {"changes", by<getChanges>, readsIR},
+      {"pipeline", by<getPipeline>, readsIR},
+  };
+  return all;
 }
 
 } // namespace adbg

@@ -1,8 +1,8 @@
 //===- Status.cpp - Requests about the run so far -------------------------===//
 
-#include "requests/Status.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "requests/Request.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -14,7 +14,8 @@ using llvm::json::Object;
 
 namespace adbg {
 
-Answer<Object> GetStatus::run(NoArguments &) {
+/// status: the position of the run and the agent's memory use.
+static Answer<Object> getStatus(Engine &engine) {
   size_t tracked = engine.breakpoints.all().size() * sizeof(Breakpoint) +
                    engine.observer.ids.bytes() + engine.knownNames.bytes();
   return Object{{"ordinal", int64_t(engine.position.ordinal)},
@@ -28,11 +29,13 @@ Answer<Object> GetStatus::run(NoArguments &) {
                 {"tracked", int64_t(tracked)}};
 }
 
-Answer<Object> GetContexts::run(NoArguments &) {
+/// contexts: the MLIR contexts of the process.
+static Answer<Object> getContexts(Engine &engine) {
   return Object{{"contexts", engine.turns.describeContexts()}};
 }
 
-Answer<Object> GetThreads::run(NoArguments &) {
+/// threads: the threads that ran actions.
+static Answer<Object> getThreads(Engine &engine) {
   return Object{{"threads", engine.turns.describeThreads()}};
 }
 
@@ -40,19 +43,23 @@ Answer<Object> GetThreads::run(NoArguments &) {
 // Names
 //===----------------------------------------------------------------------===//
 
-GetNamesArguments::GetNamesArguments(Fields &fields) {
-  std::string name = fields.text("kind");
-  auto found = llvm::StringSwitch<std::optional<Kind>>(name)
-                   .Case("tag", Kind::Tag)
-                   .Case("pattern", Kind::Pattern)
-                   .Case("pass", Kind::Pass)
-                   .Case("op", Kind::Operation)
-                   .Case("func", Kind::Function)
-                   .Default(std::nullopt);
-  if (!found)
-    fields.fail("there is no kind of name '" + name + "'");
-  kind = found.value_or(Kind::Tag);
-}
+struct GetNamesArguments {
+  enum class Kind { Tag, Pattern, Pass, Operation, Function };
+  Kind kind = Kind::Tag;
+  explicit GetNamesArguments(Fields &fields) {
+    std::string name = fields.text("kind");
+    auto found = llvm::StringSwitch<std::optional<Kind>>(name)
+                     .Case("tag", Kind::Tag)
+                     .Case("pattern", Kind::Pattern)
+                     .Case("pass", Kind::Pass)
+                     .Case("op", Kind::Operation)
+                     .Case("func", Kind::Function)
+                     .Default(std::nullopt);
+    if (!found)
+      fields.fail("there is no kind of name '" + name + "'");
+    kind = found.value_or(Kind::Tag);
+  }
+};
 
 using Names = std::set<std::string>;
 
@@ -87,7 +94,9 @@ static void addFunctions(const Engine &engine, Names &names) {
   });
 }
 
-Answer<Object> GetNames::run(GetNamesArguments &arguments) {
+/// names: the names of one kind, for completion and to look up the names of
+/// breakpoints.
+static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
   using Kind = GetNamesArguments::Kind;
   Names names;
   switch (arguments.kind) {
@@ -114,7 +123,8 @@ Answer<Object> GetNames::run(GetNamesArguments &arguments) {
   return Object{{"names", std::move(list)}};
 }
 
-Answer<Object> GetStatistics::run(NoArguments &) {
+/// statistics: counts and time by tag and name.
+static Answer<Object> getStatistics(Engine &engine) {
   llvm::json::Array rows;
   for (const auto &entry : engine.observer.statistics.all()) {
     const Statistic &one = entry.second;
@@ -137,6 +147,20 @@ Answer<Object> GetStatistics::run(NoArguments &) {
 // Options
 //===----------------------------------------------------------------------===//
 
+struct SetOptionsArguments {
+  struct Checkpoints {
+    std::string socket;
+    int64_t milliseconds, megabytes;
+    static std::optional<Checkpoints> parse(Fields &fields);
+  };
+  /// Absent options keep their value.
+  std::optional<bool> verifyEachAction, count, stopOnCrash;
+  /// Whether other threads wait while one is at a stop.
+  std::optional<bool> threadsWait;
+  std::optional<Checkpoints> checkpoints;
+  explicit SetOptionsArguments(Fields &fields);
+};
+
 std::optional<SetOptionsArguments::Checkpoints>
 SetOptionsArguments::Checkpoints::parse(Fields &fields) {
   Checkpoints result;
@@ -158,7 +182,10 @@ SetOptionsArguments::SetOptionsArguments(Fields &fields)
       threadsWait(optionalBoolean(fields, "threadsWait")),
       checkpoints(fields.inner<Checkpoints>("checkpoints")) {}
 
-Answer<NoResult> SetOptions::run(SetOptionsArguments &arguments) {
+/// options/set: sets what is verified, counted and checkpointed, and
+/// whether threads wait.
+static Answer<NoResult> setOptions(Engine &engine,
+                                   SetOptionsArguments &arguments) {
   engine.verifier.isOn =
       arguments.verifyEachAction.value_or(engine.verifier.isOn);
   engine.counts = arguments.count.value_or(engine.counts);
@@ -170,6 +197,15 @@ Answer<NoResult> SetOptions::run(SetOptionsArguments &arguments) {
     engine.forks.checkpoints.configure(
         checkpoints->socket, checkpoints->milliseconds, checkpoints->megabytes);
   return NoResult();
+}
+
+Requests statusRequests() {
+  static constexpr Request all[] = {
+      {"status", by<getStatus>},         {"contexts", by<getContexts>},
+      {"threads", by<getThreads>},       {"names", by<getNames>},
+      {"statistics", by<getStatistics>}, {"options/set", by<setOptions>},
+  };
+  return all;
 }
 
 } // namespace adbg

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_CALLS_COUNTERS_H
-#define ACTIONDBG_CALLS_COUNTERS_H
+#pragma once
 
 #include "Settings.h"
 
@@ -31,5 +30,3 @@ void closeCounters(struct Counters *counters);
 
 /// Reads the counters; false if they no longer count.
 bool readCounters(const struct Counters *counters, struct Values *values);
-
-#endif // ACTIONDBG_CALLS_COUNTERS_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_CALLS_MODULES_H
-#define ACTIONDBG_CALLS_MODULES_H
+#pragma once
 
 #include "Slots.h"
 
@@ -27,5 +26,3 @@ void seeProtected(void *address, size_t size, int protection);
 
 /// Counts the dispatches of a library, given its query function.
 void countLibrary(void *query);
-
-#endif // ACTIONDBG_CALLS_MODULES_H

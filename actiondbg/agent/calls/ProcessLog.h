@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_CALLS_PROCESSLOG_H
-#define ACTIONDBG_CALLS_PROCESSLOG_H
+#pragma once
 
 #include "Settings.h"
 
@@ -58,5 +57,3 @@ bool ownsDirectory(void);
 /// the error; or a reason without an error. Empty if there is nothing.
 extern char problem[MaxPath];
 extern int problemError;
-
-#endif // ACTIONDBG_CALLS_PROCESSLOG_H

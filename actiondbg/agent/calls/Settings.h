@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_CALLS_SETTINGS_H
-#define ACTIONDBG_CALLS_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ struct Settings {
 extern struct Settings settings;
 
 void readSettings(void);
-
-#endif // ACTIONDBG_CALLS_SETTINGS_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_CALLS_SLOTS_H
-#define ACTIONDBG_CALLS_SLOTS_H
+#pragma once
 
 #include "ProcessLog.h"
 
@@ -25,5 +24,3 @@ bool isEntry(const void *address);
 
 /// Forgets the functions in memory that is unmapped.
 void removeRange(const void *begin, uint64_t size);
-
-#endif // ACTIONDBG_CALLS_SLOTS_H

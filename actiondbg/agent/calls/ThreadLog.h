@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_CALLS_THREADLOG_H
-#define ACTIONDBG_CALLS_THREADLOG_H
+#pragma once
 
 #include "Counters.h"
 
@@ -24,5 +23,3 @@ void startThreads(void);
 /// Begins a call; false if it is not counted. Each begin needs an end.
 bool beginCall(struct Call *call, uint32_t name);
 void endCall(const struct Call *call, uint32_t name);
-
-#endif // ACTIONDBG_CALLS_THREADLOG_H

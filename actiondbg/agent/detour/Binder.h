@@ -1,7 +1,6 @@
 //===- Binder.h - The agent's references to the tool ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_BINDER_H
-#define ACTIONDBG_DETOUR_BINDER_H
+#pragma once
 
 #include "detour/LoadedObjects.h"
 
@@ -43,5 +42,3 @@ private:
 };
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_BINDER_H

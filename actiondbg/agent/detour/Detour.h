@@ -1,7 +1,6 @@
 //===- Detour.h - Functions that jump elsewhere -----------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_DETOUR_H
-#define ACTIONDBG_DETOUR_DETOUR_H
+#pragma once
 
 #include "detour/LoadedObjects.h"
 
@@ -69,5 +68,3 @@ const char *replaceEmpty(const LoadedObject &object, void *address,
                          void *target);
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_DETOUR_H

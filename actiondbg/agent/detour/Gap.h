@@ -1,7 +1,6 @@
 //===- Gap.h - Free memory near an object -----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_GAP_H
-#define ACTIONDBG_GAP_H
+#pragma once
 
 #include <cstdint>
 #include <cstdio>
@@ -54,5 +53,3 @@ inline uint64_t nearestGap(FILE *maps, uint64_t begin, uint64_t end,
 }
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_GAP_H

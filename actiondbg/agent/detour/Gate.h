@@ -1,7 +1,6 @@
 //===- Gate.h - The first call of a detoured function -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_GATE_H
-#define ACTIONDBG_DETOUR_GATE_H
+#pragma once
 
 #include "detour/Detour.h"
 
@@ -14,5 +13,3 @@ extern "C" void adbg_gate() __attribute__((visibility("hidden")));
 /// Returns the function to call for a crossing whose target is a gate.
 extern "C" void *adbg_openGate(adbg::detour::Crossing *crossing)
     __attribute__((visibility("hidden"), used));
-
-#endif // ACTIONDBG_DETOUR_GATE_H

@@ -1,7 +1,6 @@
 //===- Hooks.h - Functions of the tool that the agent replaces --*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_HOOKS_H
-#define ACTIONDBG_DETOUR_HOOKS_H
+#pragma once
 
 #include "detour/Instances.h"
 
@@ -84,5 +83,3 @@ Hooks &hooks();
 
 #define ADBG_HOOK_SECTION                                                      \
   __attribute__((section("adbg_hooks"), used, visibility("hidden")))
-
-#endif // ACTIONDBG_DETOUR_HOOKS_H

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_DETOUR_INSTANCES_H
-#define ACTIONDBG_DETOUR_INSTANCES_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -89,5 +88,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_DETOUR_INSTANCES_H

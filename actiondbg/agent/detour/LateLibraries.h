@@ -1,7 +1,6 @@
 //===- LateLibraries.h - Libraries that a program loads later ---*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_LATELIBRARIES_H
-#define ACTIONDBG_DETOUR_LATELIBRARIES_H
+#pragma once
 
 namespace adbg::detour {
 
@@ -11,5 +10,3 @@ namespace adbg::detour {
 const char *watchLibraries(void (*onChange)());
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_LATELIBRARIES_H

@@ -1,7 +1,6 @@
 //===- LoadedObjects.h - Programs and libraries in memory -------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_LOADEDOBJECTS_H
-#define ACTIONDBG_DETOUR_LOADEDOBJECTS_H
+#pragma once
 
 #include "detour/SymbolSet.h"
 
@@ -51,5 +50,3 @@ struct LoadedObject {
 std::vector<LoadedObject> loadedObjects();
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_LOADEDOBJECTS_H

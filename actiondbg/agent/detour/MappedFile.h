@@ -1,7 +1,6 @@
 //===- MappedFile.h - The bytes of a file -----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_MAPPEDFILE_H
-#define ACTIONDBG_DETOUR_MAPPEDFILE_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -71,5 +70,3 @@ private:
 };
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_MAPPEDFILE_H

@@ -1,7 +1,6 @@
 //===- Pointers.h - Pointers to functions in tables -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_POINTERS_H
-#define ACTIONDBG_DETOUR_POINTERS_H
+#pragma once
 
 #include "detour/LoadedObjects.h"
 
@@ -22,5 +21,3 @@ void redirectPointers(const LoadedObject &object,
                       std::vector<Redirection> redirections);
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_POINTERS_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_DETOUR_RELOCATOR_H
-#define ACTIONDBG_DETOUR_RELOCATOR_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -50,5 +49,3 @@ Relocated relocateAArch64(const FunctionCode &function, size_t needed,
                           uint8_t *copy, uint64_t address);
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_RELOCATOR_H

@@ -1,7 +1,6 @@
 //===- SymbolCache.h - Symbols that were found before -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_SYMBOLCACHE_H
-#define ACTIONDBG_DETOUR_SYMBOLCACHE_H
+#pragma once
 
 #include "detour/SymbolSet.h"
 
@@ -29,5 +28,3 @@ private:
 };
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_SYMBOLCACHE_H

@@ -1,7 +1,6 @@
 //===- SymbolSet.h - Wanted symbols, and where they are ---------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_SYMBOLSET_H
-#define ACTIONDBG_DETOUR_SYMBOLSET_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -45,5 +44,3 @@ private:
 using SymbolPlaces = std::vector<SymbolPlace>;
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_SYMBOLSET_H

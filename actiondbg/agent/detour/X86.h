@@ -1,7 +1,6 @@
 //===- X86.h - Lengths of x86-64 instructions -------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DETOUR_X86_H
-#define ACTIONDBG_DETOUR_X86_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -36,5 +35,3 @@ struct X86Instruction {
 };
 
 } // namespace adbg::detour
-
-#endif // ACTIONDBG_DETOUR_X86_H

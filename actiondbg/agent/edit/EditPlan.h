@@ -1,7 +1,6 @@
 //===- EditPlan.h - The edits of a timeline ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_EDITPLAN_H
-#define ACTIONDBG_EDITPLAN_H
+#pragma once
 
 #include "support/Fields.h"
 
@@ -44,5 +43,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_EDITPLAN_H

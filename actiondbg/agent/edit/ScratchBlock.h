@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_EDIT_SCRATCHBLOCK
-#define ACTIONDBG_EDIT_SCRATCHBLOCK
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -25,5 +24,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_EDIT_SCRATCHBLOCK

@@ -1,7 +1,6 @@
 //===- Splice.h - Edited IR in the place of the old IR ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_SPLICE_H
-#define ACTIONDBG_SPLICE_H
+#pragma once
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
@@ -51,5 +50,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SPLICE_H

@@ -1,7 +1,6 @@
 //===- Capabilities.h - What the agent can do in this process ---*- C++ -*-===//
 
-#ifndef ACTIONDBG_CAPABILITIES_H
-#define ACTIONDBG_CAPABILITIES_H
+#pragma once
 
 #include "llvm/Support/JSON.h"
 
@@ -18,5 +17,3 @@ llvm::json::Object missingCapabilities();
 void addLostCapabilities(llvm::json::Object &stop);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CAPABILITIES_H

@@ -1,7 +1,6 @@
 //===- Describe.h - Actions and IR as JSON ----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_DESCRIBE_H
-#define ACTIONDBG_DESCRIBE_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "observe/Observer.h"
@@ -66,5 +65,3 @@ std::optional<std::string> placeText(mlir::Location loc);
 bool hasNullOperands(mlir::Operation *op);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_DESCRIBE_H

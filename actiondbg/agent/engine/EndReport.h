@@ -1,7 +1,6 @@
 //===- EndReport.h - Reporting the end of the tool --------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_ENDREPORT_H
-#define ACTIONDBG_ENDREPORT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -45,5 +44,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_ENDREPORT_H

@@ -1,7 +1,6 @@
 //===- Engine.h - The stream of actions -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_ENGINE_H
-#define ACTIONDBG_ENGINE_H
+#pragma once
 
 #include "edit/EditPlan.h"
 #include "engine/EndReport.h"
@@ -372,5 +371,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_ENGINE_H

@@ -1,7 +1,6 @@
 //===- Frame.h - One action on the stack of actions -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_FRAME_H
-#define ACTIONDBG_FRAME_H
+#pragma once
 
 #include "observe/Changes.h"
 #include "observe/Diagnosed.h"
@@ -294,5 +293,3 @@ llvm::StringRef symbolName(mlir::Operation *op);
 mlir::StringAttr symbolAttr(mlir::Operation *op);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_FRAME_H

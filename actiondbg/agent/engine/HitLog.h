@@ -1,7 +1,6 @@
 //===- HitLog.h - Logged hits -----------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_HITLOG_H
-#define ACTIONDBG_HITLOG_H
+#pragma once
 
 #include "engine/Notice.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,5 +39,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_HITLOG_H

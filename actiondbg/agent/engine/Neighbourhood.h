@@ -1,7 +1,6 @@
 //===- Neighbourhood.h - What is around an operation ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_NEIGHBOURHOOD_H
-#define ACTIONDBG_NEIGHBOURHOOD_H
+#pragma once
 
 #include "support/Traits.h"
 #include "llvm/Support/JSON.h"
@@ -15,5 +14,3 @@ llvm::json::Object describeNeighbourhood(mlir::Operation *op,
                                          OperationNames &names);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_NEIGHBOURHOOD_H

@@ -1,7 +1,6 @@
 //===- Notice.h - Why the tool stops ----------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_NOTICE_H
-#define ACTIONDBG_NOTICE_H
+#pragma once
 
 #include "observe/Observer.h"
 
@@ -24,5 +23,3 @@ struct Notice {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_NOTICE_H

@@ -1,7 +1,6 @@
 //===- Position.h - Where the run is on its timeline ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_POSITION_H
-#define ACTIONDBG_POSITION_H
+#pragma once
 
 #include <cstdint>
 
@@ -15,5 +14,3 @@ struct Position {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_POSITION_H

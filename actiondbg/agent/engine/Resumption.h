@@ -1,7 +1,6 @@
 //===- Resumption.h - Resuming after a stop ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_RESUMPTION_H
-#define ACTIONDBG_RESUMPTION_H
+#pragma once
 
 #include "match/OutcomeFilter.h"
 #include "match/Spec.h"
@@ -57,5 +56,3 @@ struct Resumption {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_RESUMPTION_H

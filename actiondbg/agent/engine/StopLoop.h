@@ -1,7 +1,6 @@
 //===- StopLoop.h - Stops of the tool ---------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_STOPLOOP_H
-#define ACTIONDBG_STOPLOOP_H
+#pragma once
 
 #include "engine/Notice.h"
 #include "engine/Position.h"
@@ -119,5 +118,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_STOPLOOP_H

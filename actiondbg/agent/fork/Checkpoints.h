@@ -1,7 +1,6 @@
 //===- Checkpoints.h - Automatic checkpoints --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CHECKPOINTS_H
-#define ACTIONDBG_CHECKPOINTS_H
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -58,5 +57,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CHECKPOINTS_H

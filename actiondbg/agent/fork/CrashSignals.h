@@ -1,7 +1,6 @@
 //===- CrashSignals.h - The signals of crashes ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CRASHSIGNALS_H
-#define ACTIONDBG_CRASHSIGNALS_H
+#pragma once
 
 namespace adbg {
 
@@ -19,5 +18,3 @@ void leaveCrash();
 const char *signalName(int number);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CRASHSIGNALS_H

@@ -1,7 +1,6 @@
 //===- Files.h - Files of the tool on each timeline -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_FILES_H
-#define ACTIONDBG_FILES_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include <optional>
@@ -119,5 +118,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_FILES_H

@@ -1,7 +1,6 @@
 //===- ForkSettings.h - The settings of a fork ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_FORKSETTINGS_H
-#define ACTIONDBG_FORKSETTINGS_H
+#pragma once
 
 #include "fork/Files.h"
 #include <cstdint>
@@ -23,5 +22,3 @@ struct ForkSettings {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_FORKSETTINGS_H

@@ -1,7 +1,6 @@
 //===- Forks.h - Forks of the tool at the same position ---------*- C++ -*-===//
 
-#ifndef ACTIONDBG_FORKS_H
-#define ACTIONDBG_FORKS_H
+#pragma once
 
 #include "fork/Checkpoints.h"
 #include "fork/ForkSettings.h"
@@ -41,5 +40,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_FORKS_H

@@ -1,7 +1,6 @@
 //===- ProcessTitle.h - The name of a process in ps -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_PROCESSTITLE_H
-#define ACTIONDBG_PROCESSTITLE_H
+#pragma once
 
 namespace adbg {
 
@@ -10,5 +9,3 @@ namespace adbg {
 void titleAsCheckpoint(bool isCheckpoint);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PROCESSTITLE_H

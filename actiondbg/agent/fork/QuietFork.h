@@ -1,7 +1,6 @@
 //===- QuietFork.h - Forks that the tool does not see -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_QUIETFORK_H
-#define ACTIONDBG_QUIETFORK_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -12,5 +11,3 @@ namespace adbg {
 pid_t forkQuietly();
 
 } // namespace adbg
-
-#endif // ACTIONDBG_QUIETFORK_H

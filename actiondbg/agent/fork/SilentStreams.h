@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_SILENTSTREAMS_H
-#define ACTIONDBG_SILENTSTREAMS_H
+#pragma once
 
 #include "llvm/Support/Compiler.h"
 #include <cstdint>
@@ -38,5 +37,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SILENTSTREAMS_H

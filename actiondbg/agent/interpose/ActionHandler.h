@@ -1,7 +1,6 @@
 //===- ActionHandler.h - How actions reach the agent ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_ACTIONHANDLER_H
-#define ACTIONDBG_ACTIONHANDLER_H
+#pragma once
 
 #include "engine/Frame.h"
 
@@ -33,5 +32,3 @@ bool isIRKnown();
 bool arePatternsKnown(const mlir::RewritePatternSet &patterns);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_ACTIONHANDLER_H

@@ -1,7 +1,6 @@
 //===- Benefits.h - Patterns ordered by changed benefits --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_BENEFITS_H
-#define ACTIONDBG_BENEFITS_H
+#pragma once
 
 namespace mlir {
 class PatternApplicator;
@@ -16,5 +15,3 @@ class Engine;
 void orderAnew(mlir::PatternApplicator &applicator, Engine &engine);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_BENEFITS_H

@@ -1,7 +1,6 @@
 //===- FollowedProcess.h - Which process of a program it is -----*- C++ -*-===//
 
-#ifndef ACTIONDBG_FOLLOWEDPROCESS_H
-#define ACTIONDBG_FOLLOWEDPROCESS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -18,5 +17,3 @@ bool isFollowed(llvm::StringRef glob);
 std::string claimRecording(const std::string &path);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_FOLLOWEDPROCESS_H

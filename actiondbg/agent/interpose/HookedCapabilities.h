@@ -1,7 +1,6 @@
 //===- HookedCapabilities.h - What hooks and references allow ---*- C++ -*-===//
 
-#ifndef ACTIONDBG_HOOKEDCAPABILITIES_H
-#define ACTIONDBG_HOOKEDCAPABILITIES_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -17,5 +16,3 @@ std::string whyNotHooked(llvm::StringRef capability);
 const char *whyNotWanted(llvm::StringRef symbol);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_HOOKEDCAPABILITIES_H

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_INTERPOSE_H
-#define ACTIONDBG_INTERPOSE_H
+#pragma once
 
 #include "detour/Hooks.h"
 #include "interpose/Versions.h"
@@ -82,5 +81,3 @@ void connectLater(const char *socket);
 bool isStartedByFrontEnd();
 
 } // namespace adbg
-
-#endif // ACTIONDBG_INTERPOSE_H

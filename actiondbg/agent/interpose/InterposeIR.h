@@ -1,7 +1,6 @@
 //===- InterposeIR.h - Operations that are copied ---------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_INTERPOSEIR_H
-#define ACTIONDBG_INTERPOSEIR_H
+#pragma once
 
 #include "interpose/Interpose.h"
 
@@ -33,5 +32,3 @@ mlir::Operation *runClone(mlir::Operation *from, Clone clone) {
 }
 
 } // namespace adbg
-
-#endif // ACTIONDBG_INTERPOSEIR_H

@@ -1,7 +1,6 @@
 //===- LegalizationTrace.h - What is tried for an operation -----*- C++ -*-===//
 
-#ifndef ACTIONDBG_LEGALIZATIONTRACE_H
-#define ACTIONDBG_LEGALIZATIONTRACE_H
+#pragma once
 
 #include "engine/Engine.h"
 
@@ -22,5 +21,3 @@ traced(Engine &engine, mlir::Operation *op, CanApply canApply,
            run);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LEGALIZATIONTRACE_H

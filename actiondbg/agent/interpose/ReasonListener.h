@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_INTERPOSE_REASONLISTENER
-#define ACTIONDBG_INTERPOSE_REASONLISTENER
+#pragma once
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -35,5 +34,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_INTERPOSE_REASONLISTENER

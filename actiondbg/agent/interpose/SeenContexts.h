@@ -1,7 +1,6 @@
 //===- SeenContexts.h - The contexts that were seen ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_INTERPOSE_SEENCONTEXTS
-#define ACTIONDBG_INTERPOSE_SEENCONTEXTS
+#pragma once
 
 namespace adbg {
 
@@ -11,5 +10,3 @@ void noteContext(const void *context);
 bool isContext(const void *pointer);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_INTERPOSE_SEENCONTEXTS

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_SEENPROGRAMS_H
-#define ACTIONDBG_SEENPROGRAMS_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -38,5 +37,3 @@ void noteDebugged(bool isReplay);
 bool runsUnobserved();
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SEENPROGRAMS_H

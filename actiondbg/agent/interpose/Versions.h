@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_VERSIONS_H
-#define ACTIONDBG_VERSIONS_H
+#pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -176,5 +175,3 @@ template <typename Op> void copyProperties(Op *to, Op *from) {
 }
 
 } // namespace adbg
-
-#endif // ACTIONDBG_VERSIONS_H

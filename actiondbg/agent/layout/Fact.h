@@ -1,7 +1,6 @@
 //===- Fact.h - Something that a build of MLIR may contradict ---*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_FACT
-#define ACTIONDBG_LAYOUT_FACT
+#pragma once
 
 #include "detour/Instances.h"
 
@@ -72,5 +71,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_FACT

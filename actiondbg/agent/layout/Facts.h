@@ -9,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_LAYOUT_FACTS
-#define ACTIONDBG_LAYOUT_FACTS
+#pragma once
 
 #include "layout/Fact.h"
 
@@ -66,5 +65,3 @@ inline Fact *const all[] = {
     &sourceNames,     &schedules};
 
 } // namespace adbg::facts
-
-#endif // ACTIONDBG_LAYOUT_FACTS

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_LAYOUT_LAYOUT
-#define ACTIONDBG_LAYOUT_LAYOUT
+#pragma once
 
 #include "layout/Facts.h"
 #include "layout/Storage.h"
@@ -136,5 +135,3 @@ template <typename Stored> const Stored *AttributeStorage::as() const {
 bool readMemory(const void *from, void *to, size_t size);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_LAYOUT

@@ -1,7 +1,6 @@
 //===- LeftOut.h - Functions that the tool lacks ----------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_LEFTOUT
-#define ACTIONDBG_LAYOUT_LEFTOUT
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -13,5 +12,3 @@ namespace adbg {
 std::string whyLeftOut(llvm::StringRef capability);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_LEFTOUT

@@ -1,7 +1,6 @@
 //===- List.h - MLIR's lists of operations and blocks -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_LIST
-#define ACTIONDBG_LAYOUT_LIST
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -90,5 +89,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_LIST

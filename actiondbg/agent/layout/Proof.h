@@ -1,7 +1,6 @@
 //===- Proof.h - What is tried in a fork before it is used ------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_PROOF
-#define ACTIONDBG_LAYOUT_PROOF
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <initializer_list>
@@ -28,5 +27,3 @@ struct ProofStep {
 std::vector<std::string> proveInForks(std::initializer_list<ProofStep> steps);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_PROOF

@@ -1,7 +1,6 @@
 //===- ProvedFacts.h - What earlier processes proved ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_PROVEDFACTS
-#define ACTIONDBG_LAYOUT_PROVEDFACTS
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ public:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_PROVEDFACTS

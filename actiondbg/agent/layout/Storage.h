@@ -1,7 +1,6 @@
 //===- Storage.h - How MLIR stores attributes and types ---------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_STORAGE
-#define ACTIONDBG_LAYOUT_STORAGE
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -77,5 +76,3 @@ struct OpaqueStorage : AttributeStorage {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_STORAGE

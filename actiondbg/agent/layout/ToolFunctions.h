@@ -9,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_LAYOUT_TOOLFUNCTIONS
-#define ACTIONDBG_LAYOUT_TOOLFUNCTIONS
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -355,5 +354,3 @@ PointersAndSize resultsOf(const void *functionType)
     ADBG_TOOL("_ZNK4mlir12FunctionType10getResultsEv");
 
 } // namespace adbg::tool
-
-#endif // ACTIONDBG_LAYOUT_TOOLFUNCTIONS

@@ -1,7 +1,6 @@
 //===- ToolMap.h - Maps that the tool fills ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LAYOUT_TOOLMAP
-#define ACTIONDBG_LAYOUT_TOOLMAP
+#pragma once
 
 #include "layout/Layout.h"
 #include <cstddef>
@@ -66,5 +65,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LAYOUT_TOOLMAP

@@ -1,7 +1,6 @@
 //===- Alternative.h - What a fork does otherwise ---------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_ALTERNATIVE_H
-#define ACTIONDBG_ALTERNATIVE_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "match/Glob.h"
@@ -92,5 +91,3 @@ void countOperations(mlir::Operation *root, llvm::StringMap<int64_t> &counts);
 llvm::json::Object asObject(const llvm::StringMap<int64_t> &counts);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_ALTERNATIVE_H

@@ -1,7 +1,6 @@
 //===- Breakpoint.h - Breakpoints, watches and catches ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_BREAKPOINT_H
-#define ACTIONDBG_BREAKPOINT_H
+#pragma once
 
 #include "match/OutcomeFilter.h"
 #include "match/Spec.h"
@@ -50,5 +49,3 @@ struct Breakpoint {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_BREAKPOINT_H

@@ -1,7 +1,6 @@
 //===- BreakpointHits.h - Hits of breakpoints -------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_BREAKPOINTHITS_H
-#define ACTIONDBG_BREAKPOINTHITS_H
+#pragma once
 
 #include "engine/HitLog.h"
 #include "engine/Notice.h"
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_BREAKPOINTHITS_H

@@ -1,7 +1,6 @@
 //===- Candidates.h - Breakpoints by the names of an action -----*- C++ -*-===//
 
-#ifndef ACTIONDBG_CANDIDATES_H
-#define ACTIONDBG_CANDIDATES_H
+#pragma once
 
 #include "match/Breakpoint.h"
 
@@ -35,5 +34,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CANDIDATES_H

@@ -1,7 +1,6 @@
 //===- Condition.h - The condition of a breakpoint --------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CONDITION_H
-#define ACTIONDBG_CONDITION_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "match/Glob.h"
@@ -85,5 +84,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CONDITION_H

@@ -1,7 +1,6 @@
 //===- Glob.h - Globs for names ---------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_GLOB_H
-#define ACTIONDBG_GLOB_H
+#pragma once
 
 #include "support/Fields.h"
 #include "support/Memo.h"
@@ -34,5 +33,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_GLOB_H

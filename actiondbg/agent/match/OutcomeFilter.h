@@ -1,7 +1,6 @@
 //===- OutcomeFilter.h - Outcomes that a breakpoint stops at ----*- C++ -*-===//
 
-#ifndef ACTIONDBG_OUTCOMEFILTER_H
-#define ACTIONDBG_OUTCOMEFILTER_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "match/Glob.h"
@@ -25,5 +24,3 @@ struct OutcomeFilter {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_OUTCOMEFILTER_H

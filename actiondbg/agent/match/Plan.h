@@ -1,7 +1,6 @@
 //===- Plan.h - The actions skipped in a trial ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_PLAN_H
-#define ACTIONDBG_PLAN_H
+#pragma once
 
 #include "match/Spec.h"
 #include "observe/Identity.h"
@@ -87,5 +86,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PLAN_H

@@ -1,7 +1,6 @@
 //===- Skips.h - The actions to skip ----------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_SKIPS_H
-#define ACTIONDBG_SKIPS_H
+#pragma once
 
 #include "match/Plan.h"
 
@@ -62,5 +61,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SKIPS_H

@@ -1,7 +1,6 @@
 //===- Spec.h - The SPEC of a breakpoint ------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_SPEC_H
-#define ACTIONDBG_SPEC_H
+#pragma once
 
 #include "match/Condition.h"
 #include "support/Fields.h"
@@ -84,5 +83,3 @@ struct Spec {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SPEC_H

@@ -1,7 +1,6 @@
 //===- Watch.h - Watches of operations, attributes and counts ---*- C++ -*-===//
 
-#ifndef ACTIONDBG_WATCH_H
-#define ACTIONDBG_WATCH_H
+#pragma once
 
 #include "match/Glob.h"
 #include "observe/Changes.h"
@@ -63,5 +62,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_WATCH_H

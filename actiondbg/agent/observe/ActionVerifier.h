@@ -1,7 +1,6 @@
 //===- ActionVerifier.h - Verifying IR after each action --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_ACTIONVERIFIER_H
-#define ACTIONDBG_ACTIONVERIFIER_H
+#pragma once
 
 #include "engine/Frame.h"
 
@@ -27,5 +26,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_ACTIONVERIFIER_H

@@ -1,7 +1,6 @@
 //===- Changes.h - The change log -------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CHANGES_H
-#define ACTIONDBG_CHANGES_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -95,5 +94,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CHANGES_H

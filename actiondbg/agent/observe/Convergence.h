@@ -1,7 +1,6 @@
 //===- Convergence.h - Greedy rewrites that do not converge -----*- C++ -*-===//
 
-#ifndef ACTIONDBG_CONVERGENCE_H
-#define ACTIONDBG_CONVERGENCE_H
+#pragma once
 
 #include "engine/Frame.h"
 
@@ -13,5 +12,3 @@ namespace adbg {
 std::string checkConvergence(Frame &frame);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CONVERGENCE_H

@@ -1,7 +1,6 @@
 //===- CseReplacement.h - Operations that CSE replaces ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CSEREPLACEMENT_H
-#define ACTIONDBG_CSEREPLACEMENT_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -13,5 +12,3 @@ namespace adbg {
 mlir::Operation *findCseReplacement(mlir::Operation *erased);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CSEREPLACEMENT_H

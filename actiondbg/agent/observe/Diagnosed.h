@@ -1,7 +1,6 @@
 //===- Diagnosed.h - The operations that diagnostics are about --*- C++ -*-===//
 
-#ifndef ACTIONDBG_DIAGNOSED_H
-#define ACTIONDBG_DIAGNOSED_H
+#pragma once
 
 #include "observe/Identity.h"
 
@@ -47,5 +46,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_DIAGNOSED_H

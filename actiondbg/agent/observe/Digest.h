@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_DIGEST_H
-#define ACTIONDBG_DIGEST_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include <string>
@@ -59,5 +58,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_DIGEST_H

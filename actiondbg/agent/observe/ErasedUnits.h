@@ -1,7 +1,6 @@
 //===- ErasedUnits.h - IR units erased during their action ------*- C++ -*-===//
 
-#ifndef ACTIONDBG_ERASEDUNITS_H
-#define ACTIONDBG_ERASEDUNITS_H
+#pragma once
 
 #include "observe/Observer.h"
 
@@ -42,5 +41,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_ERASEDUNITS_H

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_IDENTITY_H
-#define ACTIONDBG_IDENTITY_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include <atomic>
@@ -178,5 +177,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_IDENTITY_H

@@ -1,7 +1,6 @@
 //===- KnownNames.h - Names of actions for completion -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_KNOWNNAMES_H
-#define ACTIONDBG_KNOWNNAMES_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
@@ -37,5 +36,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_KNOWNNAMES_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_LEGALIZATIONS_H
-#define ACTIONDBG_LEGALIZATIONS_H
+#pragma once
 
 #include "match/Glob.h"
 #include "observe/Identity.h"
@@ -157,5 +156,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LEGALIZATIONS_H

@@ -1,7 +1,6 @@
 //===- NativeFunctions.h - The functions of actions -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_NATIVEFUNCTIONS_H
-#define ACTIONDBG_NATIVEFUNCTIONS_H
+#pragma once
 
 #include "engine/Frame.h"
 
@@ -13,5 +12,3 @@ namespace adbg {
 llvm::SmallVector<const void *> functionsOf(const Frame &frame);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_NATIVEFUNCTIONS_H

@@ -1,7 +1,6 @@
 //===- Observer.h - Changes to the IR and their actions ---------*- C++ -*-===//
 
-#ifndef ACTIONDBG_OBSERVER_H
-#define ACTIONDBG_OBSERVER_H
+#pragma once
 
 #include "match/Breakpoint.h"
 #include "observe/Provenance.h"
@@ -181,5 +180,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_OBSERVER_H

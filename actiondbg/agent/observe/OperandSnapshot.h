@@ -1,7 +1,6 @@
 //===- OperandSnapshot.h - Operands that a pass replaces --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_OPERANDSNAPSHOT_H
-#define ACTIONDBG_OPERANDSNAPSHOT_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -48,5 +47,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_OPERANDSNAPSHOT_H

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_PATTERNNAMES_H
-#define ACTIONDBG_PATTERNNAMES_H
+#pragma once
 
 #include "mlir/IR/PatternMatch.h"
 #include <string>
@@ -55,5 +54,3 @@ inline llvm::StringRef nameOf(const mlir::Pattern &pattern) {
 }
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PATTERNNAMES_H

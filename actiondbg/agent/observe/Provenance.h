@@ -1,7 +1,6 @@
 //===- Provenance.h - What new operations are made of -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_PROVENANCE_H
-#define ACTIONDBG_PROVENANCE_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -61,5 +60,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PROVENANCE_H

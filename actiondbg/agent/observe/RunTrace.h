@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_RUNTRACE_H
-#define ACTIONDBG_RUNTRACE_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "observe/Identity.h"
@@ -123,5 +122,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_RUNTRACE_H

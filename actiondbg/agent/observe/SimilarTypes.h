@@ -1,7 +1,6 @@
 //===- SimilarTypes.h - Types that differ a little --------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_OBSERVE_SIMILARTYPES
-#define ACTIONDBG_OBSERVE_SIMILARTYPES
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -20,5 +19,3 @@ struct SimilarType {
 std::vector<SimilarType> similarTypes(llvm::StringRef type);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_OBSERVE_SIMILARTYPES

@@ -1,7 +1,6 @@
 //===- Statistics.h - Counts and time by tag and name -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_STATISTICS_H
-#define ACTIONDBG_STATISTICS_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "support/Memo.h"
@@ -30,5 +29,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_STATISTICS_H

@@ -1,7 +1,6 @@
 //===- TypeConverters.h - The type converters of patterns -------*- C++ -*-===//
 
-#ifndef ACTIONDBG_TYPECONVERTERS_H
-#define ACTIONDBG_TYPECONVERTERS_H
+#pragma once
 
 #include "mlir/IR/PatternMatch.h"
 #include <string>
@@ -20,5 +19,3 @@ std::string nameOf(const mlir::TypeConverter &converter);
 const mlir::TypeConverter *converterOf(const mlir::Pattern &pattern);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_TYPECONVERTERS_H

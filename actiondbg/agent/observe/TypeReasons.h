@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_TYPEREASONS_H
-#define ACTIONDBG_TYPEREASONS_H
+#pragma once
 
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -55,5 +54,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_TYPEREASONS_H

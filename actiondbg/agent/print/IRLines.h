@@ -1,7 +1,6 @@
 //===- IRLines.h - The lines of printed IR around an operation --*- C++ -*-===//
 
-#ifndef ACTIONDBG_IRLINES_H
-#define ACTIONDBG_IRLINES_H
+#pragma once
 
 #include "print/LinePrinter.h"
 #include "llvm/Support/JSON.h"
@@ -57,5 +56,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_IRLINES_H

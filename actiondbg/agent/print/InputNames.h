@@ -1,7 +1,6 @@
 //===- InputNames.h - The names of values in parsed text --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_INPUTNAMES_H
-#define ACTIONDBG_INPUTNAMES_H
+#pragma once
 
 #include "observe/Identity.h"
 #include "print/SourceText.h"
@@ -106,5 +105,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_INPUTNAMES_H

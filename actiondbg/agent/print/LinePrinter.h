@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_PRINT_LINEPRINTER
-#define ACTIONDBG_PRINT_LINEPRINTER
+#pragma once
 
 #include "print/PrintedOperation.h"
 #include "print/ValueKeys.h"
@@ -77,5 +76,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PRINT_LINEPRINTER

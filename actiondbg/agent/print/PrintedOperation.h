@@ -1,7 +1,6 @@
 //===- PrintedOperation.h - The text of one operation -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_PRINTEDOPERATION_H
-#define ACTIONDBG_PRINTEDOPERATION_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -38,5 +37,3 @@ struct LineStyle {
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PRINTEDOPERATION_H

@@ -1,7 +1,6 @@
 //===- SourceText.h - The text that IR was parsed from ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_SOURCETEXT_H
-#define ACTIONDBG_SOURCETEXT_H
+#pragma once
 
 #include "interpose/Versions.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -93,5 +92,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SOURCETEXT_H

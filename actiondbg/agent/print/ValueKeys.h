@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_VALUEKEYS_H
-#define ACTIONDBG_VALUEKEYS_H
+#pragma once
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
@@ -157,5 +156,3 @@ void writePrintedNames(const Identities &ids, mlir::Operation *root,
                        llvm::raw_ostream &os, bool ofInput = true);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_VALUEKEYS_H

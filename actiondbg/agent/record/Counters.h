@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_COUNTERS_H
-#define ACTIONDBG_COUNTERS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -49,5 +48,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_COUNTERS_H

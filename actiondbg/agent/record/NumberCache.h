@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_NUMBERCACHE_H
-#define ACTIONDBG_NUMBERCACHE_H
+#pragma once
 
 #include "support/Memo.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -93,5 +92,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_NUMBERCACHE_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_RECORD_H
-#define ACTIONDBG_RECORD_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -245,5 +244,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_RECORD_H

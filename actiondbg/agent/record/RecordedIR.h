@@ -1,7 +1,6 @@
 //===- RecordedIR.h - IR before and after each change -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_RECORDEDIR_H
-#define ACTIONDBG_RECORDEDIR_H
+#pragma once
 
 #include "engine/Frame.h"
 #include "observe/Identity.h"
@@ -117,5 +116,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_RECORDEDIR_H

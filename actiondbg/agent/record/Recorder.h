@@ -1,7 +1,6 @@
 //===- Recorder.h - The recorder of one thread ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_RECORDER_H
-#define ACTIONDBG_RECORDER_H
+#pragma once
 
 #include "mlir/IR/PatternMatch.h"
 #include "observe/Observer.h"
@@ -368,5 +367,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_RECORDER_H

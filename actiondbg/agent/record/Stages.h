@@ -1,7 +1,6 @@
 //===- Stages.h - The IR at the ends of a recorded run ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_STAGES_H
-#define ACTIONDBG_STAGES_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -30,5 +29,3 @@ public:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_STAGES_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_UPSTREAMLOG_H
-#define ACTIONDBG_UPSTREAMLOG_H
+#pragma once
 
 #include "engine/Frame.h"
 
@@ -53,5 +52,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_UPSTREAMLOG_H

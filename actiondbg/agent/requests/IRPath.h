@@ -1,7 +1,6 @@
 //===- IRPath.h - Paths of IR units -----------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_IRPATH_H
-#define ACTIONDBG_IRPATH_H
+#pragma once
 
 #include "mlir/IR/Unit.h"
 #include "llvm/Support/JSON.h"
@@ -16,5 +15,3 @@ mlir::Operation *rootOf(mlir::Operation *op);
 llvm::json::Array pathTo(const mlir::IRUnit &unit, mlir::Operation *root);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_IRPATH_H

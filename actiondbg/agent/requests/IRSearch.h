@@ -1,7 +1,6 @@
 //===- IRSearch.h - IR units by name or location ----------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_IRSEARCH_H
-#define ACTIONDBG_IRSEARCH_H
+#pragma once
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
@@ -26,5 +25,3 @@ FoundUnit findLocation(const mlir::IRUnit &cursor, llvm::StringRef path,
                        int64_t line, int64_t column);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_IRSEARCH_H

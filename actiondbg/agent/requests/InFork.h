@@ -1,7 +1,6 @@
 //===- InFork.h - Answers computed in a fork --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_REQUESTS_INFORK_H
-#define ACTIONDBG_REQUESTS_INFORK_H
+#pragma once
 
 #include "requests/Request.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -21,5 +20,3 @@ answerInFork(llvm::function_ref<Answer<llvm::json::Object>()> compute);
 bool survivesInFork(llvm::function_ref<void()> compute);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_REQUESTS_INFORK_H

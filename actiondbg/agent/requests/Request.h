@@ -1,7 +1,6 @@
 //===- Request.h - Requests of the front end --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_REQUEST_H
-#define ACTIONDBG_REQUEST_H
+#pragma once
 
 #include "support/Fields.h"
 #include "support/JsonRpc.h"
@@ -86,5 +85,3 @@ std::optional<llvm::json::Value> answerLine(Engine &engine,
                                             llvm::StringRef line);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_REQUEST_H

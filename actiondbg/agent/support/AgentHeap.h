@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_AGENTHEAP_H
-#define ACTIONDBG_AGENTHEAP_H
+#pragma once
 
 namespace adbg {
 
@@ -43,5 +42,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_AGENTHEAP_H

@@ -1,7 +1,6 @@
 //===- Connection.h - The socket to the front end ---------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CONNECTION_H
-#define ACTIONDBG_CONNECTION_H
+#pragma once
 
 #include "llvm/Support/JSON.h"
 #include <csignal>
@@ -62,5 +61,3 @@ void setFork(bool is);
 bool isFork();
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CONNECTION_H

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_EXITATONCE_H
-#define ACTIONDBG_EXITATONCE_H
+#pragma once
 
 #include <csignal>
 #include <sys/resource.h>
@@ -34,5 +33,3 @@ namespace adbg {
 }
 
 } // namespace adbg
-
-#endif // ACTIONDBG_EXITATONCE_H

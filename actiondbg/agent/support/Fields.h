@@ -1,7 +1,6 @@
 //===- Fields.h - The fields of a request -----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_FIELDS_H
-#define ACTIONDBG_FIELDS_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
@@ -65,5 +64,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_FIELDS_H

@@ -1,7 +1,6 @@
 //===- JsonRpc.h - The envelope of messages ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_JSONRPC_H
-#define ACTIONDBG_JSONRPC_H
+#pragma once
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/JSON.h"
@@ -50,5 +49,3 @@ llvm::json::Value resultMessage(llvm::json::Value id, llvm::json::Value result);
 llvm::json::Value errorMessage(llvm::json::Value id, const RequestError &error);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_JSONRPC_H

@@ -1,7 +1,6 @@
 //===- JumpBuffer.h - Where a longjmp leads ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_SUPPORT_JUMPBUFFER_H
-#define ACTIONDBG_SUPPORT_JUMPBUFFER_H
+#pragma once
 
 #include <csetjmp>
 #include <cstdint>
@@ -34,5 +33,3 @@ inline uintptr_t stackAfter(const __jmp_buf_tag *buffer) {
 }
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SUPPORT_JUMPBUFFER_H

@@ -1,7 +1,6 @@
 //===- Locations.h - File locations inside locations ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LOCATIONS_H
-#define ACTIONDBG_LOCATIONS_H
+#pragma once
 
 #include "interpose/Versions.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -16,5 +15,3 @@ bool visitLocations(mlir::Location loc,
                     llvm::function_ref<bool(mlir::Location)> visit);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_LOCATIONS_H

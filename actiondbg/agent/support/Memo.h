@@ -1,7 +1,6 @@
 //===- Memo.h - Caches keyed by names ---------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MEMO_H
-#define ACTIONDBG_MEMO_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/xxhash.h"
@@ -180,5 +179,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_MEMO_H

@@ -1,7 +1,6 @@
 //===- Pipelines.h - Pass pipelines that the agent runs ---------*- C++ -*-===//
 
-#ifndef ACTIONDBG_PIPELINES_H
-#define ACTIONDBG_PIPELINES_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include <optional>
@@ -32,5 +31,3 @@ PipelineError runPipeline(mlir::Operation *root, llvm::StringRef pipeline,
 std::vector<std::string> registeredPasses();
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PIPELINES_H

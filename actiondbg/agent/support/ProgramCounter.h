@@ -1,7 +1,6 @@
 //===- ProgramCounter.h - Where a signal came -------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_PROGRAMCOUNTER_H
-#define ACTIONDBG_PROGRAMCOUNTER_H
+#pragma once
 
 #include <ucontext.h>
 
@@ -20,5 +19,3 @@ inline void *programCounter(const ucontext_t &context) {
 }
 
 } // namespace adbg
-
-#endif // ACTIONDBG_PROGRAMCOUNTER_H

@@ -1,7 +1,6 @@
 //===- Symbols.h - Names of functions and classes in memory -----*- C++ -*-===//
 
-#ifndef ACTIONDBG_SYMBOLS_H
-#define ACTIONDBG_SYMBOLS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -35,5 +34,3 @@ std::string symbolAt(const void *address);
 std::string readableName(llvm::StringRef symbol);
 
 } // namespace adbg
-
-#endif // ACTIONDBG_SYMBOLS_H

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_TRAITS_H
-#define ACTIONDBG_TRAITS_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 #include "support/Memo.h"
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_TRAITS_H

@@ -1,7 +1,6 @@
 //===- Without.h - Capabilities that the user switches off ------*- C++ -*-===//
 
-#ifndef ACTIONDBG_WITHOUT_H
-#define ACTIONDBG_WITHOUT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -15,5 +14,3 @@ bool isSwitchedOff(llvm::StringRef capability);
 constexpr const char *switchedOff = "--without switched it off";
 
 } // namespace adbg
-
-#endif // ACTIONDBG_WITHOUT_H

@@ -1,7 +1,6 @@
 //===- Baton.h - The thread whose actions are followed ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_BATON_H
-#define ACTIONDBG_BATON_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -78,5 +77,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_BATON_H

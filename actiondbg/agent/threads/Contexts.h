@@ -1,7 +1,6 @@
 //===- Contexts.h - The MLIR contexts of the process ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_CONTEXTS_H
-#define ACTIONDBG_CONTEXTS_H
+#pragma once
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -55,5 +54,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_CONTEXTS_H

@@ -1,7 +1,6 @@
 //===- ThreadList.h - The threads that ran actions --------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_THREADLIST_H
-#define ACTIONDBG_THREADLIST_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -54,5 +53,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_THREADLIST_H

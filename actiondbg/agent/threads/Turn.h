@@ -1,7 +1,6 @@
 //===- Turn.h - One outermost action of a thread ----------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_TURN_H
-#define ACTIONDBG_TURN_H
+#pragma once
 
 #include "threads/Baton.h"
 #include "threads/Contexts.h"
@@ -105,5 +104,3 @@ private:
 };
 
 } // namespace adbg
-
-#endif // ACTIONDBG_TURN_H

@@ -1,7 +1,6 @@
 //===- ArrayRef.h - References to sequences ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_ARRAYREF_H
-#define ACTIONDBG_LLVM_ARRAYREF_H
+#pragma once
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -140,5 +139,3 @@ template <typename T> bool operator!=(ArrayRef<T> a, ArrayRef<T> b) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_ARRAYREF_H

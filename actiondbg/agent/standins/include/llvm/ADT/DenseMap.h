@@ -1,7 +1,6 @@
 //===- DenseMap.h - Hash tables in one array --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_DENSEMAP_H
-#define ACTIONDBG_LLVM_DENSEMAP_H
+#pragma once
 
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/STLExtras.h"
@@ -255,5 +254,3 @@ private:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_DENSEMAP_H

@@ -1,7 +1,6 @@
 //===- DenseMapInfo.h - Keys of dense maps ----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_DENSEMAPINFO_H
-#define ACTIONDBG_LLVM_DENSEMAPINFO_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/xxhash.h"
@@ -79,5 +78,3 @@ template <typename A, typename B> struct DenseMapInfo<std::pair<A, B>> {
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_DENSEMAPINFO_H

@@ -1,7 +1,6 @@
 //===- DenseSet.h - Hash tables of keys -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_DENSESET_H
-#define ACTIONDBG_LLVM_DENSESET_H
+#pragma once
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -78,5 +77,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_DENSESET_H

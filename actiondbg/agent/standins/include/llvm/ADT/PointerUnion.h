@@ -1,7 +1,6 @@
 //===- PointerUnion.h - One of several kinds of pointers --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_POINTERUNION_H
-#define ACTIONDBG_LLVM_POINTERUNION_H
+#pragma once
 
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/Casting.h"
@@ -108,5 +107,3 @@ template <typename... Kinds> struct DenseMapInfo<PointerUnion<Kinds...>> {
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_POINTERUNION_H

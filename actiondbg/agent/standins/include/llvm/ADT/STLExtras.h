@@ -1,7 +1,6 @@
 //===- STLExtras.h - Algorithms over ranges ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STLEXTRAS_H
-#define ACTIONDBG_LLVM_STLEXTRAS_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/iterator_range.h"
@@ -123,5 +122,3 @@ void interleaveComma(const Range &range, Stream &os) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STLEXTRAS_H

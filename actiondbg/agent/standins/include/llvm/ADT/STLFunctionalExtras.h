@@ -1,7 +1,6 @@
 //===- STLFunctionalExtras.h - References to callables ----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STLFUNCTIONALEXTRAS_H
-#define ACTIONDBG_LLVM_STLFUNCTIONALEXTRAS_H
+#pragma once
 
 #include <cstdint>
 #include <type_traits>
@@ -45,5 +44,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STLFUNCTIONALEXTRAS_H

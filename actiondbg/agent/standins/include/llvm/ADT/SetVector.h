@@ -1,7 +1,6 @@
 //===- SetVector.h - Sets in the order of insertion -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_SETVECTOR_H
-#define ACTIONDBG_LLVM_SETVECTOR_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseSet.h"
@@ -58,5 +57,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_SETVECTOR_H

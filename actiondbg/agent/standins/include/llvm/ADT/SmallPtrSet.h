@@ -1,7 +1,6 @@
 //===- SmallPtrSet.h - Sets of pointers -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_SMALLPTRSET_H
-#define ACTIONDBG_LLVM_SMALLPTRSET_H
+#pragma once
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -16,5 +15,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_SMALLPTRSET_H

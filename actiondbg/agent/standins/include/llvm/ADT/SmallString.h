@@ -1,7 +1,6 @@
 //===- SmallString.h - Text with room inside --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_SMALLSTRING_H
-#define ACTIONDBG_LLVM_SMALLSTRING_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -44,5 +43,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_SMALLSTRING_H

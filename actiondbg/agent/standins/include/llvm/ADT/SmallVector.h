@@ -1,7 +1,6 @@
 //===- SmallVector.h - Vectors with room inside -----------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_SMALLVECTOR_H
-#define ACTIONDBG_LLVM_SMALLVECTOR_H
+#pragma once
 
 #include "llvm/ADT/iterator_range.h"
 #include "llvm/Support/Compiler.h"
@@ -311,5 +310,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_SMALLVECTOR_H

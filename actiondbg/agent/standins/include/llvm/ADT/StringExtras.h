@@ -1,7 +1,6 @@
 //===- StringExtras.h - Characters, escapes and lists -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STRINGEXTRAS_H
-#define ACTIONDBG_LLVM_STRINGEXTRAS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -99,5 +98,3 @@ template <typename Range> std::string join(Range &&range, StringRef separator) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STRINGEXTRAS_H

@@ -1,7 +1,6 @@
 //===- StringMap.h - Hash tables keyed by text ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STRINGMAP_H
-#define ACTIONDBG_LLVM_STRINGMAP_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/xxhash.h"
@@ -135,5 +134,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STRINGMAP_H

@@ -1,7 +1,6 @@
 //===- StringRef.h - References to text -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STRINGREF_H
-#define ACTIONDBG_LLVM_STRINGREF_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/iterator_range.h"
@@ -252,5 +251,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STRINGREF_H

@@ -1,7 +1,6 @@
 //===- StringSet.h - Hash tables of text ------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STRINGSET_H
-#define ACTIONDBG_LLVM_STRINGSET_H
+#pragma once
 
 #include "llvm/ADT/StringMap.h"
 
@@ -27,5 +26,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STRINGSET_H

@@ -1,7 +1,6 @@
 //===- StringSwitch.h - Choices by text -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_STRINGSWITCH_H
-#define ACTIONDBG_LLVM_STRINGSWITCH_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -39,5 +38,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_STRINGSWITCH_H

@@ -1,7 +1,6 @@
 //===- Twine.h - Text put together later ------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_TWINE_H
-#define ACTIONDBG_LLVM_TWINE_H
+#pragma once
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
@@ -88,5 +87,3 @@ inline Twine operator+(const Twine &left, const Twine &right) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_TWINE_H

@@ -1,7 +1,6 @@
 //===- iterator_range.h - Two iterators as a range --------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_ITERATORRANGE_H
-#define ACTIONDBG_LLVM_ITERATORRANGE_H
+#pragma once
 
 #include <type_traits>
 #include <utility>
@@ -35,5 +34,3 @@ iterator_range<Iterator> make_range(std::pair<Iterator, Iterator> both) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_ITERATORRANGE_H

@@ -1,7 +1,6 @@
 //===- Casting.h - Casts of classes that know their kind --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_CASTING_H
-#define ACTIONDBG_LLVM_CASTING_H
+#pragma once
 
 #include <optional>
 #include <type_traits>
@@ -108,5 +107,3 @@ template <typename To, typename From> auto cast_if_present(const From &from) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_CASTING_H

@@ -1,7 +1,6 @@
 //===- Compiler.h - Attributes of functions and branches --------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_COMPILER_H
-#define ACTIONDBG_LLVM_COMPILER_H
+#pragma once
 
 #define LLVM_ABI
 #define LLVM_LIKELY(x) __builtin_expect(static_cast<bool>(x), true)
@@ -16,5 +15,3 @@
 #define LLVM_PREFETCH(address, isWrite, locality)                              \
   __builtin_prefetch(address, isWrite, locality)
 #define LLVM_BUILTIN_UNREACHABLE __builtin_unreachable()
-
-#endif // ACTIONDBG_LLVM_COMPILER_H

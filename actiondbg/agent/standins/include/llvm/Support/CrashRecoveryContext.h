@@ -1,7 +1,6 @@
 //===- CrashRecoveryContext.h - Crashes that a tool survives ----*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_CRASHRECOVERYCONTEXT_H
-#define ACTIONDBG_LLVM_CRASHRECOVERYCONTEXT_H
+#pragma once
 
 namespace llvm {
 
@@ -14,5 +13,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_CRASHRECOVERYCONTEXT_H

@@ -1,7 +1,6 @@
 //===- Error.h - Errors with a message --------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_ERROR_H
-#define ACTIONDBG_LLVM_ERROR_H
+#pragma once
 
 #include "llvm/ADT/Twine.h"
 #include <memory>
@@ -56,5 +55,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_ERROR_H

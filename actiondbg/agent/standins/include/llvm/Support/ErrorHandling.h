@@ -1,7 +1,6 @@
 //===- ErrorHandling.h - Errors that end the process ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_ERRORHANDLING_H
-#define ACTIONDBG_LLVM_ERRORHANDLING_H
+#pragma once
 
 #include "llvm/Support/Compiler.h"
 
@@ -14,5 +13,3 @@ namespace llvm {
 } // namespace llvm
 
 #define llvm_unreachable(message) __builtin_unreachable()
-
-#endif // ACTIONDBG_LLVM_ERRORHANDLING_H

@@ -1,7 +1,6 @@
 //===- ErrorOr.h - A value or an error of the system ------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_ERROROR_H
-#define ACTIONDBG_LLVM_ERROROR_H
+#pragma once
 
 #include <optional>
 #include <system_error>
@@ -25,5 +24,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_ERROROR_H

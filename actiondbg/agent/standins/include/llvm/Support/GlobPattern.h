@@ -1,7 +1,6 @@
 //===- GlobPattern.h - Patterns of names ------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_GLOBPATTERN_H
-#define ACTIONDBG_LLVM_GLOBPATTERN_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -27,5 +26,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_GLOBPATTERN_H

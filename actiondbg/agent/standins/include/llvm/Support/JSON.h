@@ -1,7 +1,6 @@
 //===- JSON.h - JSON values -------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_JSON_H
-#define ACTIONDBG_LLVM_JSON_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -260,5 +259,3 @@ Value::Value(const std::vector<T> &all) : Value(json::Array(all)) {}
 Expected<Value> parse(StringRef text);
 
 } // namespace llvm::json
-
-#endif // ACTIONDBG_LLVM_JSON_H

@@ -1,7 +1,6 @@
 //===- LogicalResult.h - Success or failure ---------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_LOGICALRESULT_H
-#define ACTIONDBG_LLVM_LOGICALRESULT_H
+#pragma once
 
 namespace llvm {
 
@@ -32,5 +31,3 @@ inline bool succeeded(LogicalResult result) { return result.succeeded(); }
 inline bool failed(LogicalResult result) { return result.failed(); }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_LOGICALRESULT_H

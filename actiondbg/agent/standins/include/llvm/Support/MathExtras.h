@@ -1,7 +1,6 @@
 //===- MathExtras.h - Powers of two -----------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_MATHEXTRAS_H
-#define ACTIONDBG_LLVM_MATHEXTRAS_H
+#pragma once
 
 #include <cstdint>
 
@@ -28,5 +27,3 @@ constexpr uint64_t alignDown(uint64_t value, uint64_t align) {
 }
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_MATHEXTRAS_H

@@ -1,7 +1,6 @@
 //===- MemoryBuffer.h - Files that were read --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_MEMORYBUFFER_H
-#define ACTIONDBG_LLVM_MEMORYBUFFER_H
+#pragma once
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorOr.h"
@@ -27,5 +26,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_MEMORYBUFFER_H

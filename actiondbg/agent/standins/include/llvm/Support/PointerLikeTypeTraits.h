@@ -1,7 +1,6 @@
 //===- PointerLikeTypeTraits.h - Types with spare low bits ------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_POINTERLIKETYPETRAITS_H
-#define ACTIONDBG_LLVM_POINTERLIKETYPETRAITS_H
+#pragma once
 
 #include "llvm/Support/MathExtras.h"
 
@@ -26,5 +25,3 @@ template <> struct PointerLikeTypeTraits<void *> {
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_POINTERLIKETYPETRAITS_H

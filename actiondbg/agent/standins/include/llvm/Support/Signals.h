@@ -1,7 +1,6 @@
 //===- Signals.h - The tool's handlers of signals ---------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_SIGNALS_H
-#define ACTIONDBG_LLVM_SIGNALS_H
+#pragma once
 
 namespace llvm::sys {
 
@@ -14,5 +13,3 @@ inline void AddSignalHandler(void (*)(void *), void *) {}
 void RunInterruptHandlers() __asm__("adbg_RunInterruptHandlers");
 
 } // namespace llvm::sys
-
-#endif // ACTIONDBG_LLVM_SIGNALS_H

@@ -1,7 +1,6 @@
 //===- Threading.h - The names of threads -----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_THREADING_H
-#define ACTIONDBG_LLVM_THREADING_H
+#pragma once
 
 #include "llvm/ADT/SmallString.h"
 #include <cstdint>
@@ -13,5 +12,3 @@ uint64_t get_threadid();
 void get_thread_name(SmallVectorImpl<char> &name);
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_THREADING_H

@@ -7,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_LLVM_RAWOSTREAM_H
-#define ACTIONDBG_LLVM_RAWOSTREAM_H
+#pragma once
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
@@ -217,5 +216,3 @@ public:
 };
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_RAWOSTREAM_H

@@ -1,7 +1,6 @@
 //===- xxhash.h - Hashes of text --------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LLVM_XXHASH_H
-#define ACTIONDBG_LLVM_XXHASH_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -10,5 +9,3 @@ namespace llvm {
 uint64_t xxh3_64bits(StringRef text);
 
 } // namespace llvm
-
-#endif // ACTIONDBG_LLVM_XXHASH_H

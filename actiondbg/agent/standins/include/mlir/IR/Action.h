@@ -1,7 +1,6 @@
 //===- Action.h - Actions ---------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_ACTION_H
-#define ACTIONDBG_MLIR_ACTION_H
+#pragma once
 
 #include "mlir/IR/Unit.h"
 
@@ -57,5 +56,3 @@ template <typename To> struct CastInfo<To, mlir::tracing::Action> {
   }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_ACTION_H

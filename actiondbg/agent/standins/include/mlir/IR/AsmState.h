@@ -1,7 +1,6 @@
 //===- AsmState.h - Names of values while printing --------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_ASMSTATE_H
-#define ACTIONDBG_MLIR_ASMSTATE_H
+#pragma once
 
 #include "layout/ToolMap.h"
 #include "mlir/IR/Unit.h"
@@ -113,5 +112,3 @@ inline void Type::print(raw_ostream &os, AsmState &state) const {
 }
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_ASMSTATE_H

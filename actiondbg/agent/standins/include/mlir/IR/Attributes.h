@@ -1,7 +1,6 @@
 //===- Attributes.h - Attributes --------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_ATTRIBUTES_H
-#define ACTIONDBG_MLIR_ATTRIBUTES_H
+#pragma once
 
 #include "layout/Layout.h"
 #include "layout/Storage.h"
@@ -71,5 +70,3 @@ private:
   }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_ATTRIBUTES_H

@@ -1,8 +1,5 @@
 //===- Block.h - Blocks -----------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_BLOCK_H
-#define ACTIONDBG_MLIR_BLOCK_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
-
-#endif // ACTIONDBG_MLIR_BLOCK_H

@@ -1,7 +1,6 @@
 //===- BuiltinAttributes.h - Strings and dictionaries -----------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_BUILTINATTRIBUTES_H
-#define ACTIONDBG_MLIR_BUILTINATTRIBUTES_H
+#pragma once
 
 #include "mlir/IR/Attributes.h"
 
@@ -80,5 +79,3 @@ public:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_BUILTINATTRIBUTES_H

@@ -1,7 +1,6 @@
 //===- BuiltinOps.h - Casts between types -----------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_BUILTINOPS_H
-#define ACTIONDBG_MLIR_BUILTINOPS_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -30,5 +29,3 @@ private:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_BUILTINOPS_H

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_MLIR_DIAGNOSTICS_H
-#define ACTIONDBG_MLIR_DIAGNOSTICS_H
+#pragma once
 
 #include "mlir/IR/MLIRContext.h"
 #include <memory>
@@ -166,5 +165,3 @@ private:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_DIAGNOSTICS_H

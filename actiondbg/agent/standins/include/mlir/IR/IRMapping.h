@@ -1,7 +1,6 @@
 //===- IRMapping.h - Copies of IR -------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_IRMAPPING_H
-#define ACTIONDBG_MLIR_IRMAPPING_H
+#pragma once
 
 namespace mlir {
 
@@ -9,5 +8,3 @@ namespace mlir {
 class IRMapping;
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_IRMAPPING_H

@@ -1,7 +1,6 @@
 //===- Location.h - Locations -----------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_LOCATION_H
-#define ACTIONDBG_MLIR_LOCATION_H
+#pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include <optional>
@@ -141,5 +140,3 @@ template <> struct DenseMapInfo<mlir::Location> {
   static bool isEqual(mlir::Location a, mlir::Location b) { return a == b; }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_LOCATION_H

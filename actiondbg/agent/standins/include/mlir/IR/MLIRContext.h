@@ -1,7 +1,6 @@
 //===- MLIRContext.h - Contexts ---------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_MLIRCONTEXT_H
-#define ACTIONDBG_MLIR_MLIRCONTEXT_H
+#pragma once
 
 #include "mlir/IR/Action.h"
 #include <functional>
@@ -42,5 +41,3 @@ public:
 using RegisteredOperationName = OperationName;
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_MLIRCONTEXT_H

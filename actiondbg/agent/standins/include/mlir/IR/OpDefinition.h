@@ -1,7 +1,6 @@
 //===- OpDefinition.h - Traits ----------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_OPDEFINITION_H
-#define ACTIONDBG_MLIR_OPDEFINITION_H
+#pragma once
 
 #include "mlir/IR/OpFoldResult.h"
 #include "mlir/IR/Operation.h"
@@ -15,5 +14,3 @@ template <typename> class IsIsolatedFromAbove;
 template <typename> class IsTerminator;
 
 } // namespace mlir::OpTrait
-
-#endif // ACTIONDBG_MLIR_OPDEFINITION_H

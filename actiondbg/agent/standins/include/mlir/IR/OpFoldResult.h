@@ -1,7 +1,6 @@
 //===- OpFoldResult.h - The result of a fold --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_OPFOLDRESULT_H
-#define ACTIONDBG_MLIR_OPFOLDRESULT_H
+#pragma once
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Value.h"
@@ -43,5 +42,3 @@ template <typename To> struct CastInfo<To, mlir::OpFoldResult> {
   static To castFailed() { return To(); }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_OPFOLDRESULT_H

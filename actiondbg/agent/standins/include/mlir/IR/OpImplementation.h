@@ -1,7 +1,6 @@
 //===- OpImplementation.h - Names that operations suggest -------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_OPIMPLEMENTATION_H
-#define ACTIONDBG_MLIR_OPIMPLEMENTATION_H
+#pragma once
 
 #include "mlir/IR/AsmState.h"
 
@@ -66,5 +65,3 @@ template <> struct CastInfo<mlir::OpAsmOpInterface, mlir::Operation *> {
   }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_OPIMPLEMENTATION_H

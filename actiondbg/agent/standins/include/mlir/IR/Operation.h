@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_MLIR_OPERATION_H
-#define ACTIONDBG_MLIR_OPERATION_H
+#pragma once
 
 #include "layout/Layout.h"
 #include "layout/List.h"
@@ -628,5 +627,3 @@ inline mlir::Block *llvm::ilist_traits<mlir::Operation>::getContainingBlock() {
   return reinterpret_cast<mlir::Block *>(reinterpret_cast<char *>(this) -
                                          adbg::Layout::offsets.blockOperations);
 }
-
-#endif // ACTIONDBG_MLIR_OPERATION_H

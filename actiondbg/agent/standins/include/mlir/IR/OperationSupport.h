@@ -1,7 +1,6 @@
 //===- OperationSupport.h - Names of operations and flags -------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_OPERATIONSUPPORT_H
-#define ACTIONDBG_MLIR_OPERATIONSUPPORT_H
+#pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/ValueRange.h"
@@ -195,5 +194,3 @@ template <> struct DenseMapInfo<mlir::OperationName> {
   }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_OPERATIONSUPPORT_H

@@ -1,7 +1,6 @@
 //===- PatternMatch.h - Patterns and rewriters ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_PATTERNMATCH_H
-#define ACTIONDBG_MLIR_PATTERNMATCH_H
+#pragma once
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpDefinition.h"
@@ -100,5 +99,3 @@ public:
 class PatternRewriter : public RewriterBase {};
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_PATTERNMATCH_H

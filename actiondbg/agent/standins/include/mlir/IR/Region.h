@@ -1,8 +1,5 @@
 //===- Region.h - Regions ---------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_REGION_H
-#define ACTIONDBG_MLIR_REGION_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
-
-#endif // ACTIONDBG_MLIR_REGION_H

@@ -1,7 +1,6 @@
 //===- SymbolTable.h - Symbols ----------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_SYMBOLTABLE_H
-#define ACTIONDBG_MLIR_SYMBOLTABLE_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -20,5 +19,3 @@ struct SymbolOpInterface {
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_SYMBOLTABLE_H

@@ -1,7 +1,6 @@
 //===- Types.h - Types ------------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_TYPES_H
-#define ACTIONDBG_MLIR_TYPES_H
+#pragma once
 
 #include "layout/Layout.h"
 #include "layout/ToolFunctions.h"
@@ -47,5 +46,3 @@ inline raw_ostream &operator<<(raw_ostream &os, Type type) {
 }
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_TYPES_H

@@ -1,7 +1,6 @@
 //===- Unit.h - Parts of IR -------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_UNIT_H
-#define ACTIONDBG_MLIR_UNIT_H
+#pragma once
 
 #include "mlir/IR/OpFoldResult.h"
 #include "mlir/IR/Operation.h"
@@ -27,5 +26,3 @@ template <typename To> struct CastInfo<To, mlir::IRUnit> {
   static To castFailed() { return To(); }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_UNIT_H

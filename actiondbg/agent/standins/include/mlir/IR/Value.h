@@ -1,7 +1,6 @@
 //===- Value.h - Values and their uses --------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_VALUE_H
-#define ACTIONDBG_MLIR_VALUE_H
+#pragma once
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Types.h"
@@ -269,5 +268,3 @@ private:
   }
 };
 } // namespace llvm
-
-#endif // ACTIONDBG_MLIR_VALUE_H

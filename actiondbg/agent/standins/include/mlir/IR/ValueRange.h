@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_MLIR_VALUERANGE_H
-#define ACTIONDBG_MLIR_VALUERANGE_H
+#pragma once
 
 #include "mlir/IR/Value.h"
 
@@ -242,5 +241,3 @@ struct RegionRange {
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_VALUERANGE_H

@@ -1,7 +1,6 @@
 //===- Verifier.h - The verifier --------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_VERIFIER_H
-#define ACTIONDBG_MLIR_VERIFIER_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -14,5 +13,3 @@ ADBG_STAND_IN inline LogicalResult verify(Operation *op,
 }
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_VERIFIER_H

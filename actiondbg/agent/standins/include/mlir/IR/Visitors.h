@@ -1,7 +1,6 @@
 //===- Visitors.h - Walks over IR -------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_VISITORS_H
-#define ACTIONDBG_MLIR_VISITORS_H
+#pragma once
 
 #include "mlir/Support/LLVM.h"
 #include <type_traits>
@@ -64,5 +63,3 @@ WalkResult walk(Operation *op, Callback &callback);
 
 } // namespace detail
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_VISITORS_H

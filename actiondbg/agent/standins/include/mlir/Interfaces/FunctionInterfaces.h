@@ -1,7 +1,6 @@
 //===- FunctionInterfaces.h - Functions -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_FUNCTIONINTERFACES_H
-#define ACTIONDBG_MLIR_FUNCTIONINTERFACES_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -59,5 +58,3 @@ struct llvm::CastInfo<mlir::FunctionOpInterface, mlir::Operation *> {
   }
   static mlir::FunctionOpInterface castFailed() { return {}; }
 };
-
-#endif // ACTIONDBG_MLIR_FUNCTIONINTERFACES_H

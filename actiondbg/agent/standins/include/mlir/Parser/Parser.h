@@ -1,7 +1,6 @@
 //===- Parser.h - Text as IR ------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_PARSER_H
-#define ACTIONDBG_MLIR_PARSER_H
+#pragma once
 
 #include "mlir/IR/Operation.h"
 
@@ -27,5 +26,3 @@ ADBG_STAND_IN inline LogicalResult parseSourceString(StringRef text,
 }
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_PARSER_H

@@ -1,7 +1,6 @@
 //===- Pass.h - Passes ------------------------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_PASS_H
-#define ACTIONDBG_MLIR_PASS_H
+#pragma once
 
 #include "layout/Layout.h"
 
@@ -138,5 +137,3 @@ private:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_PASS_H

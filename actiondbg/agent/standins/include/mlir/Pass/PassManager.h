@@ -1,7 +1,6 @@
 //===- PassManager.h - Pass managers ----------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_PASSMANAGER_H
-#define ACTIONDBG_MLIR_PASSMANAGER_H
+#pragma once
 
 #include "mlir/Pass/Pass.h"
 
@@ -31,5 +30,3 @@ private:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_PASSMANAGER_H

@@ -1,7 +1,6 @@
 //===- PassRegistry.h - The passes of a tool --------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_PASSREGISTRY_H
-#define ACTIONDBG_MLIR_PASSREGISTRY_H
+#pragma once
 
 #include "mlir/Pass/PassManager.h"
 
@@ -18,5 +17,3 @@ ADBG_STAND_IN inline void printRegisteredPasses() {
 }
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_PASSREGISTRY_H

@@ -1,7 +1,6 @@
 //===- FrozenRewritePatternSet.h - Sets of patterns -------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_FROZENREWRITEPATTERNSET_H
-#define ACTIONDBG_MLIR_FROZENREWRITEPATTERNSET_H
+#pragma once
 
 #include "layout/Facts.h"
 #include "mlir/IR/PatternMatch.h"
@@ -59,5 +58,3 @@ private:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_FROZENREWRITEPATTERNSET_H

@@ -1,7 +1,6 @@
 //===- PatternApplicator.h - Applying patterns ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_PATTERNAPPLICATOR_H
-#define ACTIONDBG_MLIR_PATTERNAPPLICATOR_H
+#pragma once
 
 #include "mlir/IR/Action.h"
 #include "mlir/IR/PatternMatch.h"
@@ -32,5 +31,3 @@ public:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_PATTERNAPPLICATOR_H

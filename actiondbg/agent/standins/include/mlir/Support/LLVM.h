@@ -1,7 +1,6 @@
 //===- LLVM.h - LLVM's names in namespace mlir ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_LLVM_H
-#define ACTIONDBG_MLIR_LLVM_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -51,5 +50,3 @@ class Type;
 class Value;
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_LLVM_H

@@ -1,7 +1,6 @@
 //===- TypeID.h - Identities of classes -------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_TYPEID_H
-#define ACTIONDBG_MLIR_TYPEID_H
+#pragma once
 
 #include "layout/ToolFunctions.h"
 #include "mlir/Support/LLVM.h"
@@ -49,5 +48,3 @@ struct FallbackTypeIDResolver {
 
 } // namespace detail
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_TYPEID_H

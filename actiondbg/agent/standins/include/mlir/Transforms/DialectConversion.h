@@ -1,7 +1,6 @@
 //===- DialectConversion.h - Conversions ------------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_DIALECTCONVERSION_H
-#define ACTIONDBG_MLIR_DIALECTCONVERSION_H
+#pragma once
 
 #include "layout/Facts.h"
 #include "mlir/IR/PatternMatch.h"
@@ -76,5 +75,3 @@ public:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_DIALECTCONVERSION_H

@@ -1,7 +1,6 @@
 //===- GreedyPatternRewriteDriver.h - The greedy driver ---------*- C++ -*-===//
 
-#ifndef ACTIONDBG_MLIR_GREEDYPATTERNREWRITEDRIVER_H
-#define ACTIONDBG_MLIR_GREEDYPATTERNREWRITEDRIVER_H
+#pragma once
 
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
@@ -19,5 +18,3 @@ private:
 };
 
 } // namespace mlir
-
-#endif // ACTIONDBG_MLIR_GREEDYPATTERNREWRITEDRIVER_H

@@ -16,7 +16,7 @@
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
-#include "layout/ProvedFacts.h"
+#include "layout/Proof.h"
 #include "support/AgentHeap.h"
 
 #include <algorithm>

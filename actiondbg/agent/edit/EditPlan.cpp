@@ -5,7 +5,7 @@
 #include "edit/Splice.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
-#include "requests/IRPath.h"
+#include "requests/IRSearch.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 

@@ -1,7 +1,7 @@
 //===- Capabilities.cpp - What the agent can do in this process -----------===//
 
-#include "engine/Capabilities.h"
 #include "detour/Instances.h"
+#include "engine/Describe.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/ReasonListener.h"
 #include "layout/Layout.h"

@@ -1,7 +1,6 @@
 //===- Describe.cpp - Actions and IR as JSON ------------------------------===//
 
 #include "engine/Describe.h"
-#include "engine/Capabilities.h"
 #include "engine/Engine.h"
 #include "print/LinePrinter.h"
 #include "support/Locations.h"

@@ -4,10 +4,28 @@
 
 #include "engine/Frame.h"
 #include "observe/Observer.h"
+#include "support/Traits.h"
+
 #include "llvm/Support/JSON.h"
 #include <optional>
 
 namespace adbg {
+
+/// Describes an operation and what a pattern may look at around it: the
+/// operations that define its operands and theirs, its users, attributes,
+/// types, regions, successors and parents. Its size is bounded.
+llvm::json::Object describeNeighbourhood(mlir::Operation *op,
+                                         OperationNames &names);
+
+/// The names of the capabilities whose check has passed in this process.
+llvm::json::Array capabilities();
+
+/// Why capabilities are missing, by their names: ends of sentences.
+llvm::json::Object missingCapabilities();
+
+/// Adds the capabilities whose check has failed since hello, with the reasons,
+/// to a stop, once.
+void addLostCapabilities(llvm::json::Object &stop);
 
 class Engine;
 struct Notice;

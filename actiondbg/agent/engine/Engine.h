@@ -5,7 +5,7 @@
 #include "edit/EditPlan.h"
 #include "engine/EndReport.h"
 #include "engine/HitLog.h"
-#include "engine/Position.h"
+#include "engine/Notice.h"
 #include "engine/StopLoop.h"
 #include "fork/Forks.h"
 #include "match/Alternative.h"

@@ -1,6 +1,5 @@
 //===- Neighbourhood.cpp - What is around an operation --------------------===//
 
-#include "engine/Neighbourhood.h"
 #include "engine/Describe.h"
 
 #include "mlir/IR/AsmState.h"

@@ -4,7 +4,16 @@
 
 #include "observe/Observer.h"
 
+#include <cstdint>
+
 namespace adbg {
+
+struct Position {
+  /// The ordinal of the latest action.
+  uint64_t ordinal = 0;
+  /// The number of events so far.
+  uint64_t event = 0;
+};
 
 /// The report of a stop, without its position.
 struct Notice {

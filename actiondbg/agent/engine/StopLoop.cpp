@@ -1,10 +1,8 @@
 //===- StopLoop.cpp - Stops of the tool -----------------------------------===//
 
 #include "engine/StopLoop.h"
-#include "engine/Capabilities.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "engine/Neighbourhood.h"
 #include "print/ValueKeys.h"
 #include "requests/InFork.h"
 #include "requests/Request.h"

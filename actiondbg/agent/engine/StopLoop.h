@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/Notice.h"
-#include "engine/Position.h"
 #include "engine/Resumption.h"
 #include "support/Connection.h"
 #include <deque>

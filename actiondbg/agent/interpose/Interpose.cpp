@@ -10,7 +10,6 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
-#include "interpose/FollowedProcess.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"

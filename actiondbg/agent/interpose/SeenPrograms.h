@@ -1,17 +1,21 @@
 //===- SeenPrograms.h - What a program starts -------------------*- C++ -*-===//
-//
-// The processes of a program write into the file $ACTIONDBG_SEEN, if there is
-// one, what the front end does not see: each program that runs, large libraries
-// that it loads, each program that runs without the agent, and contexts that
-// nobody observes.
-//
-//===----------------------------------------------------------------------===//
 
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace adbg {
+
+/// Whether this process is one to follow: the glob matches the name of its
+/// executable or a word of its command line, without the directory.
+bool isFollowed(llvm::StringRef glob);
+
+/// Returns the file for the recording of this process: `path`, or if another
+/// process of the program records there, `path` with `.p1`, `.p2`... before its
+/// extension. Empty if none can be made.
+std::string claimRecording(const std::string &path);
 
 /// Calls `exec`, which makes this process another program, with the environment
 /// for that: without this agent where the program would end at once with it, as

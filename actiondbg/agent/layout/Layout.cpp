@@ -9,7 +9,6 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
-#include "layout/ProvedFacts.h"
 #include "layout/Storage.h"
 #include "layout/ToolFunctions.h"
 #include "support/OfInstance.h"

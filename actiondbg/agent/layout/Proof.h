@@ -9,6 +9,20 @@
 
 namespace adbg {
 
+/// What was proved of the current MLIR, in this process or in an earlier one
+/// that had loaded the same files. It is kept in the folder $ACTIONDBG_CACHE,
+/// in a file for each build of MLIR. What was refuted is not: the IR that it
+/// was tried with may have been the reason. Safe for concurrent threads and
+/// processes.
+class ProvedFacts {
+public:
+  /// Called once for each MLIR, when it is current. `file`: with its code.
+  /// Without a build-id nothing is kept.
+  static void open(const std::string &file, const std::string &buildId);
+  static bool has(const char *fact);
+  static void add(const char *fact);
+};
+
 /// Something that may crash or hang with a tool that nobody has tried.
 struct ProofStep {
   /// What it proves of each process that has loaded the same files; null if it

@@ -1,8 +1,12 @@
 //===- BreakpointHits.cpp - Hits of breakpoints ---------------------------===//
 
 #include "match/BreakpointHits.h"
+#include "observe/PatternNames.h"
+
+#include "mlir/IR/PatternMatch.h"
 
 using llvm::StringRef;
+using namespace mlir;
 
 namespace adbg {
 
@@ -167,6 +171,37 @@ void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
     seen.hit.insert(seen.hit.begin(), notice.hit.begin(), notice.hit.end());
     notice = std::move(seen);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Breakpoints by the names of an action
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<Candidate> Candidates::of(const Frame &frame,
+                                         std::vector<Breakpoint> &breakpoints) {
+  if (slots.empty())
+    slots.resize(1024);
+  unsigned now = namesEpoch();
+  const Pattern *pattern = frame.pattern();
+  Operation *op = frame.op();
+  const char *tag = frame.tag().data();
+  const char *name = pattern ? nameOf(*pattern).data() : nullptr;
+  const char *opName = op ? op->getName().getStringRef().data() : nullptr;
+  Slot &slot =
+      slots[(spread(tag) ^ spread(name) * 3 ^ spread(opName) * 5) & 1023];
+  // A pass is matched by more than these names.
+  bool isWhole = frame.kind != Kind::Pass;
+  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&
+      slot.epoch == now)
+    return slot.found;
+  slot = Slot{isWhole ? tag : nullptr, name, opName, now, {}};
+  for (Breakpoint &one : breakpoints) {
+    if (!one.enabled || one.watch || one.catches)
+      continue;
+    if (std::optional<Spec::Terms> open = one.spec.openTerms(frame))
+      slot.found.push_back({&one, std::move(*open)});
+  }
+  return slot.found;
 }
 
 } // namespace adbg

@@ -4,7 +4,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "observe/PatternNames.h"
-#include "observe/TypeConverters.h"
+#include "observe/TypeReasons.h"
 #include "print/LinePrinter.h"
 #include "support/AgentHeap.h"
 

@@ -1,17 +1,15 @@
 //===- TypeReasons.h - Why a type does not convert --------------*- C++ -*-===//
-//
-// For a replay whose end does not matter: the debug output and the other types
-// move what the tool allocates later.
-//
-//===----------------------------------------------------------------------===//
 
 #pragma once
 
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
+#include <vector>
 
 namespace mlir {
 class MLIRContext;
@@ -19,6 +17,23 @@ class TypeConverter;
 } // namespace mlir
 
 namespace adbg {
+
+/// Returns the name of a type converter's class; empty if it says nothing.
+std::string nameOf(const mlir::TypeConverter &converter);
+
+/// Returns the type converter of a conversion pattern; null if it has none, or
+/// if the pattern is perhaps another one.
+const mlir::TypeConverter *converterOf(const mlir::Pattern &pattern);
+
+/// A type, as text, and how it differs.
+struct SimilarType {
+  const char *how;
+  std::string text;
+};
+
+/// Returns types that are like a type of the builtin dialect. Some may not be
+/// valid, such as memref<4xtuple<>>. Of other dialects there are no such types.
+std::vector<SimilarType> similarTypes(llvm::StringRef type);
 
 class TypeReasons {
 public:

@@ -3,7 +3,6 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "match/Glob.h"
-#include "requests/IRPath.h"
 #include "requests/IRSearch.h"
 #include "requests/InFork.h"
 #include "requests/Request.h"

@@ -2,12 +2,21 @@
 
 #pragma once
 
-#include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
 #include "support/JsonRpc.h"
+
+#include "mlir/IR/Unit.h"
+#include "llvm/Support/JSON.h"
 #include <variant>
 
 namespace adbg {
+
+/// Returns the outermost operation around `op`.
+mlir::Operation *rootOf(mlir::Operation *op);
+
+/// Returns the indices that lead from `root` to `unit`: of a region in its
+/// operation, of a block in its region, of an operation in its block.
+llvm::json::Array pathTo(const mlir::IRUnit &unit, mlir::Operation *root);
 
 using FoundUnit = std::variant<mlir::IRUnit, RequestError>;
 

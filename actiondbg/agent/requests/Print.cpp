@@ -8,7 +8,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
-#include "requests/IRPath.h"
+#include "requests/IRSearch.h"
 #include "requests/InFork.h"
 #include "requests/Request.h"
 

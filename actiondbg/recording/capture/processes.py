@@ -12,7 +12,7 @@ from actiondbg.recording.format.magic import is_recording
 def other_recordings(path: Path) -> list[Path]:
     """Return the recordings beside that of the first process, in the order of their numbers.
 
-    The agent names them (``claimRecording`` in actiondbg/agent/interpose/FollowedProcess.cpp).
+    The agent names them (``claimRecording`` in actiondbg/agent/interpose/SeenPrograms.cpp).
 
     Args:
         path: the recording of the first process.

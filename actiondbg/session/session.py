@@ -40,7 +40,7 @@ from actiondbg.session.processes import ProcessFollower, processes_of
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.session.stop_updates import InnerStops, StopUpdates
+from actiondbg.session.stop_updates import InnerStops, Phase, StopUpdates
 from actiondbg.session.target import Target
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
@@ -175,18 +175,18 @@ class Session(Closeable):
         updates = StopUpdates(
             executions,
             resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset],
-            updates=[
-                self.observers.filter,
-                breakpoints.update,
-                executions.update,
-                branch_names.update,
-                inner_stops.update,
-                self.names.update,
-                breakpoints.restore,
-                self.skips.update,
-                self.edits.update,
-                self.observers.notify,
-            ],
+            updates={
+                Phase.FILTER: self.observers.filter,
+                Phase.COUNT_HITS: breakpoints.update,
+                Phase.REACH: executions.update,
+                Phase.NAME_VALUES: branch_names.update,
+                Phase.NUMBER: inner_stops.update,
+                Phase.KEEP_NAMES: self.names.update,
+                Phase.RESTORE: breakpoints.restore,
+                Phase.CHECK_SKIPS: self.skips.update,
+                Phase.CHECK_EDITS: self.edits.update,
+                Phase.NOTIFY: self.observers.notify,
+            },
             follow=follower.follow,
             turn=follower.turn,
         )

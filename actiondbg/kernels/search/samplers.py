@@ -123,7 +123,7 @@ def make_sampler(name: SamplerName, space: SearchSpace, seed: int) -> Sampler:
         return RandomSampler(space, seed)
     if find_spec("optuna") is None:
         raise ActiondbgError(
-            "The sampler tpe needs the package optuna: pip install 'actiondbg[kernels]', or use "
+            "The sampler tpe needs the package optuna: pip install 'actiondbg[search]', or use "
             "--sampler random."
         )
     return TpeSampler(space, seed)

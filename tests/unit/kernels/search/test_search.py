@@ -199,5 +199,5 @@ def test_tpe_without_optuna_names_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(samplers, "find_spec", lambda name: None)  # pyright: ignore
-    with pytest.raises(ActiondbgError, match=r"pip install 'actiondbg\[kernels\]'"):
+    with pytest.raises(ActiondbgError, match=r"pip install 'actiondbg\[search\]'"):
         search(tmp_path, SearchSettings(sampler="tpe"))

@@ -2,7 +2,8 @@
 
 Hand-written, as the import of an ELF library would take longer than the first stop may take.
 
-Source: the System V ABI, chapters 4 (sections) and 5 (program header); NT_GNU_BUILD_ID in elf.h.
+Source: the System V ABI, chapters 4 (sections) and 5 (program header); NT_GNU_BUILD_ID and
+DF_1_PIE in elf.h.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from typing import BinaryIO, NamedTuple
 
 EM_X86_64 = 62
 EM_AARCH64 = 183
+_ET_DYN = 3
+_PT_DYNAMIC = 2
 _PT_INTERP = 3
 _PT_NOTE = 4
 _NT_GNU_BUILD_ID = 3
+_DT_FLAGS_1 = 0x6FFFFFFB
+_DF_1_PIE = 0x08000000
 _CLASS_64 = 2
 _IDENT_64_LITTLE = b"\x7fELF\x02\x01"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -32,11 +37,13 @@ class Elf(NamedTuple):
 
     Args:
         interpreted: whether the dynamic loader starts it.
+        is_library: whether a program loads it, and nothing starts it.
         build_id: the linker's, in hex, or None.
         machine: the number of its architecture, such as ``EM_X86_64``.
     """
 
     interpreted: bool
+    is_library: bool
     build_id: str | None
     machine: int
 
@@ -101,20 +108,31 @@ def _read(file: BinaryIO) -> Elf | None:
     if len(ident) < 16 or ident[:4] != b"\x7fELF" or ident[4] != _CLASS_64:
         return None
     order = "<" if ident[5] == 1 else ">"
-    (machine,) = struct.unpack(order + "H", _read_at(file, 18, 2))
+    kind_of_file, machine = struct.unpack(order + "HH", _read_at(file, 16, 4))
     (header_offset,) = struct.unpack(order + "Q", _read_at(file, 32, 8))
     entry_size, entry_count = struct.unpack(order + "HH", _read_at(file, 54, 4))
     interpreted = False
+    is_library = False
     build_id = None
     for index in range(entry_count):
         entry = _read_at(file, header_offset + index * entry_size, 56)
         kind, _, offset, _, _, size, _, align = struct.unpack(order + "IIQQQQQQ", entry)
         if kind == _PT_INTERP:
             interpreted = True
+        elif kind == _PT_DYNAMIC and kind_of_file == _ET_DYN:
+            # Programs that their own code relocates have a flag.
+            entries = _read_at(file, offset, min(size, _MAX_NOTE))
+            is_library = not _dynamic_flags(entries, order) & _DF_1_PIE
         elif kind == _PT_NOTE and build_id is None:
             notes = _read_at(file, offset, min(size, _MAX_NOTE))
             build_id = next(_build_ids(notes, order, 8 if align == 8 else 4), None)
-    return Elf(interpreted, build_id, machine)
+    return Elf(interpreted, is_library and not interpreted, build_id, machine)
+
+
+def _dynamic_flags(entries: bytes, order: str) -> int:
+    pair = struct.Struct(order + "QQ")
+    usable = entries[: len(entries) // pair.size * pair.size]
+    return next((value for tag, value in pair.iter_unpack(usable) if tag == _DT_FLAGS_1), 0)
 
 
 def _read_at(file: BinaryIO, offset: int, size: int) -> bytes:

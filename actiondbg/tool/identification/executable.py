@@ -88,6 +88,11 @@ def read_executable(path: Path) -> Elf | None:
         _check_script(path, start)
         return None
     _check_machine(path, elf)
+    if elf.is_library:
+        raise LaunchError(
+            f"{str(path)!r} is a library, and not a program: debug the program that loads it, such "
+            "as actiondbg -- python program.py."
+        )
     if not elf.interpreted:
         raise LaunchError(
             f"{str(path)!r} is statically linked, so that no agent can be preloaded into it: use a "
@@ -103,6 +108,8 @@ def _check_path(path: Path, name: str) -> Path:
     if path.is_dir():
         raise LaunchError(f"{name!r} is a directory: give the path of a tool in it.")
     if not os.access(path, os.X_OK):
+        if ".so" in path.suffixes:
+            read_executable(path)
         raise LaunchError(f"{name!r} is not executable: give the path of a tool, or chmod +x it.")
     return path
 

@@ -137,6 +137,17 @@ def test_a_static_tool_is_refused_and_not_run(tmp_path: Path, flag: str) -> None
     assert not ran.exists()
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o644])
+def test_a_library_is_no_program(tmp_path: Path, mode: int) -> None:
+    """A wheel has them with either mode."""
+    library = tmp_path / "mlir.abi3.so"
+    compile_c(library, "int f(void) { return 0; }", "-shared", "-fPIC")
+    library.chmod(mode)
+    message = refusal(library)
+    assert f"{str(library)!r} is a library, and not a program" in message
+    assert "actiondbg -- python program.py" in message
+
+
 def test_a_libmlir_that_is_not_found(prefix: Prefix) -> None:
     (prefix.root / "lib/libMLIR.so.22.1").unlink()
     message = refusal(prefix.tool)

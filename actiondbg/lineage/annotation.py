@@ -147,7 +147,7 @@ class Annotation:
 
 
 def _printed(operation: Operation) -> Operation:
-    """Return an operation, or the one around it whose custom form leaves it out.
+    """Return an operation, or the operation around it if the custom form of that leaves it out.
 
     That of ``linalg.matmul`` leaves its body out.
     """
@@ -160,7 +160,7 @@ def _printed(operation: Operation) -> Operation:
 
 
 def _located(operation: Operation) -> Operation:
-    """Return an operation, or the one around it in its function if only that has a location."""
+    """Return an operation, or the nearest operation around it in its function with a location."""
     around: Operation | None = operation
     while around is not None and not around.symbol and around.location.text == UNKNOWN.text:
         around = around.parent

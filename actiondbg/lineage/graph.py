@@ -17,7 +17,7 @@ _MERGED = EVIDENCES.index(Evidence.MERGED)
 
 
 class Edges(NamedTuple):
-    """Edges, each from an earlier operation to one that was made from it.
+    """Edges, each from an operation to an operation that was made from it.
 
     Args:
         sources: the number of each earlier operation.
@@ -213,7 +213,8 @@ class LineageGraph:
         return nodes
 
     def pairs(self, starts: Ints) -> tuple[Ints, Ints]:
-        """Return all pairs of one of ``starts`` and an operation that it became, itself included.
+        """Return all pairs of an operation of ``starts`` and an operation that it became, itself
+        included.
 
         Returns:
             The index in ``starts``, and the number of the operation, of each pair.

@@ -108,7 +108,7 @@ class Node(NamedTuple):
 
 
 class Lineage(Protocol):
-    """The operations from which each operation was made, and those that it became."""
+    """The origins and the heirs of each operation."""
 
     @property
     def stages(self) -> Sequence[Stage]:

@@ -82,7 +82,7 @@ def lineage_of(recording: Recording, remap: Sequence[str] = ()) -> Lineage:
 def chain_of(
     recordings: Sequence[Recording], names: Sequence[str], after: str | None = None
 ) -> Lineage:
-    """Return the lineage of tools of which each read what the one before it printed.
+    """Return the lineage of a chain of tools, in which each tool reads the output of the last.
 
     Args:
         recordings: their runs, in order.

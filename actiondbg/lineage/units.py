@@ -182,7 +182,7 @@ def rolled_up(tracking: Tracking, level: Level) -> Tracking:
 
 
 def outermost(stage: Stage, indices: Iterable[int]) -> list[int]:
-    """Return those of some operations that are in none of the others, in the order of the text."""
+    """Return the outermost among some operations, in the order of the text."""
     given = sorted(indices)
     chosen = set(given)
     return [index for index in given if not _is_inside(stage, index, chosen)]

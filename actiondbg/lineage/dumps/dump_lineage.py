@@ -126,7 +126,7 @@ class DumpLineage:
         return {found for one in asked for found in self._located(stage, one, to)}
 
     def _located(self, stage: Stage, index: int, to: Stage) -> set[int]:
-        """Return the operations of another stage that the location of one leads to."""
+        """Return the operations of a stage to which the location of an operation leads."""
         ranges = self.index(stage).ranges(index)
         found = self.index(to).overlapping(ranges)
         place, there = self._place(stage), self._place(to)
@@ -272,7 +272,7 @@ class DumpLineage:
         return f"The remap of {unused[0]!r} matches no location: the locations are in {files}."
 
     def check_order(self) -> None:
-        """Check that each dump overlaps the first one, and was not made before it.
+        """Check that each dump overlaps the first dump, and was not made earlier.
 
         Raises:
             UsageError: the locations of a dump overlap none of the first dump, or those of an

@@ -155,7 +155,7 @@ class OperationIndex:
 
     @cached_property
     def unique_ids(self) -> Sequence[str]:
-        """Of each operation, a path that no other has, also in sibling regions."""
+        """Of each operation, a path that is unique, also among sibling regions."""
         ids: list[str] = []
         seen: set[str] = set()
         for index, (name, parent) in enumerate(

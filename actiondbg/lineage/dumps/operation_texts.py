@@ -68,7 +68,7 @@ class OperationTexts:
         return constant_value(line) if kind == CONSTANTS else _plain(line)
 
     def path(self, index: int) -> str:
-        """Return the symbols that an operation and those around it define."""
+        """Return the symbols of an operation and of the operations around it, as a path."""
         found = self._paths.get(index)
         if found is None:
             around = self.path(self.stage.parents[index])

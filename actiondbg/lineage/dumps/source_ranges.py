@@ -150,7 +150,7 @@ class SourceRanges:
         )
 
     def contains(self, other: Source) -> bool:
-        """Whether one of the ranges contains a position, or each of other ranges."""
+        """Whether the ranges contain a position, or all of other ranges."""
         inner = SourceRanges.of(other)
         return not inner.is_unknown and all(
             any(

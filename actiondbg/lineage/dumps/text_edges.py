@@ -1,4 +1,4 @@
-"""The operations of a dump that are those of the one before it, where locations do not show it.
+"""The same operations in two successive dumps, where locations do not show which.
 
 Compilers print constants that they hoist, merge or copy without a location. From one pass to the
 next, the text of such an operation tells it from the others.
@@ -128,7 +128,7 @@ class TextEdges:
     def _each(
         self, olds: list[int], news: list[int], is_same: Overlap
     ) -> tuple[list[int], list[int]]:
-        """Relate each operation to each for which it holds; returns the operations left."""
+        """Relate the pairs for which ``is_same`` holds; return the operations without a pair."""
         pairs = [(one, other) for one in olds for other in news if is_same(one, other)]
         for one, other in pairs:
             self._relate(one, other)

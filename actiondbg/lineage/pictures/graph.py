@@ -253,7 +253,7 @@ def _edges(scene: _Scene, steps: Iterable[Step], place: dict[int, int]) -> tuple
 
 
 def _around(trace: Trace) -> Iterator[tuple[int, int]]:
-    """Yield the end of a way and the unit that answers for it, if it is inside one."""
+    """Yield the end of a way, and the unit around it, if there is a unit."""
     unit = trace.operation.node
     ends = [step.target for step in trace.steps] + [step.source for step in trace.steps]
     if trace.steps and unit not in ends:

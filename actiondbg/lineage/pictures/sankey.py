@@ -34,7 +34,7 @@ def sankey_page(flows: Flows, title: str) -> str:
 def sankey_section(flows: Flows, title: str) -> str:
     """Return a Sankey diagram and the flows as HTML, for a page with ``sankey_script``.
 
-    It is complete without the script, which replaces the picture by one that can be moved.
+    The picture is complete without the script, which makes it movable.
     """
     names = [f"{kind.name} ({flows.columns[kind.column]})" for kind in flows.kinds]
     data = {

@@ -107,7 +107,7 @@ def kinds_by_source(
     nested: bool = False,
     level: Level = "operation",
 ) -> dict[int, set[str]]:
-    """Return the kinds that each operation of a stage became in a later one, by its index.
+    """By index in a stage, return the kinds that each operation has become in a later stage.
 
     Args:
         lineage: the operations.

@@ -44,7 +44,7 @@ class LocationLoss(NamedTuple):
 
 
 class LossRow(NamedTuple):
-    """The operations that one pattern or pass made, or whose locations it changed.
+    """The operations of a pattern or pass: it made them, or changed their locations.
 
     Args:
         where: the pass, such as ``pass:canonicalize``; empty if there is none.
@@ -64,7 +64,7 @@ class LossRow(NamedTuple):
 
 
 def location_losses(lineage: Lineage, *, exact: bool = True, examples: int = 3) -> list[LossRow]:
-    """Return the actions that made operations, those that lose most locations first.
+    """Return the actions that made operations, by the number of locations that they lose.
 
     Args:
         lineage: the operations.

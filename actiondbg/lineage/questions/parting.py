@@ -32,7 +32,7 @@ class Sign(NamedTuple):
 
 
 class Example(NamedTuple):
-    """An operation of the group that has the sign, and the step that shows it.
+    """An operation of the group with the sign, and the step that shows the sign.
 
     Args:
         operation: of the input.
@@ -154,7 +154,7 @@ class Signs:
 
     @cached_property
     def _by_stage(self) -> list[dict[int, set[str]]]:
-        """For each later stage, the kinds that each operation of the input became in it."""
+        """By stage, the kinds that each operation of the input has become there."""
         first, *later = self.lineage.stages
         return [
             kinds_by_source(self.lineage, first, stage, exact=self._exact, nested=True)

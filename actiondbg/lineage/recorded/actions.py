@@ -60,7 +60,7 @@ class RecordedActions:
 
     @cached_property
     def is_undone(self) -> Bools:
-        """Whether the changes of each were undone, or those of an action around it."""
+        """Whether the changes of each action were undone, by itself or by an action around it."""
         rolled = self._table["rolled_back"].to_numpy(zero_copy_only=False).astype(np.bool_)
         undone = self._placed(rolled).astype(np.bool_)
         return self._inherited(undone)

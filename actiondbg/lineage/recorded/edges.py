@@ -206,7 +206,7 @@ class EdgeBuilder:
         return {row[2]: row for row in rows}
 
     def _are_equal(self, sources: Ints, targets: Ints, ordinals: Ints) -> Bools:
-        """Whether the operations that replace others are the same ones, as in CSE.
+        """Whether operations are replaced by equal operations, as in CSE.
 
         A pass that replaces an operation by one of its kind merges the two, and a driver merges
         constants. A pattern or a fold that does so returns one of the operands.
@@ -233,8 +233,8 @@ class EdgeBuilder:
         """Operations that a fold or a pattern inserted, but for copies of others.
 
         What follows a fold in a pass need not be for it: an analysis such as that of ``sccp``
-        folds without a change, and the pass inserts constants later. A pass that builds
-        operations folds those that it has just inserted.
+        folds without a change, and the pass inserts constants later. Passes fold operations that
+        they have just inserted.
         """
         operations, ordinals = self._fresh(clones)
         folded, around = self._actions.operations[ordinals], self._actions.parents[ordinals]
@@ -304,7 +304,7 @@ class EdgeBuilder:
         return list(Expansions(fronts, self._operations.locations).of(changed))
 
     def _expanded(self, found: Sequence[Expansion], known: Edges) -> Edges:
-        """Operations that a pass put in the place of another one, but for those of known origin.
+        """Operations without a known origin that a pass put in the place of another operation.
 
         What may be for an operation inside of the old one is not for the old one as a whole, which
         may be fused of several: an operation with the same name, and a constant, in any shape.
@@ -323,7 +323,7 @@ class EdgeBuilder:
         return self._made_by(sources, targets, Evidence.EXPANDED, ordinals)
 
     def _recomputed(self, expansions: Sequence[Expansion], known: Edges) -> Edges:
-        """Operations that an action made anew of others that it erased.
+        """New operations of an action that do what erased operations did.
 
         Those with a known origin are left out, and those that were replaced. The root of a pattern
         is no known origin, nor is what was merged into an operation later.
@@ -368,7 +368,7 @@ class EdgeBuilder:
         return np.where(self._actions.is_fold[ordinals], self._actions.parents[ordinals], ordinals)
 
     def _by_scope(self, changes: Changes, which: Bools) -> dict[int, list[int]]:
-        """Return the operations that were changed, by the pattern, pass or step that did it."""
+        """By pattern, pass or step, return the operations that it changed."""
         scopes = self._scopes(self._owners(changes.ordinals))
         found: dict[int, list[int]] = {}
         kept = which[changes.operations]
@@ -378,7 +378,7 @@ class EdgeBuilder:
         return found
 
     def _rewritten(self, known: Edges) -> Edges:
-        """Operations that a pattern inserted for others than its root, which it erased.
+        """Operations that a pattern inserted in the place of erased operations besides its root.
 
         Only the location that they share shows which. Operations that were cloned or replaced
         are left out: what became of them is known. If several erased ones share a location, the

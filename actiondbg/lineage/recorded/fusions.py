@@ -11,7 +11,7 @@ _MOST = 16  # operations of the same distance, and replacements of one
 
 
 class Fusion(NamedTuple):
-    """An operation that the application of a pattern fused into another one.
+    """An operation that a pattern fused into its user.
 
     Args:
         old: the operation, which defines an operand of the root, directly or not.

@@ -20,7 +20,7 @@ _VALUE = re.compile(r"%[\w$.-]*[\w$]")
 
 
 class Operands:
-    """Of each operation, by number, those that define its operands.
+    """By the number of an operation, the operations that define its operands.
 
     An operation that the run made has the operands with which it was made; a copy that gets them
     only later those of its original, or their copies. One of the input has those that its first

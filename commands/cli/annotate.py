@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
 from actiondbg.commands.cli.lineage_source import (
@@ -16,7 +16,7 @@ from actiondbg.commands.cli.lineage_source import (
     split_tool,
 )
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
@@ -44,51 +44,29 @@ exit status: 0 success, 1 error, 2 bad usage. docs/lineage.md explains how perf 
 class AnnotateOptions(Options):
     """The options of ``actiondbg annotate``."""
 
-    recording: Annotated[
-        str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
-    ] = None
+    recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     dumps: Dumps = ()
     remap: Remap = ()
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "FILE",
-            help="the annotated module; the standard output by default",
-            short="-o",
-            parse=file_or_stdout,
-        ),
-    ] = None
-    at: Annotated[
-        str | None,
-        Option("--at", "STAGE", help="the module to annotate: a pass, #N or a file; the last"),
-    ] = None
-    origin: Annotated[
-        str | None,
-        Option("--origin", "STAGE", help="where origins are looked up; the first stage"),
-    ] = None
-    snapshot: Annotated[
-        Path | None,
-        Option(
-            "--snapshot",
-            "FILE",
-            help="write the module of --origin as well, and let locations point to its lines",
-            parse=Path,
-        ),
-    ] = None
-    level: Annotated[
-        OriginLevel,
-        Option(
-            "--level",
-            help="name as origins: the operations, the outermost operations around them, or "
-            "units as of actiondbg lineage",
-        ),
-    ] = "operation"
-    exact: Annotated[bool, Flag("--exact", help="leave out what only locations show")] = False
-    loc_only: Annotated[bool, Flag("--loc-only", help="set locations, add no comments")] = False
-    comments_only: Annotated[
-        bool, Flag("--comments-only", help="add comments, leave locations as they are")
-    ] = False
+    output: Path | None = option(
+        "-o",
+        "--output",
+        "FILE",
+        help="the annotated module; the standard output by default",
+        parse=file_or_stdout,
+    )
+    at: str | None = option("STAGE", help="the module to annotate: a pass, #N or a file; the last")
+    origin: str | None = option("STAGE", help="where origins are looked up; the first stage")
+    snapshot: Path | None = option(
+        "FILE", help="write the module of --origin as well, and let locations point to its lines"
+    )
+    level: OriginLevel = option(
+        default="operation",
+        help="name as origins: the operations, the outermost operations around them, or "
+        "units as of actiondbg lineage",
+    )
+    exact: bool = flag(help="leave out what only locations show")
+    loc_only: bool = flag(help="set locations, add no comments")
+    comments_only: bool = flag(help="add comments, leave locations as they are")
     partial: Partial = False
 
 

@@ -7,10 +7,9 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without
-from actiondbg.commands.interpreter.options import Flag
+from actiondbg.commands.interpreter.options import flag
 from actiondbg.commands.render.bisection import bisection_text, progress_display
 from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed, print_notice
@@ -38,7 +37,7 @@ docs/bisect.md explains reports and untestable verdicts.
 class BisectCommandLine(BisectOptions):
     """The options of ``actiondbg bisect``: of the search, and of the output."""
 
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    json: bool = flag(help="print one JSON object")
     without: Without = ()
     no_color: NoColor = False
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
-from actiondbg.commands.interpreter.options import Positional
+from actiondbg.commands.interpreter.options import positional
 
 _EPILOG = """\
 examples:
@@ -25,9 +24,7 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 class ConnectOptions(StartupOptions):
     """The options of ``actiondbg connect``."""
 
-    socket: Annotated[
-        str, Positional("SOCKET", help="the path that actiondbg.attach(wait=True) printed")
-    ]
+    socket: str = positional("SOCKET", help="the path that actiondbg.attach(wait=True) printed")
 
 
 def build_parser() -> LineParser[ConnectOptions]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.cli.lineage_source import (
@@ -15,7 +15,7 @@ from actiondbg.commands.cli.lineage_source import (
     split_tool,
 )
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -44,34 +44,21 @@ docs/lineage.md explains how time is attributed.
 class CostOptions(Options):
     """The options of ``actiondbg cost``."""
 
-    profile: Annotated[
-        Path, Positional("PROFILE", help="the profile; - for standard input", parse=Path)
-    ]
-    recording: Annotated[
-        str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
-    ] = None
+    profile: Path = positional("PROFILE", help="the profile; - for standard input")
+    recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     dumps: Dumps = ()
     remap: Remap = ()
-    module: Annotated[
-        tuple[str, ...],
-        Option(
-            "--module",
-            "FILE[=STAGE]",
-            help="debug info points to the lines of FILE, a module of the last or another stage, "
-            "as annotate writes it",
-        ),
-    ] = ()
-    top: Annotated[
-        int,
-        Option(
-            "--top", "N", help="the operations above the listing; 20 by default", parse=positive
-        ),
-    ] = 20
-    all: Annotated[bool, Flag("--all", help="list the lines without time too")] = False
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    html: Annotated[
-        Path | None, Option("--html", "FILE", help="write an HTML page as well", parse=Path)
-    ] = None
+    module: tuple[str, ...] = option(
+        "FILE[=STAGE]",
+        help="debug info points to the lines of FILE, a module of the last or another stage, "
+        "as annotate writes it",
+    )
+    top: int = option(
+        "N", default=20, help="the operations above the listing; 20 by default", parse=positive
+    )
+    all: bool = flag(help="list the lines without time too")
+    json: bool = flag(help="print one JSON object")
+    html: Path | None = option("FILE", help="write an HTML page as well")
     partial: Partial = False
 
 

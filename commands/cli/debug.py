@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from actiondbg import __version__
 from actiondbg.breakpoints.spec import split_spec_and_condition
@@ -24,7 +24,7 @@ from actiondbg.commands.cli.startup import (
     reads_stdin,
     run_console,
 )
-from actiondbg.commands.interpreter.options import Flag, Option
+from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 
@@ -68,32 +68,17 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 class DebugOptions(StartupOptions):
     """The options of ``actiondbg TOOL``."""
 
-    return_child_result: Annotated[
-        bool, Flag("--return-child-result", help="exit with the tool's status")
-    ] = False
+    return_child_result: bool = flag(help="exit with the tool's status")
     follow: Follow = None
     randomize: Randomize = False
     without: Without = ()
-    skips: Annotated[
-        str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
-    ] = None
-    skip: Annotated[
-        tuple[str, ...],
-        Option(
-            "--skip",
-            "SPEC",
-            help="skip every action that matches SPEC, as 'set skip' does; may be repeated",
-        ),
-    ] = ()
-    edits: Annotated[
-        str | None, Option("--edits", "FILE", help="apply edits written by 'save edits'")
-    ] = None
-    tool_stdout: Annotated[
-        str | None, Option("--tool-stdout", "FILE", help="redirect the standard output of the tool")
-    ] = None
-    version: Annotated[
-        bool, Flag("--version", help="print the versions of actiondbg and the tool")
-    ] = False
+    skips: str | None = option("FILE", help="load skips written by 'save skips'")
+    skip: tuple[str, ...] = option(
+        "SPEC", help="skip every action that matches SPEC, as 'set skip' does; may be repeated"
+    )
+    edits: str | None = option("FILE", help="apply edits written by 'save edits'")
+    tool_stdout: str | None = option("FILE", help="redirect the standard output of the tool")
+    version: bool = flag(help="print the versions of actiondbg and the tool")
 
 
 def build_parser() -> LineParser[DebugOptions]:

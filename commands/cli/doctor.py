@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Without
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.doctor.examination import Examined, examine
@@ -34,33 +33,20 @@ explains the output.
 class DoctorOptions(Options):
     """The options of ``actiondbg doctor``."""
 
-    tools: Annotated[
-        tuple[str, ...],
-        Positional("TOOL", help="a tool, or the python of an environment"),
-    ] = ()
-    static: Annotated[bool, Flag("--static", help="start no tool: look at files only")] = False
-    timeout: Annotated[
-        float,
-        Option(
-            "--timeout",
-            "SECONDS",
-            help="end a tool after this time, with the compilation of the agent; 600 by default",
-            parse=seconds,
-        ),
-    ] = 600.0
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    markdown: Annotated[
-        bool, Flag("--markdown", help="print the table of tools by capabilities")
-    ] = False
-    report: Annotated[
-        Path | None,
-        Option(
-            "--report",
-            "FILE",
-            help="write what an author of actiondbg needs to know about the builds; no IR of yours",
-            parse=Path,
-        ),
-    ] = None
+    tools: tuple[str, ...] = positional("TOOL", help="a tool, or the python of an environment")
+    static: bool = flag(help="start no tool: look at files only")
+    timeout: float = option(
+        "SECONDS",
+        default=600.0,
+        help="end a tool after this time, with the compilation of the agent; 600 by default",
+        parse=seconds,
+    )
+    json: bool = flag(help="print one JSON object")
+    markdown: bool = flag(help="print the table of tools by capabilities")
+    report: Path | None = option(
+        "FILE",
+        help="write what an author of actiondbg needs to know about the builds; no IR of yours",
+    )
     without: Without = ()
 
 

@@ -7,12 +7,12 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.errors import UsageError
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
@@ -38,21 +38,12 @@ error; 2 bad usage; 3 the tool could not be started. docs/explain.md explains th
 class ExplainOptions(Options):
     """The options of ``actiondbg explain``."""
 
-    left: Annotated[
-        str | None,
-        Option(
-            "--left",
-            "@ID|op:GLOB",
-            help="explain why conversions left these operations, not why one failed",
-        ),
-    ] = None
-    all: Annotated[
-        bool, Flag("--all", help="show all patterns that were tried, not only the most telling")
-    ] = False
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    html: Annotated[
-        Path | None, Option("--html", "FILE", help="write an HTML page as well", parse=Path)
-    ] = None
+    left: str | None = option(
+        "@ID|op:GLOB", help="explain why conversions left these operations, not why one failed"
+    )
+    all: bool = flag(help="show all patterns that were tried, not only the most telling")
+    json: bool = flag(help="print one JSON object")
+    html: Path | None = option("FILE", help="write an HTML page as well")
     partial: Partial = False
     no_color: NoColor = False
     randomize: Randomize = False

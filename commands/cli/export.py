@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
-from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import FileNotWritten
 from actiondbg.recording.dependencies import need_packages
@@ -28,10 +27,10 @@ exit status: 0 success, 1 error, 2 bad usage.
 class ExportOptions(Options):
     """The options of ``actiondbg export``."""
 
-    parquet: Annotated[Path, Option("--parquet", "DIR", help="the folder to write to", parse=Path)]
-    recordings: Annotated[
-        tuple[str, ...], Positional("RUN.adbrec", help="recordings, or folders of them")
-    ]
+    parquet: Path = option("DIR", help="the folder to write to")
+    recordings: tuple[str, ...] = positional(
+        "RUN.adbrec", required=True, help="recordings, or folders of them"
+    )
     partial: Partial = False
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING
 
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, Quiet
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
@@ -41,26 +41,13 @@ exit status: 0 success, 1 error, 2 bad usage.
 class ImportOptions(Options):
     """The options of ``actiondbg import``."""
 
-    log: Annotated[str, Positional("LOG", help="a log, a folder of dumps, or -")]
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "RUN.adbrec",
-            help="the recording; by default LOG with the suffix .adbrec",
-            short="-o",
-            parse=Path,
-        ),
-    ] = None
-    rest: Annotated[
-        Path | None,
-        Option(
-            "--rest",
-            "FILE",
-            help="write the lines that belong to no dump, such as diagnostics, to a file",
-            parse=Path,
-        ),
-    ] = None
+    log: str = positional("LOG", help="a log, a folder of dumps, or -")
+    output: Path | None = option(
+        "-o", "--output", "RUN.adbrec", help="the recording; by default LOG with the suffix .adbrec"
+    )
+    rest: Path | None = option(
+        "FILE", help="write the lines that belong to no dump, such as diagnostics, to a file"
+    )
     quiet: Quiet = False
 
 

@@ -37,7 +37,7 @@ Follow = Annotated[
 ]
 NoColor = Annotated[bool, Flag("--no-color", help="do not use colours")]
 Partial = Annotated[bool, Flag("--partial", help="read a damaged recording up to the damage")]
-Quiet = Annotated[bool, Flag("--quiet", help="print nothing on success", short="-q")]
+Quiet = Annotated[bool, Flag("-q", "--quiet", help="print nothing on success")]
 Randomize = Annotated[
     bool,
     Flag("--randomize", help="randomise the tool's addresses; by default each run has the same"),

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import (
@@ -26,7 +26,7 @@ from actiondbg.commands.cli.lineage_source import (
 )
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
@@ -66,105 +66,49 @@ answers.
 class LineageOptions(Options):
     """The options of ``actiondbg lineage``."""
 
-    words: Annotated[
-        tuple[str, ...], Positional("RUN.adbrec", help="a recording, then SQL if it is asked")
-    ] = ()
+    words: tuple[str, ...] = positional("RUN.adbrec", help="a recording, then SQL if it is asked")
     dumps: Dumps = ()
     remap: Remap = ()
-    kinds: Annotated[
-        str | None,
-        Option("--kinds", "GLOB", help="show what the operations of each kind became"),
-    ] = None
-    kind: Annotated[
-        str | None,
-        Option("--kind", "GLOB", help="group the operations of a kind; needs --became"),
-    ] = None
-    became: Annotated[
-        str | None,
-        Option("--became", "GLOB", help="by whether they became this kind at any time"),
-    ] = None
-    of: Annotated[
-        tuple[str, ...],
-        Option(
-            "--of",
-            "WHAT",
-            help="draw the lineage of operations of the input: FILE:LINE, %%value, @symbol, @ID or "
-            "a name; may be repeated",
-        ),
-    ] = ()
-    back: Annotated[bool, Flag("--back", help="draw where operations of the output came from")] = (
-        False
+    kinds: str | None = option("GLOB", help="show what the operations of each kind became")
+    kind: str | None = option("GLOB", help="group the operations of a kind; needs --became")
+    became: str | None = option("GLOB", help="by whether they became this kind at any time")
+    of: tuple[str, ...] = option(
+        "WHAT",
+        help="draw the lineage of operations of the input: FILE:LINE, %%value, @symbol, @ID or "
+        "a name; may be repeated",
     )
-    svg: Annotated[Path | None, Option("--svg", "FILE", help="a picture of --of", parse=Path)] = (
-        None
+    back: bool = flag(help="draw where operations of the output came from")
+    svg: Path | None = option("FILE", help="a picture of --of")
+    html: Path | None = option("FILE", help="a page with the picture of --of")
+    dot: Path | None = option("FILE", help="a graph of --of for graphviz")
+    sankey: Path | None = option("FILE", help="draw how kinds became others (.html, .svg)")
+    after: tuple[str, ...] = option(
+        "PASS", help="also show the kinds after a pass; may be repeated"
     )
-    html: Annotated[
-        Path | None, Option("--html", "FILE", help="a page with the picture of --of", parse=Path)
-    ] = None
-    dot: Annotated[
-        Path | None, Option("--dot", "FILE", help="a graph of --of for graphviz", parse=Path)
-    ] = None
-    sankey: Annotated[
-        Path | None,
-        Option("--sankey", "FILE", help="draw how kinds became others (.html, .svg)", parse=Path),
-    ] = None
-    after: Annotated[
-        tuple[str, ...],
-        Option("--after", "PASS", help="also show the kinds after a pass; may be repeated"),
-    ] = ()
-    matrix: Annotated[
-        Path | None,
-        Option(
-            "--matrix",
-            "FILE",
-            help="write the traceability matrix (.html, .csv, .parquet)",
-            parse=Path,
-        ),
-    ] = None
-    level: Annotated[
-        Level | None,
-        Option(
-            "--level",
-            help="the units of the matrix and of the column unit (function), and of kinds and "
-            "pictures (operation)",
-        ),
-    ] = None
-    orphans: Annotated[
-        bool, Flag("--orphans", help="summarise the operations without trace or origin")
-    ] = False
-    fail_on_orphan: Annotated[
-        bool, Flag("--fail-on-orphan", help="exit with status 1 if an orphan is unexplained")
-    ] = False
-    allow_orphan: Annotated[
-        tuple[str, ...],
-        Option("--allow-orphan", "GLOB", help="operations that may be orphans; may be repeated"),
-    ] = ()
-    loss: Annotated[
-        bool, Flag("--loss", help="show which actions drop or blur source locations")
-    ] = False
-    fail_on_loss: Annotated[
-        bool, Flag("--fail-on-loss", help="exit with status 1 if a source location is lost")
-    ] = False
-    exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
-        False
+    matrix: Path | None = option(
+        "FILE", help="write the traceability matrix (.html, .csv, .parquet)"
     )
-    tables: Annotated[bool, Flag("--tables", help="list the tables for SQL")] = False
-    format: Annotated[
-        AnswerFormat | None,
-        Option("--format", help="of an answer to SQL; by default from the suffix of FILE"),
-    ] = None
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "FILE",
-            help="write the answer to SQL to a file",
-            short="-o",
-            parse=file_or_stdout,
-        ),
-    ] = None
-    all: Annotated[bool, Flag("--all", help="list everything, not only the first of each")] = False
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    level: Level | None = option(
+        help="the units of the matrix and of the column unit (function), and of kinds and "
+        "pictures (operation)"
+    )
+    orphans: bool = flag(help="summarise the operations without trace or origin")
+    fail_on_orphan: bool = flag(help="exit with status 1 if an orphan is unexplained")
+    allow_orphan: tuple[str, ...] = option(
+        "GLOB", help="operations that may be orphans; may be repeated"
+    )
+    loss: bool = flag(help="show which actions drop or blur source locations")
+    fail_on_loss: bool = flag(help="exit with status 1 if a source location is lost")
+    exact: bool = flag(help="leave out what only source locations show")
+    tables: bool = flag(help="list the tables for SQL")
+    format: AnswerFormat | None = option(
+        help="of an answer to SQL; by default from the suffix of FILE"
+    )
+    output: Path | None = option(
+        "-o", "--output", "FILE", help="write the answer to SQL to a file", parse=file_or_stdout
+    )
+    all: bool = flag(help="list everything, not only the first of each")
+    json: bool = flag(help="print one JSON object")
     partial: Partial = False
 
     @property

@@ -28,7 +28,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.cli.log_output import Destination
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Flag, Option, Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -62,27 +62,17 @@ exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error
 class LogOptions(Options):
     """The options of ``actiondbg log``."""
 
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "FILE",
-            help="write the log to a file, while the tool runs",
-            short="-o",
-            parse=file_or_stdout,
-        ),
-    ] = None
-    filter: Annotated[
-        tuple[str, ...],
-        Option(
-            "--filter",
-            "SPEC",
-            help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them",
-        ),
-    ] = ()
-    loc: Annotated[
-        str | None, Option("--loc", "FILE:LINE", help="only actions on operations of this location")
-    ] = None
+    output: Path | None = option(
+        "-o",
+        "--output",
+        "FILE",
+        help="write the log to a file, while the tool runs",
+        parse=file_or_stdout,
+    )
+    filter: tuple[str, ...] = option(
+        "SPEC", help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them"
+    )
+    loc: str | None = option("FILE:LINE", help="only actions on operations of this location")
     outcome: Annotated[
         tuple[str, ...],
         Option(
@@ -94,17 +84,9 @@ class LogOptions(Options):
         Flag("--changed", help="short for --outcome changed", value="changed"),
         Flag("--failed", help="short for --outcome failed", value="failed"),
     ] = ()
-    json: Annotated[
-        bool, Flag("--json", help="print one JSON object an action, with all fields")
-    ] = False
-    upstream_format: Annotated[
-        bool,
-        Flag("--upstream-format", help="print exactly what --log-actions-to of mlir-opt prints"),
-    ] = False
-    tool_stdout: Annotated[
-        str | None,
-        Option("--tool-stdout", "FILE", help="redirect the standard output of the tool"),
-    ] = None
+    json: bool = flag(help="print one JSON object an action, with all fields")
+    upstream_format: bool = flag(help="print exactly what --log-actions-to of mlir-opt prints")
+    tool_stdout: str | None = option("FILE", help="redirect the standard output of the tool")
     partial: Partial = False
     follow: Follow = None
     randomize: Randomize = False

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
 from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
-from actiondbg.commands.interpreter.options import Positional
+from actiondbg.commands.interpreter.options import positional
 
 _EPILOG = """\
 examples:
@@ -27,7 +26,7 @@ class OpenOptions(StartupOptions):
     """The options of ``actiondbg open``."""
 
     partial: Partial = False
-    file: Annotated[str, Positional("RUN.adbrec", help="a recording of 'actiondbg record'")]
+    file: str = positional("RUN.adbrec", help="a recording of 'actiondbg record'")
 
 
 def build_parser() -> LineParser[OpenOptions]:

@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal, get_args
+from typing import IO, TYPE_CHECKING, Literal, get_args
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -43,21 +43,15 @@ exit status: 0 success, 1 error, 2 bad usage.
 class QueryOptions(Options):
     """The options of ``actiondbg query``."""
 
-    words: Annotated[tuple[str, ...], Positional("RUN.adbrec", help="recordings, then the SQL")]
-    format: Annotated[
-        AnswerFormat | None,
-        Option("--format", help="the format; by default from the suffix of FILE, else table"),
-    ] = None
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "FILE",
-            help="write the result to a file",
-            short="-o",
-            parse=file_or_stdout,
-        ),
-    ] = None
+    words: tuple[str, ...] = positional(
+        "RUN.adbrec", required=True, help="recordings, then the SQL"
+    )
+    format: AnswerFormat | None = option(
+        help="the format; by default from the suffix of FILE, else table"
+    )
+    output: Path | None = option(
+        "-o", "--output", "FILE", help="write the result to a file", parse=file_or_stdout
+    )
     partial: Partial = False
 
 

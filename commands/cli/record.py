@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.child_process import (
     exit_code,
@@ -23,7 +23,7 @@ from actiondbg.commands.cli.line_parser import (
     Without,
 )
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.capture.recorder import (
     IRDetail,
@@ -54,36 +54,19 @@ started. docs/recordings.md describes recordings.
 class RecordOptions(Options):
     """The options of ``actiondbg record``."""
 
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "RUN.adbrec",
-            help="the recording; by default TOOL.adbrec, with a number if that exists",
-            short="-o",
-            parse=Path,
-        ),
-    ] = None
-    ir: Annotated[
-        IRDetail,
-        Option(
-            "--ir",
-            help="record the IR before and after each action: of the changed operations, or of the "
-            "function around them; none by default",
-        ),
-    ] = "none"
-    events: Annotated[
-        str | None,
-        Option(
-            "--events",
-            "LIST",
-            help="count events in each action; see actiondbg stat",
-        ),
-    ] = None
-    lineage: Annotated[
-        bool,
-        Flag("--lineage", help="record from which operation each was made; see actiondbg track"),
-    ] = False
+    output: Path | None = option(
+        "-o",
+        "--output",
+        "RUN.adbrec",
+        help="the recording; by default TOOL.adbrec, with a number if that exists",
+    )
+    ir: IRDetail = option(
+        default="none",
+        help="record the IR before and after each action: of the changed operations, or of the "
+        "function around them; none by default",
+    )
+    events: str | None = option("LIST", help="count events in each action; see actiondbg stat")
+    lineage: bool = flag(help="record from which operation each was made; see actiondbg track")
     quiet: Quiet = False
     follow: Follow = None
     randomize: Randomize = False

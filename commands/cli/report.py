@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import (
@@ -17,7 +17,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
@@ -60,54 +60,29 @@ def _megabytes(text: str) -> float:
 class ReportOptions(Options):
     """The options of ``actiondbg report``."""
 
-    output: Annotated[
-        Path,
-        Option(
-            "--output",
-            "FILE.html",
-            help="the page; report.html by default",
-            short="-o",
-            parse=Path,
-        ),
-    ] = Path("report.html")
-    ir: Annotated[
-        IRDetail | None,
-        Option("--ir", help=f"the IR to record for diffs; {_IR} by default"),
-    ] = None
-    filter: Annotated[
-        tuple[str, ...],
-        Option(
-            "--filter",
-            "SPEC",
-            help="only actions that match a SPEC [if EXPR] of 'break', and those inside of them; "
-            "repeatable: any of them",
-        ),
-    ] = ()
-    size: Annotated[
-        float,
-        Option(
-            "--size",
-            "MB",
-            help="the maximum size of the page; 5 by default",
-            parse=_megabytes,
-        ),
-    ] = 5.0
-    cost: Annotated[
-        Path | None,
-        Option(
-            "--cost",
-            "PROFILE",
-            help="add what each operation of the input costs at run time, by a profile",
-            parse=Path,
-        ),
-    ] = None
-    module: Annotated[
-        tuple[str, ...],
-        Option("--module", "FILE[=STAGE]", help="of --cost: the file to which debug info points"),
-    ] = ()
-    lineage: Annotated[
-        bool, Flag("--lineage", help="record what operations became, which the page then shows")
-    ] = False
+    output: Path = option(
+        "-o",
+        "--output",
+        "FILE.html",
+        default=Path("report.html"),
+        help="the page; report.html by default",
+    )
+    ir: IRDetail | None = option(help=f"the IR to record for diffs; {_IR} by default")
+    filter: tuple[str, ...] = option(
+        "SPEC",
+        help="only actions that match a SPEC [if EXPR] of 'break', and those inside of them; "
+        "repeatable: any of them",
+    )
+    size: float = option(
+        "MB", default=5.0, help="the maximum size of the page; 5 by default", parse=_megabytes
+    )
+    cost: Path | None = option(
+        "PROFILE", help="add what each operation of the input costs at run time, by a profile"
+    )
+    module: tuple[str, ...] = option(
+        "FILE[=STAGE]", help="of --cost: the file to which debug info points"
+    )
+    lineage: bool = flag(help="record what operations became, which the page then shows")
     partial: Partial = False
     quiet: Quiet = False
     follow: Follow = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from actiondbg.commands import FAILED, NOT_STARTED
 from actiondbg.commands.cli.line_parser import NoColor
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Option, Options, flag
 from actiondbg.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -42,15 +42,11 @@ class StartupOptions(Options):
         Option("-x", "FILE", help="run the commands of a file", parse=_file),
         Option("-ex", "CMD", help="run a command", parse=_line),
     ] = ()
-    batch: Annotated[
-        bool, Flag("--batch", help="exit after -x and -ex, or at the first failure")
-    ] = False
-    json: Annotated[bool, Flag("--json", help="print one JSON object a command")] = False
-    keep_going: Annotated[bool, Flag("--keep-going", help="continue after failing commands")] = (
-        False
-    )
-    nx: Annotated[bool, Flag("-nx", help="do not run .actiondbginit")] = False
-    trust: Annotated[bool, Flag("--trust", help="trust ./.actiondbginit, now and later")] = False
+    batch: bool = flag(help="exit after -x and -ex, or at the first failure")
+    json: bool = flag(help="print one JSON object a command")
+    keep_going: bool = flag(help="continue after failing commands")
+    nx: bool = flag("-nx", help="do not run .actiondbginit")
+    trust: bool = flag(help="trust ./.actiondbginit, now and later")
     no_color: NoColor = False
 
 

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.cli.line_parser import (
     Follow,
@@ -16,7 +16,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -50,81 +50,41 @@ exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error
 class StatOptions(Options):
     """The options of ``actiondbg stat``."""
 
-    events: Annotated[
-        str | None,
-        Option(
-            "--events",
-            "LIST",
-            help="comma-separated events, 'default' (those that this machine supports) or 'none'",
-        ),
-    ] = None
-    list_events: Annotated[
-        bool, Flag("--list-events", help="list the events, and whether this machine supports them")
-    ] = False
-    name: Annotated[
-        str | None,
-        Option("--name", "GLOB", help="print statistics of actions of this name"),
-    ] = None
-    buckets: Annotated[
-        int,
-        Option(
-            "--buckets",
-            "N",
-            help="the number of quantile buckets of --name; 16 by default",
-            parse=bucket_count,
-        ),
-    ] = 16
-    no_tables: Annotated[
-        bool, Flag("--no-tables", help="leave out the tables of probabilities of --name")
-    ] = False
-    plot: Annotated[
-        Path | None,
-        Option("--plot", "FILE.png", help="plot the statistics of --name", parse=Path),
-    ] = None
-    own: Annotated[bool, Flag("--self", help="exclude the cost of nested actions")] = False
-    filter: Annotated[
-        tuple[str, ...],
-        Option(
-            "--filter",
-            "SPEC",
-            help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them",
-        ),
-    ] = ()
-    skip_start: Annotated[
-        float,
-        Option(
-            "--skip-start",
-            "MS",
-            help="exclude actions that begin in the first MS milliseconds",
-            parse=milliseconds,
-        ),
-    ] = 0.0
-    sort: Annotated[
-        str,
-        Option(
-            "--sort",
-            "KEY",
-            help="sort by duration (default), calls, name, EVENT, duration/call or EVENT/call",
-        ),
-    ] = "duration"
-    limit: Annotated[
-        int,
-        Option(
-            "--limit",
-            "N",
-            help="the number of names to list, 0 for all; 30 by default",
-            parse=index,
-        ),
-    ] = 30
-    csv: Annotated[
-        Path | None,
-        Option("--csv", "DIR", help="write the samples to DIR/samples.csv", parse=Path),
-    ] = None
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    output: Annotated[
-        Path | None,
-        Option("--output", "FILE", help="write the result to a file", short="-o", parse=Path),
-    ] = None
+    events: str | None = option(
+        "LIST",
+        help="comma-separated events, 'default' (those that this machine supports) or 'none'",
+    )
+    list_events: bool = flag(help="list the events, and whether this machine supports them")
+    name: str | None = option("GLOB", help="print statistics of actions of this name")
+    buckets: int = option(
+        "N",
+        default=16,
+        help="the number of quantile buckets of --name; 16 by default",
+        parse=bucket_count,
+    )
+    no_tables: bool = flag(help="leave out the tables of probabilities of --name")
+    plot: Path | None = option("FILE.png", help="plot the statistics of --name")
+    own: bool = flag("--self", help="exclude the cost of nested actions")
+    filter: tuple[str, ...] = option(
+        "SPEC", help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them"
+    )
+    skip_start: float = option(
+        "MS",
+        default=0.0,
+        help="exclude actions that begin in the first MS milliseconds",
+        parse=milliseconds,
+    )
+    sort: str = option(
+        "KEY",
+        default="duration",
+        help="sort by duration (default), calls, name, EVENT, duration/call or EVENT/call",
+    )
+    limit: int = option(
+        "N", default=30, help="the number of names to list, 0 for all; 30 by default", parse=index
+    )
+    csv: Path | None = option("DIR", help="write the samples to DIR/samples.csv")
+    json: bool = flag(help="print one JSON object")
+    output: Path | None = option("-o", "--output", "FILE", help="write the result to a file")
     partial: Partial = False
     follow: Follow = None
     randomize: Randomize = False

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Generator
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.child_process import (
     exit_code,
@@ -28,7 +28,7 @@ from actiondbg.commands.cli.line_parser import (
     Skip,
 )
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Option, Options
+from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -79,36 +79,24 @@ def _nanoseconds(text: str) -> int:
 class TraceOptions(Options):
     """The options of ``actiondbg trace``."""
 
-    output: Annotated[str, Option("--output", "FILE", help="the trace to write", short="-o")]
-    format: Annotated[
-        Format | None, Option("--format", help="the format; by default from the suffix of FILE")
-    ] = None
-    min_duration: Annotated[
-        int,
-        Option(
-            "--min-duration",
-            "TIME",
-            help="leave out shorter actions; a time such as 10us (ns, us, ms, s)",
-            parse=_nanoseconds,
-        ),
-    ] = 0
-    failed: Annotated[
-        Failed,
-        Option(
-            "--failed",
-            help="fold consecutive failed attempts on an operation into one slice (default), keep "
-            "them, or drop them",
-        ),
-    ] = "fold"
-    filter: Annotated[
-        tuple[str, ...],
-        Option(
-            "--filter",
-            "SPEC",
-            help="only actions that match a SPEC [if EXPR] of 'break', and their parents; "
-            "repeatable: any of them",
-        ),
-    ] = ()
+    output: str = option("-o", "--output", "FILE", help="the trace to write")
+    format: Format | None = option(help="the format; by default from the suffix of FILE")
+    min_duration: int = option(
+        "TIME",
+        default=0,
+        help="leave out shorter actions; a time such as 10us (ns, us, ms, s)",
+        parse=_nanoseconds,
+    )
+    failed: Failed = option(
+        default="fold",
+        help="fold consecutive failed attempts on an operation into one slice (default), keep "
+        "them, or drop them",
+    )
+    filter: tuple[str, ...] = option(
+        "SPEC",
+        help="only actions that match a SPEC [if EXPR] of 'break', and their parents; "
+        "repeatable: any of them",
+    )
     partial: Partial = False
     quiet: Quiet = False
     follow: Follow = None

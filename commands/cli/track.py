@@ -12,7 +12,7 @@ from actiondbg.commands.cli.lineage_source import (
     source_words,
     split_tool,
 )
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Option, Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
@@ -45,9 +45,7 @@ docs/lineage.md explains the answers.
 class TrackOptions(Options):
     """The options of ``actiondbg track``."""
 
-    recording: Annotated[
-        str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
-    ] = None
+    recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     input: Annotated[
         tuple[str, ...],
         Option("--input", "A.mlir", help="the IR to track from; - for standard input"),
@@ -60,40 +58,24 @@ class TrackOptions(Options):
         ),
         Option("--track-mlir", "B.mlir", help="the same as --then"),
     ] = ()
-    what: Annotated[
-        tuple[str, ...],
-        Option(
-            "--from",
-            "WHAT",
-            help="the operations: FILE:LINE of the source, %%value, @symbol, @ID of a run or a "
-            "name such as linalg.*; may be repeated",
-        ),
-    ] = ()
-    to: Annotated[
-        str | None,
-        Option(
-            "--to",
-            "STAGE",
-            help="the stage to track to: of dumps a file or number, of a tool a pass or #N (the "
-            "last one)",
-        ),
-    ] = None
-    back: Annotated[
-        bool, Flag("--back", help="track operations of the last stage, or of STAGE, to the input")
-    ] = False
-    related: Annotated[
-        bool, Flag("--related", help="list the operations of the input with the same source")
-    ] = False
-    nested: Annotated[bool, Flag("--nested", help="track the operations in their regions too")] = (
-        False
+    what: tuple[str, ...] = option(
+        "--from",
+        "WHAT",
+        help="the operations: FILE:LINE of the source, %%value, @symbol, @ID of a run or a "
+        "name such as linalg.*; may be repeated",
     )
-    exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
-        False
+    to: str | None = option(
+        "STAGE",
+        help="the stage to track to: of dumps a file or number, of a tool a pass or #N (the "
+        "last one)",
     )
-    level: Annotated[
-        Level,
-        Option("--level", help="the units that answer for the operations in them"),
-    ] = "operation"
+    back: bool = flag(help="track operations of the last stage, or of STAGE, to the input")
+    related: bool = flag(help="list the operations of the input with the same source")
+    nested: bool = flag(help="track the operations in their regions too")
+    exact: bool = flag(help="leave out what only source locations show")
+    level: Level = option(
+        default="operation", help="the units that answer for the operations in them"
+    )
     remap: Annotated[
         tuple[str, ...],
         Option(
@@ -105,7 +87,7 @@ class TrackOptions(Options):
         Option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
     ] = ()
     partial: Partial = False
-    json: Annotated[bool, Flag("--json", help="print one JSON object a line")] = False
+    json: bool = flag(help="print one JSON object a line")
 
 
 def build_parser() -> LineParser[TrackOptions]:

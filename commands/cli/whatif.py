@@ -6,11 +6,11 @@ import json
 import shutil
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.line_parser import LineParser, NoColor
 from actiondbg.commands.interpreter import completers
-from actiondbg.commands.interpreter.options import Flag, Option
+from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
@@ -48,26 +48,19 @@ docs/whatif.md explains alternatives and the table.
 class WhatifCommandLine(ComparisonOptions):
     """The options of ``actiondbg whatif``."""
 
-    alternatives: Annotated[
-        tuple[str, ...],
-        Option(
-            "--alternative",
-            "TEXT",
-            help="what a run does otherwise, such as 'drop cse#2' or 'canonicalize{top-down=0}', "
-            "see below; may be repeated",
-            short="-a",
-        ),
-    ] = ()
-    at: Annotated[
-        str | None,
-        Option(
-            "--at",
-            "SPEC",
-            help="where the alternatives begin: the first action that matches (#1)",
-            complete=completers.spec,
-        ),
-    ] = None
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    alternatives: tuple[str, ...] = option(
+        "-a",
+        "--alternative",
+        "TEXT",
+        help="what a run does otherwise, such as 'drop cse#2' or 'canonicalize{top-down=0}', "
+        "see below; may be repeated",
+    )
+    at: str | None = option(
+        "SPEC",
+        help="where the alternatives begin: the first action that matches (#1)",
+        complete=completers.spec,
+    )
+    json: bool = flag(help="print one JSON object")
     no_color: NoColor = False
 
 

@@ -1,10 +1,10 @@
-"""Options of a command: a frozen record whose annotated fields are the declaration.
+"""Options of a command: a frozen record whose fields are the declaration.
 
-The annotation of a field holds a marker of its syntax::
+The value of a field in the class is its syntax; default and name of an option follow from it::
 
     class GotoOptions(Options):
-        ordinal: Annotated[int, Positional("#N", help="an ordinal", parse=values.ordinal)]
-        after: Annotated[bool, Flag("--after", help="stop after the action")] = False
+        ordinal: int = positional("#N", help="an ordinal", parse=values.ordinal)
+        after: bool = flag(help="stop after the action")
 
 Parsing, help, completion and docs/commands.md derive from the fields, which are read when a
 command is first used: to define sixty frozen dataclasses takes 25 ms, before the first prompt.
@@ -15,14 +15,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
+    ParamSpec,
     TypeVar,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 
 Parse = Callable[[str], object]
 OptionsT = TypeVar("OptionsT", bound="Options")
+_P = ParamSpec("_P")
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
     """The base class of options; help lists the fields in order."""
 
@@ -47,7 +48,7 @@ class Options:
         missing = {name for name, field in fields.items() if field.required} - given.keys()
         if unknown or missing:
             raise TypeError(f"{type(self).__name__}: {sorted(unknown | missing)}")
-        self.__dict__.update(given)  # a default is an attribute of the class
+        self.__dict__.update({name: field.default for name, field in fields.items()} | given)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
@@ -59,16 +60,20 @@ class NoOptions(Options):
 
 # --- markers -----------------------------------------------------------------------
 
+_DERIVED: Any = object()  # a default that follows from the type: None, no element, or required
+
 
 class Positional:
     """A positional argument.
 
-    A field with a default is optional; a tuple takes all remaining words.
+    A field that may be None is optional; a tuple takes all remaining words.
 
     Args:
         metavar: the name in help.
         help: the description.
-        parse: converts the word to a value; None: the word itself.
+        default: the value without the argument.
+        required: whether a tuple needs a word.
+        parse: converts the word to a value; None: the word itself, or a Path.
         complete: completes values.
         prefix: accept unique prefixes of the words of a Literal.
     """
@@ -78,31 +83,36 @@ class Positional:
         metavar: str,
         *,
         help: str,
+        default: object = _DERIVED,
+        required: bool = False,
         parse: Parse | None = None,
         complete: Completer | None = None,
         prefix: bool = False,
     ) -> None:
         self.metavar = metavar
         self.help = help
+        self.default = default
+        self.required = required
         self.parse = parse
         self.complete = complete
         self.prefix = prefix
 
 
 class Flag:
-    """An option without a value.
+    """An option without a value, which is False without it.
 
     Args:
-        name: the option, with dashes.
+        names: with dashes: a short option; a long one, if it is not the name of the field.
         help: the description.
-        short: the short option.
         value: the element to add, if the field is a tuple.
     """
 
-    def __init__(self, name: str, *, help: str, short: str = "", value: str = "") -> None:
-        self.name = name
+    default: object = _DERIVED
+    required = False
+
+    def __init__(self, *names: str, help: str, value: str = "") -> None:
+        self.names = names
         self.help = help
-        self.short = short
         self.value = value
 
 
@@ -112,39 +122,39 @@ class Option:
     A tuple may have several such markers, and keeps the order of the command line.
 
     Args:
-        name: the option, with dashes.
-        metavar: the name of the value in help; by default the words of the Literal.
+        words: with dashes, names as of a Flag; the name of the value in help, by default the words
+            of the Literal.
         help: the description.
-        short: the short option.
-        parse: converts the word to a value; None: the word itself.
+        default: the value without the option.
+        parse: converts the word to a value; None: the word itself, or a Path.
         complete: completes values.
-        words: common values, for completion.
+        common: common values, for completion.
         prefix: accept unique prefixes of the words of a Literal.
         bare: the value of the option without one; None if it needs one.
         alias: another name of the option, which help leaves out.
     """
 
+    required = False
+
     def __init__(
         self,
-        name: str,
-        metavar: str = "",
-        *,
+        *words: str,
         help: str,
-        short: str = "",
+        default: object = _DERIVED,
         parse: Parse | None = None,
         complete: Completer | None = None,
-        words: tuple[str, ...] = (),
+        common: tuple[str, ...] = (),
         prefix: bool = False,
         bare: object = None,
         alias: str = "",
     ) -> None:
-        self.name = name
-        self.metavar = metavar
+        self.names = tuple(word for word in words if word.startswith("-"))
+        self.metavar = next((word for word in words if not word.startswith("-")), "")
         self.help = help
-        self.short = short
+        self.default = default
         self.parse = parse
         self.complete = complete
-        self.words = words
+        self.common = common
         self.prefix = prefix
         self.bare = bare
         self.alias = alias
@@ -159,6 +169,9 @@ class Rest:
         complete: completes its words.
     """
 
+    help = ""
+    default: object = _DERIVED
+
     def __init__(
         self, usage: str, *, required: bool = False, complete: Completer | None = None
     ) -> None:
@@ -170,6 +183,17 @@ class Rest:
 Marker = Positional | Flag | Option | Rest
 
 
+def _field(marker: Callable[_P, Marker]) -> Callable[_P, Any]:
+    """Return a marker's class for the value of a field, which may have any type."""
+    return marker
+
+
+positional = _field(Positional)
+flag = _field(Flag)
+option = _field(Option)
+rest = _field(Rest)
+
+
 # --- fields ------------------------------------------------------------------------
 
 
@@ -179,28 +203,31 @@ class Field:
     Args:
         name: the name of the field.
         marker: its syntax.
+        kind: its type.
+        default: the default, or _DERIVED.
+
+    Attributes:
         words: the values of a Literal.
         many: whether it is a tuple.
         required: whether it has no default.
         default: the default; None if required.
     """
 
-    def __init__(
-        self,
-        name: str,
-        marker: Marker,
-        *,
-        words: tuple[str, ...],
-        many: bool,
-        required: bool,
-        default: object,
-    ) -> None:
+    def __init__(self, name: str, marker: Marker, kind: object, default: object) -> None:
+        types = set(_types(kind))
         self.name = name
         self.marker = marker
-        self.words = words
-        self.many = many
-        self.required = required
+        self.words = next((get_args(each) for each in types if get_origin(each) is Literal), ())
+        self.many = get_origin(kind) is tuple
+        self.required = False
         self.default = default
+        if default is _DERIVED:
+            is_optional = self.many or NoneType in types or isinstance(marker, Flag)
+            self.required = marker.required or not is_optional
+            empty: object = False if isinstance(marker, Flag) else None
+            self.default = () if self.many and not self.required else empty
+        given = marker.parse if isinstance(marker, Positional | Option) else None
+        self.parse: Parse | None = given or (Path if Path in types else None)
 
     @property
     def is_option(self) -> bool:
@@ -215,13 +242,13 @@ class Field:
     @property
     def option(self) -> str:
         """Return the option with dashes; empty for an argument."""
-        return self.marker.name if isinstance(self.marker, Flag | Option) else ""
+        return self.names[-1] if self.names else ""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the option and the short one; none for an argument."""
+        """Return the short option, if it has one, and the option; none for an argument."""
         if isinstance(self.marker, Flag | Option):
-            return tuple(name for name in (self.marker.name, self.marker.short) if name)
+            return self.marker.names or (f"--{self.name.replace('_', '-')}",)
         return ()
 
     @property
@@ -234,7 +261,7 @@ class Field:
     @property
     def help(self) -> str:
         """Return the description; empty for a Rest."""
-        return "" if isinstance(self.marker, Rest) else self.marker.help
+        return self.marker.help
 
     @property
     def metavar(self) -> str | None:
@@ -252,7 +279,7 @@ class Field:
     @property
     def offered(self) -> tuple[str, ...]:
         """Return the constant values for completion."""
-        extra = self.marker.words if isinstance(self.marker, Option) else ()
+        extra = self.marker.common if isinstance(self.marker, Option) else ()
         return extra or self.words
 
 
@@ -263,29 +290,24 @@ def fields_of(options: type[Options]) -> tuple[Field, ...]:
     return tuple(each for name in hints for each in _fields(options, name, hints[name]))
 
 
-def _fields(options: type[Options], name: str, annotation: object) -> Iterator[Field]:
-    """Yield a field for each marker of an annotation."""
-    kind, *markers = get_args(annotation)
+def _fields(options: type[Options], name: str, kind: object) -> Iterator[Field]:
+    """Yield a field for each marker: of its value, or of a type that several fields share."""
+    value: object = getattr(options, name, _DERIVED)
+    if isinstance(value, Marker):
+        yield Field(name, value, kind, value.default)
+        return
+    kind, *markers = get_args(kind)
     for marker in markers:
-        yield Field(
-            name,
-            marker,
-            words=_words(kind),
-            many=get_origin(kind) is tuple,
-            required=not hasattr(options, name),
-            default=getattr(options, name, None),
-        )
+        yield Field(name, marker, kind, value)
 
 
-def _words(kind: object) -> tuple[str, ...]:
-    """Return the values of a Literal, also of an optional one or in a tuple."""
-    if get_origin(kind) is Literal:
-        return get_args(kind)
+def _types(kind: object) -> Iterator[object]:
+    """Yield the types of an optional value, or of the elements of a tuple."""
     if get_origin(kind) in (Union, UnionType, tuple):
         for each in get_args(kind):
-            if each not in (NoneType, Ellipsis) and (words := _words(each)):
-                return words
-    return ()
+            yield from _types(each)
+    else:
+        yield kind
 
 
 def rest_of(options: type[Options]) -> Field | None:
@@ -303,9 +325,8 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
         if isinstance(marker, Positional):
             parser.add_argument(field.name, **_positional(field, marker))
         elif isinstance(marker, Flag | Option):
-            names = [marker.short] if marker.short else []
             keywords = _flag(field, marker) if isinstance(marker, Flag) else _valued(field, marker)
-            parser.add_argument(*names, marker.name, dest=field.name, help=marker.help, **keywords)
+            parser.add_argument(*field.names, dest=field.name, help=marker.help, **keywords)
             if isinstance(marker, Option) and marker.alias:
                 hidden: dict[str, Any] = {
                     **keywords,
@@ -343,7 +364,7 @@ def _value(field: Field, marker: Positional | Option) -> dict[str, Any]:
         return {**keywords, "type": one_of(field.words)}
     if field.words:
         return {**keywords, "choices": field.words}
-    return keywords if marker.parse is None else {**keywords, "type": marker.parse}
+    return keywords if field.parse is None else {**keywords, "type": field.parse}
 
 
 def options_from(

@@ -6,12 +6,12 @@ import argparse
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import Flag, Option, Options, fields_of
+from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
 from actiondbg.commands.render.bisection import Bisected, progress_display
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -39,195 +39,107 @@ EntryResult = Literal["void", "i32", "i64", "f32"]
 class OracleOptions(Options):
     """The oracles, of which one is chosen at most, and the options of ``--compare``."""
 
-    test: Annotated[
-        str | None,
-        Option(
-            "--test",
-            "CMD",
-            help="judge the output, given as {} and on stdin, by a shell command: exit status 0 is "
-            "good, 1 to 124 bad, 125 untestable",
-        ),
-    ] = None
-    filecheck: Annotated[
-        str | None,
-        Option(
-            "--filecheck",
-            "FILE",
-            help="good if FileCheck accepts the output with the checks of FILE",
-            complete=completers.files,
-        ),
-    ] = None
-    crash: Annotated[bool, Flag("--crash", help="bad if the tool crashes")] = False
-    verify: Annotated[bool, Flag("--verify", help="bad if the verifier rejects the IR")] = False
-    diagnostic: Annotated[
-        str | None,
-        Option(
-            "--diagnostic",
-            "GLOB",
-            help="bad if the tool emits a diagnostic whose text matches",
-        ),
-    ] = None
-    compare: Annotated[
-        bool,
-        Flag(
-            "--compare",
-            help="bad if the output, lowered and executed, prints another result than the input",
-        ),
-    ] = False
+    test: str | None = option(
+        "CMD",
+        help="judge the output, given as {} and on stdin, by a shell command: exit status 0 is "
+        "good, 1 to 124 bad, 125 untestable",
+    )
+    filecheck: str | None = option(
+        "FILE",
+        help="good if FileCheck accepts the output with the checks of FILE",
+        complete=completers.files,
+    )
+    crash: bool = flag(help="bad if the tool crashes")
+    verify: bool = flag(help="bad if the verifier rejects the IR")
+    diagnostic: str | None = option(
+        "GLOB", help="bad if the tool emits a diagnostic whose text matches"
+    )
+    compare: bool = flag(
+        help="bad if the output, lowered and executed, prints another result than the input"
+    )
     # Options of the oracle --compare.
-    lower: Annotated[
-        str | None,
-        Option(
-            "--lower",
-            "PIPELINE",
-            help="--compare: the pipeline that lowers both to the LLVM dialect",
-        ),
-    ] = None
-    entry: Annotated[
-        str | None,
-        Option("--entry", "NAME", help="--compare: the entry function (main)"),
-    ] = None
-    entry_result: Annotated[
-        EntryResult | None,
-        Option("--entry-result", help="--compare: the result type of the entry function (void)"),
-    ] = None
-    shared_libs: Annotated[
-        str | None,
-        Option(
-            "--shared-libs",
-            "LIB,...",
-            help="--compare: shared libraries for mlir-runner; its own by default",
-        ),
-    ] = None
-    tolerance: Annotated[
-        float | None,
-        Option(
-            "--tolerance",
-            "X",
-            help="--compare: the relative or absolute tolerance of numbers (1e-5)",
-            parse=_tolerance,
-        ),
-    ] = None
-    input: Annotated[
-        str | None,
-        Option(
-            "--input",
-            "FILE",
-            help="--compare: the input file, if the command line is ambiguous",
-            complete=completers.files,
-        ),
-    ] = None
+    lower: str | None = option(
+        "PIPELINE", help="--compare: the pipeline that lowers both to the LLVM dialect"
+    )
+    entry: str | None = option("NAME", help="--compare: the entry function (main)")
+    entry_result: EntryResult | None = option(
+        help="--compare: the result type of the entry function (void)"
+    )
+    shared_libs: str | None = option(
+        "LIB,...", help="--compare: shared libraries for mlir-runner; its own by default"
+    )
+    tolerance: float | None = option(
+        "X",
+        help="--compare: the relative or absolute tolerance of numbers (1e-5)",
+        parse=_tolerance,
+    )
+    input: str | None = option(
+        "FILE",
+        help="--compare: the input file, if the command line is ambiguous",
+        complete=completers.files,
+    )
 
 
 class BisectOptions(OracleOptions):
     """The options of ``bisect``, at the prompt and on the command line."""
 
     # The search.
-    mode: Annotated[
-        Mode,
-        Option(
-            "--mode",
-            help="first: find the first action that turns good to bad; minimize: apply the fewest "
-            "that are still bad; skip: skip the fewest that make the output good",
-            prefix=True,
-        ),
-    ] = "first"
-    tag: Annotated[
-        str | None,
-        Option("--tag", "GLOB", help="only actions with this tag", complete=completers.tags),
-    ] = None
-    name: Annotated[
-        str | None,
-        Option(
-            "--name",
-            "GLOB",
-            help="only patterns, passes or folded operations of this name",
-            complete=completers.patterns,
-        ),
-    ] = None
-    func: Annotated[str | None, Option("--func", "GLOB", help="only actions in this function")] = (
-        None
+    mode: Mode = option(
+        default="first",
+        help="first: find the first action that turns good to bad; minimize: apply the fewest "
+        "that are still bad; skip: skip the fewest that make the output good",
+        prefix=True,
     )
-    always: Annotated[
-        tuple[str, ...],
-        Option(
-            "--always",
-            "GLOB",
-            help="never skip actions of this name, nor actions nested in them",
-            complete=completers.passes,
-        ),
-    ] = ()
-    jobs: Annotated[
-        int | None,
-        Option(
-            "--jobs",
-            "N",
-            help="the number of parallel trials (1; with --dask the number of its threads)",
-            short="-j",
-            parse=values.positive,
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        Option(
-            "--timeout",
-            "SECONDS",
-            help="the time limit of a trial, and of the oracle",
-            parse=values.seconds,
-        ),
-    ] = None
-    max_trials: Annotated[
-        int | None,
-        Option(
-            "--max-trials",
-            "N",
-            help="end the search after N trials, with the best answer so far",
-            parse=values.positive,
-        ),
-    ] = None
-    max_seconds: Annotated[
-        float | None,
-        Option(
-            "--max-seconds",
-            "SECONDS",
-            help="begin no trial after SECONDS; the best answer so far is the result",
-            parse=values.seconds,
-        ),
-    ] = None
-    repeat: Annotated[
-        int,
-        Option(
-            "--repeat",
-            "N",
-            help="judge each output N times, and report differing verdicts; repeat a good whole "
-            "run with random addresses as often, at least 8 times",
-            parse=values.positive,
-        ),
-    ] = 1
-    no_fork: Annotated[
-        bool,
-        Flag("--no-fork", help="start the tool anew for each trial, if its forks do not work"),
-    ] = False
-    dask: Annotated[
-        str | None, Option("--dask", "ADDRESS", help="run the trials on a Dask cluster")
-    ] = None
-    reduce: Annotated[bool, Flag("--reduce", help="also reduce the input, keeping the culprit")] = (
-        False
+    tag: str | None = option("GLOB", help="only actions with this tag", complete=completers.tags)
+    name: str | None = option(
+        "GLOB",
+        help="only patterns, passes or folded operations of this name",
+        complete=completers.patterns,
     )
-    output: Annotated[
-        str | None,
-        Option(
-            "--output",
-            "FOLDER",
-            help="the folder of the report and the reproducer (./bisect-TOOL)",
-            short="-o",
-            complete=completers.files,
-        ),
-    ] = None
-    resume: Annotated[
-        bool,
-        Flag("--resume", help="resume the interrupted bisection of the folder"),
-    ] = False
+    func: str | None = option("GLOB", help="only actions in this function")
+    always: tuple[str, ...] = option(
+        "GLOB",
+        help="never skip actions of this name, nor actions nested in them",
+        complete=completers.passes,
+    )
+    jobs: int | None = option(
+        "-j",
+        "--jobs",
+        "N",
+        help="the number of parallel trials (1; with --dask the number of its threads)",
+        parse=values.positive,
+    )
+    timeout: float | None = option(
+        "SECONDS", help="the time limit of a trial, and of the oracle", parse=values.seconds
+    )
+    max_trials: int | None = option(
+        "N",
+        help="end the search after N trials, with the best answer so far",
+        parse=values.positive,
+    )
+    max_seconds: float | None = option(
+        "SECONDS",
+        help="begin no trial after SECONDS; the best answer so far is the result",
+        parse=values.seconds,
+    )
+    repeat: int = option(
+        "N",
+        default=1,
+        help="judge each output N times, and report differing verdicts; repeat a good whole "
+        "run with random addresses as often, at least 8 times",
+        parse=values.positive,
+    )
+    no_fork: bool = flag(help="start the tool anew for each trial, if its forks do not work")
+    dask: str | None = option("ADDRESS", help="run the trials on a Dask cluster")
+    reduce: bool = flag(help="also reduce the input, keeping the culprit")
+    output: str | None = option(
+        "-o",
+        "--output",
+        "FOLDER",
+        help="the folder of the report and the reproducer (./bisect-TOOL)",
+        complete=completers.files,
+    )
+    resume: bool = flag(help="resume the interrupted bisection of the folder")
 
 
 _ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "compare")

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, get_args
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    Flag,
-    Option,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
 from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.render.ir.excerpt import Block
@@ -63,18 +57,14 @@ def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> l
 class BreakOptions(Options):
     """The options of ``break`` and ``tbreak``."""
 
-    text: Annotated[str, Rest("SPEC [if EXPR]", required=True, complete=completers.spec)]
-    after: Annotated[bool, Flag("--after", help="stop after the action, not before it")] = False
-    outcome: Annotated[
-        tuple[str, ...],
-        Option(
-            "--outcome",
-            "OUTCOME,...",
-            help="stop after the action if its outcome is one of succeeded, failed, changed, "
-            "unchanged, skipped or reason:GLOB",
-            words=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
-        ),
-    ] = ()
+    text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
+    after: bool = flag(help="stop after the action, not before it")
+    outcome: tuple[str, ...] = option(
+        "OUTCOME,...",
+        help="stop after the action if its outcome is one of succeeded, failed, changed, "
+        "unchanged, skipped or reason:GLOB",
+        common=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
+    )
 
 
 def _add(console: Console, options: BreakOptions, *, temporary: bool) -> Breakpoint:
@@ -107,7 +97,7 @@ def tbreak(console: Console, options: BreakOptions) -> Breakpoint:
 class BreakOnTagOptions(Options):
     """The options of ``break-on-tag``."""
 
-    tag: Annotated[str, Positional("TAG", help="a tag, or a glob", complete=completers.tags)]
+    tag: str = positional("TAG", help="a tag, or a glob", complete=completers.tags)
 
 
 @BREAKPOINTS.command("break-on-tag", example="break-on-tag apply-pattern")
@@ -119,12 +109,9 @@ def break_on_tag(console: Console, options: BreakOnTagOptions) -> Breakpoint:
 class BreakOnFileOptions(Options):
     """The options of ``break-on-file``."""
 
-    place: Annotated[
-        str,
-        Positional(
-            "FILE[:LINE[:COL]]|LINE[:COL]", help="a file location", complete=completers.locations
-        ),
-    ]
+    place: str = positional(
+        "FILE[:LINE[:COL]]|LINE[:COL]", help="a file location", complete=completers.locations
+    )
 
 
 @BREAKPOINTS.command("break-on-file", example="break-on-file in.mlir:12:5")
@@ -140,7 +127,7 @@ def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
 class ConditionOptions(Options):
     """The options of ``condition``."""
 
-    text: Annotated[str, Rest("ID [EXPR]", required=True, complete=completers.breakpoint_numbers)]
+    text: str = rest("ID [EXPR]", required=True, complete=completers.breakpoint_numbers)
 
 
 @BREAKPOINTS.command("condition", example="condition 1 depth > 2 and name ~ 'Fold*'")
@@ -161,16 +148,13 @@ def _number(word: str) -> int:
 class IgnoreOptions(Options):
     """The options of ``ignore``."""
 
-    id: Annotated[
-        int,
-        Positional(
-            "ID",
-            help="the number of a breakpoint",
-            parse=values.index,
-            complete=completers.breakpoint_numbers,
-        ),
-    ]
-    count: Annotated[int, Positional("N", help="the number of hits to ignore", parse=values.index)]
+    id: int = positional(
+        "ID",
+        help="the number of a breakpoint",
+        parse=values.index,
+        complete=completers.breakpoint_numbers,
+    )
+    count: int = positional("N", help="the number of hits to ignore", parse=values.index)
 
 
 @BREAKPOINTS.command("ignore", example="ignore 1 20")
@@ -183,14 +167,11 @@ def ignore(console: Console, options: IgnoreOptions) -> Ignored:
 class CommandsOptions(Options):
     """The options of ``commands``."""
 
-    ids: Annotated[
-        tuple[str, ...],
-        Positional(
-            "IDS",
-            help="numbers, ranges (2-4) or all; by default the newest breakpoint",
-            complete=completers.breakpoint_numbers,
-        ),
-    ] = ()
+    ids: tuple[str, ...] = positional(
+        "IDS",
+        help="numbers, ranges (2-4) or all; by default the newest breakpoint",
+        complete=completers.breakpoint_numbers,
+    )
 
 
 @BREAKPOINTS.command("commands", example="commands 1", redirects=False)
@@ -216,14 +197,11 @@ def commands(console: Console, options: CommandsOptions) -> None:
 class NumbersOptions(Options):
     """The options of ``enable``, ``disable`` and ``delete``."""
 
-    ids: Annotated[
-        tuple[str, ...],
-        Positional(
-            "IDS",
-            help="numbers, ranges (2-4) or all (the default); $_ is the newest",
-            complete=completers.breakpoint_numbers,
-        ),
-    ] = ()
+    ids: tuple[str, ...] = positional(
+        "IDS",
+        help="numbers, ranges (2-4) or all (the default); $_ is the newest",
+        complete=completers.breakpoint_numbers,
+    )
 
 
 @BREAKPOINTS.command("enable", example="enable 2-4")
@@ -254,10 +232,7 @@ def delete(console: Console, options: NumbersOptions) -> None:
 class ListOptions(Options):
     """The options of ``list``."""
 
-    place: Annotated[
-        str | None,
-        Rest("%NAME | @ID | @SYMBOL | [FILE:]LINE", complete=completers.ir_places),
-    ] = None
+    place: str | None = rest("%NAME | @ID | @SYMBOL | [FILE:]LINE", complete=completers.ir_places)
 
 
 _LISTED = 10  # lines before and after a place
@@ -290,7 +265,7 @@ BREAKPOINTS.group(
 class SaveBreakpointsOptions(Options):
     """The options of ``save breakpoints``."""
 
-    file: Annotated[str, Positional("FILE", help="the script to write", complete=completers.files)]
+    file: str = positional("FILE", help="the script to write", complete=completers.files)
 
 
 @BREAKPOINTS.subcommand("save", "breakpoints", example="save breakpoints my.adbg")
@@ -304,17 +279,12 @@ def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
 class WatchOptions(Options):
     """The options of ``watch``."""
 
-    text: Annotated[
-        str,
-        Rest(
-            "cursor | @ID | %SSA | op:GLOB count | attribute NAME of cursor [if EXPR]",
-            required=True,
-            complete=completers.watched,
-        ),
-    ]
-    exact: Annotated[bool, Flag("--exact", help="do not follow replacements of the operation")] = (
-        False
+    text: str = rest(
+        "cursor | @ID | %SSA | op:GLOB count | attribute NAME of cursor [if EXPR]",
+        required=True,
+        complete=completers.watched,
     )
+    exact: bool = flag(help="do not follow replacements of the operation")
 
 
 @BREAKPOINTS.command("watch", example="watch attribute value of cursor")
@@ -335,10 +305,7 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
 class CatchOptions(Options):
     """The options of ``catch``."""
 
-    text: Annotated[
-        str,
-        Rest(f"{'|'.join(EVENTS)} [GLOB]", required=True, complete=completers.caught),
-    ]
+    text: str = rest(f"{'|'.join(EVENTS)} [GLOB]", required=True, complete=completers.caught)
 
 
 @BREAKPOINTS.command("catch", example="catch diagnostic *operand*")

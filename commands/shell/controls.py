@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    Flag,
-    NoOptions,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.info import Text
 from actiondbg.errors import UsageError
@@ -32,7 +26,7 @@ _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
 class StartOptions(Options):
     """The options of ``run`` and ``start``."""
 
-    text: Annotated[str, Rest(_ARGS, complete=completers.tool_arguments)]
+    text: str = rest(_ARGS, complete=completers.tool_arguments)
 
 
 @RUNNING.command("run", example="run in.mlir --canonicalize > out.mlir", aliases=("r",))
@@ -60,15 +54,12 @@ def start(console: Console, options: StartOptions) -> Stop:
 class RestartOptions(Options):
     """The options of ``restart``."""
 
-    checkpoint: Annotated[
-        int | None,
-        Positional(
-            "N",
-            help="the number of a checkpoint",
-            parse=values.positive,
-            complete=completers.checkpoint_numbers,
-        ),
-    ] = None
+    checkpoint: int | None = positional(
+        "N",
+        help="the number of a checkpoint",
+        parse=values.positive,
+        complete=completers.checkpoint_numbers,
+    )
 
 
 @RUNNING.command("restart", example="restart 1")
@@ -94,10 +85,9 @@ def kill(console: Console, _: NoOptions) -> Text:
 class ContinueOptions(Options):
     """The options of ``continue``."""
 
-    count: Annotated[
-        int,
-        Positional("N", help="the number of breakpoint hits to continue to", parse=values.positive),
-    ] = 1
+    count: int = positional(
+        "N", default=1, help="the number of breakpoint hits to continue to", parse=values.positive
+    )
 
 
 @RUNNING.command("continue", example="continue 3", aliases=("c", "cont"), repeats=True)
@@ -109,9 +99,7 @@ def continue_(console: Console, options: ContinueOptions) -> Stop:
 class StepOptions(Options):
     """The options of ``step`` and ``next``."""
 
-    count: Annotated[
-        int, Positional("N", help="the number of repetitions", parse=values.positive)
-    ] = 1
+    count: int = positional("N", default=1, help="the number of repetitions", parse=values.positive)
 
 
 @RUNNING.command("step", example="step 5", aliases=("s",), repeats=True)
@@ -134,7 +122,7 @@ def next_(console: Console, options: StepOptions) -> Stop:
 class NextChangeOptions(Options):
     """The options of ``next-change``."""
 
-    count: Annotated[int, Positional("N", help="the number of changes", parse=values.positive)] = 1
+    count: int = positional("N", default=1, help="the number of changes", parse=values.positive)
 
 
 @RUNNING.command("next-change", example="next-change", aliases=("nc",), repeats=True)
@@ -146,7 +134,7 @@ def next_change(console: Console, options: NextChangeOptions) -> Stop:
 class NextSuccessOptions(Options):
     """The options of ``next-success``."""
 
-    text: Annotated[str, Rest("[SPEC [if EXPR]]", complete=completers.spec)]
+    text: str = rest("[SPEC [if EXPR]]", complete=completers.spec)
 
 
 @RUNNING.command("next-success", example="next-success", aliases=("ns",), repeats=True)
@@ -167,7 +155,7 @@ def next_success(console: Console, options: NextSuccessOptions) -> Stop:
 class FinishOptions(Options):
     """The options of ``finish``."""
 
-    count: Annotated[int, Positional("N", help="the number of levels", parse=values.positive)] = 1
+    count: int = positional("N", default=1, help="the number of levels", parse=values.positive)
 
 
 @RUNNING.command("finish", example="finish", aliases=("fin",), repeats=True)
@@ -182,17 +170,13 @@ def finish(console: Console, options: FinishOptions) -> Stop:
 class SkipOptions(Options):
     """The options of ``skip``."""
 
-    count: Annotated[
-        int,
-        Positional(
-            "N",
-            help="the number of hits, this stop included, at which to do so",
-            parse=values.positive,
-        ),
-    ] = 1
-    step: Annotated[
-        bool, Flag("--step", help="stop at the next event instead: the end of the skipped action")
-    ] = False
+    count: int = positional(
+        "N",
+        default=1,
+        help="the number of hits, this stop included, at which to do so",
+        parse=values.positive,
+    )
+    step: bool = flag(help="stop at the next event instead: the end of the skipped action")
 
 
 @RUNNING.command("skip", example="skip --step", repeats=True, needs_tool="Skipping actions")
@@ -204,14 +188,12 @@ def skip(console: Console, options: SkipOptions) -> Stop:
 class ApplyOptions(Options):
     """The options of ``apply``."""
 
-    count: Annotated[
-        int,
-        Positional(
-            "N",
-            help="the number of hits, this stop included, at which to do so",
-            parse=values.positive,
-        ),
-    ] = 1
+    count: int = positional(
+        "N",
+        default=1,
+        help="the number of hits, this stop included, at which to do so",
+        parse=values.positive,
+    )
 
 
 @RUNNING.command("apply", example="apply", repeats=True, needs_tool="Applying actions")
@@ -223,7 +205,7 @@ def apply(console: Console, options: ApplyOptions) -> Stop:
 class PlaceOptions(Options):
     """The options of ``until`` and ``advance``."""
 
-    text: Annotated[str, Rest("SPEC [if EXPR]", required=True, complete=completers.spec)]
+    text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
 
 
 @RUNNING.command("until", example="until op:arith.*", aliases=("u",))

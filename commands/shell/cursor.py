@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    NoOptions,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
 from actiondbg.commands.render.units import Units
 from actiondbg.commands.shell.ir import place_of, print_ir
 
@@ -27,9 +22,7 @@ _WALKS = "Walking the IR"
 class SelectFromContextOptions(Options):
     """The options of ``cursor-select-from-context``."""
 
-    index: Annotated[
-        int, Positional("ID", help="the number of the unit in 'context'", parse=values.index)
-    ]
+    index: int = positional("ID", help="the number of the unit in 'context'", parse=values.index)
 
 
 @CURSOR.command("cursor-select-from-context", example="cursor-select-from-context 0")
@@ -41,14 +34,9 @@ def select_from_context(console: Console, options: SelectFromContextOptions) -> 
 class SelectIdOptions(Options):
     """The options of ``cursor-select-id``."""
 
-    id: Annotated[
-        int,
-        Positional(
-            "@ID",
-            help="an operation id, as shown by stops and 'context'",
-            parse=values.operation_id,
-        ),
-    ]
+    id: int = positional(
+        "@ID", help="an operation id, as shown by stops and 'context'", parse=values.operation_id
+    )
 
 
 @CURSOR.command("cursor-select-id", example="cursor-select-id @12")
@@ -72,9 +60,7 @@ def parent(console: Console, _: NoOptions) -> Cursor:
 class ChildOptions(Options):
     """The options of ``cursor-child``."""
 
-    index: Annotated[
-        int, Positional("ID", help="the number of the child, from 0", parse=values.index)
-    ]
+    index: int = positional("ID", help="the number of the child, from 0", parse=values.index)
 
 
 @CURSOR.command("cursor-child", example="cursor-child 0", needs_tool=_WALKS)
@@ -86,7 +72,7 @@ def child(console: Console, options: ChildOptions) -> Cursor:
 class DistanceOptions(Options):
     """The options of ``cursor-previous`` and ``cursor-next``."""
 
-    count: Annotated[int, Positional("N", help="the number of units", parse=values.positive)] = 1
+    count: int = positional("N", default=1, help="the number of units", parse=values.positive)
 
 
 @CURSOR.command(
@@ -126,10 +112,9 @@ def module(console: Console, _: NoOptions) -> Cursor:
 class LinkOptions(Options):
     """The options of ``cursor-defs`` and ``cursor-users``."""
 
-    index: Annotated[
-        int | None,
-        Positional("N", help="the number of the operation to move to", parse=values.index),
-    ] = None
+    index: int | None = positional(
+        "N", help="the number of the operation to move to", parse=values.index
+    )
 
 
 @CURSOR.command("cursor-defs", example="cursor-defs 0", needs_tool=_WALKS)
@@ -151,14 +136,11 @@ def users(console: Console, options: LinkOptions) -> Cursor | Units:
 class GotoOptions(Options):
     """The options of ``cursor-goto``."""
 
-    text: Annotated[
-        str,
-        Rest(
-            "%NAME | @ID | @SYMBOL | [FILE:]LINE[:COL] | action",
-            required=True,
-            complete=completers.ir_places,
-        ),
-    ]
+    text: str = rest(
+        "%NAME | @ID | @SYMBOL | [FILE:]LINE[:COL] | action",
+        required=True,
+        complete=completers.ir_places,
+    )
 
 
 @CURSOR.command("cursor-goto", example="cursor-goto %arg0")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import Options, positional, rest
 from actiondbg.commands.interpreter.stop_display import run_display
 from actiondbg.commands.render.info import Display, Displayed, Displays
 from actiondbg.commands.shell.breakpoints import parse_numbers
@@ -29,7 +25,7 @@ _REFUSED = ("commands", "display", "py", "quit", "shell", "source", "undisplay")
 class DisplayOptions(Options):
     """The options of ``display``."""
 
-    text: Annotated[str, Rest("[COMMAND]", complete=completers.command_line)]
+    text: str = rest("[COMMAND]", complete=completers.command_line)
 
 
 @DISPLAYS.command("display", example="display info outcome")
@@ -53,14 +49,11 @@ def _check(found: Declared) -> None:
 class UndisplayOptions(Options):
     """The options of ``undisplay``."""
 
-    ids: Annotated[
-        tuple[str, ...],
-        Positional(
-            "IDS",
-            help="numbers, ranges (2-4) or all (the default)",
-            complete=completers.display_numbers,
-        ),
-    ] = ()
+    ids: tuple[str, ...] = positional(
+        "IDS",
+        help="numbers, ranges (2-4) or all (the default)",
+        complete=completers.display_numbers,
+    )
 
 
 @DISPLAYS.command("undisplay", example="undisplay 1")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
-    Flag,
     NoOptions,
-    Option,
     Options,
-    Positional,
-    Rest,
+    flag,
+    option,
+    positional,
+    rest,
 )
 from actiondbg.commands.render.edits import EditsShown, located_text
 from actiondbg.commands.render.info import Text
@@ -36,23 +36,17 @@ _LINE = re.compile(r"\b([Ll])ine (\d+)\b")
 class EditIROptions(Options):
     """The options of ``edit-ir``."""
 
-    what: Annotated[
-        Literal["cursor", "function", "module"] | None,
-        Positional(
-            "cursor|function|module",
-            help="the IR to edit; by default the function of the cursor, or the module",
-        ),
-    ] = None
-    file: Annotated[
-        str | None,
-        Option(
-            "--from",
-            "FILE",
-            help="take the edited IR from FILE instead of an editor",
-            complete=completers.files,
-        ),
-    ] = None
-    generic: Annotated[bool, Flag("--generic", help="edit the generic form")] = False
+    what: Literal["cursor", "function", "module"] | None = positional(
+        "cursor|function|module",
+        help="the IR to edit; by default the function of the cursor, or the module",
+    )
+    file: str | None = option(
+        "--from",
+        "FILE",
+        help="take the edited IR from FILE instead of an editor",
+        complete=completers.files,
+    )
+    generic: bool = flag(help="edit the generic form")
 
 
 @EDITS.command("edit-ir", example="edit-ir function", needs_tool=_EDITS)
@@ -112,7 +106,7 @@ def _in_editor(message: str, editable: EditableText) -> str:
 class ApplyPassOptions(Options):
     """The options of ``apply-pass``."""
 
-    pipeline: Annotated[str, Rest("'PIPELINE'", required=True, complete=completers.passes)]
+    pipeline: str = rest("'PIPELINE'", required=True, complete=completers.passes)
 
 
 @EDITS.command("apply-pass", example="apply-pass 'canonicalize,cse'", needs_tool=_EDITS)
@@ -140,9 +134,7 @@ def info_edits(console: Console, _: NoOptions) -> EditsShown:
 class EditFileOptions(Options):
     """The options of ``save edits`` and ``load edits``."""
 
-    file: Annotated[
-        str, Positional("FILE", help="the file of the edits", complete=completers.files)
-    ]
+    file: str = positional("FILE", help="the file of the edits", complete=completers.files)
 
 
 @EDITS.subcommand("save", "edits", example="save edits my.edits", needs_tool=_EDITS)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    NoOptions,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.breakpoints import Breakpoints
@@ -175,13 +170,10 @@ def info_tool(console: Console, _: NoOptions) -> Facts:
 class SetOptions(Options):
     """The options of ``set``."""
 
-    name: Annotated[
-        str,
-        Positional("SETTING", help="a setting, or a unique prefix", complete=completers.settings),
-    ]
-    value: Annotated[
-        str, Positional("VALUE", help="the new value", complete=completers.setting_values)
-    ]
+    name: str = positional(
+        "SETTING", help="a setting, or a unique prefix", complete=completers.settings
+    )
+    value: str = positional("VALUE", help="the new value", complete=completers.setting_values)
 
 
 @STATUS.command("set", example="set style monokai")
@@ -195,10 +187,9 @@ def set_(console: Console, options: SetOptions) -> None:
 class ShowOptions(Options):
     """The options of ``show``."""
 
-    name: Annotated[
-        str | None,
-        Positional("SETTING", help="a setting, or a unique prefix", complete=completers.settings),
-    ] = None
+    name: str | None = positional(
+        "SETTING", help="a setting, or a unique prefix", complete=completers.settings
+    )
 
 
 @STATUS.command("show", example="show style")
@@ -210,7 +201,7 @@ def show(console: Console, options: ShowOptions) -> SettingsShown:
 class ArgumentsOptions(Options):
     """The options of ``set args``."""
 
-    text: Annotated[str, Rest("[ARGS]", complete=completers.tool_arguments)]
+    text: str = rest("[ARGS]", complete=completers.tool_arguments)
 
 
 @STATUS.subcommand(

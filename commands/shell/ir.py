@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    Flag,
-    Option,
-    Options,
-    Positional,
-)
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.commands.render.ir.printed_ir import Counted
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
@@ -30,25 +25,20 @@ _WHATS: tuple[What, ...] = ("cursor", "action", "function", "module")
 class PrintOptions(Options):
     """The options of ``print``."""
 
-    what: Annotated[
-        str,
-        Positional(
-            "cursor|action|function|module|PLACE",
-            help="the IR to print; PLACE is %NAME, @ID, @SYMBOL or [FILE:]LINE",
-            complete=completers.ir_places,
-        ),
-    ] = "cursor"
-    generic: Annotated[bool, Flag("--generic", help="print the generic form")] = False
-    locations: Annotated[bool, Flag("--locations", help="print locations")] = False
-    skip_regions: Annotated[
-        bool, Flag("--skip-regions", help="leave out the regions of the operation")
-    ] = False
-    elide: Annotated[
-        int | None,
-        Option("--elide", "N", help="elide attributes of more than N elements", parse=values.index),
-    ] = None
-    full: Annotated[bool, Flag("--full", help="elide nothing, as is done on a terminal")] = False
-    plain: Annotated[bool, Flag("--plain", help="do not mark the cursor")] = False
+    what: str = positional(
+        "cursor|action|function|module|PLACE",
+        default="cursor",
+        help="the IR to print; PLACE is %NAME, @ID, @SYMBOL or [FILE:]LINE",
+        complete=completers.ir_places,
+    )
+    generic: bool = flag(help="print the generic form")
+    locations: bool = flag(help="print locations")
+    skip_regions: bool = flag(help="leave out the regions of the operation")
+    elide: int | None = option(
+        "N", help="elide attributes of more than N elements", parse=values.index
+    )
+    full: bool = flag(help="elide nothing, as is done on a terminal")
+    plain: bool = flag(help="do not mark the cursor")
 
 
 @PRINTING.command("print", example="print function --skip-regions", aliases=("p",), shows_ir=True)
@@ -84,9 +74,9 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
 class AroundOptions(Options):
     """The options of ``around``."""
 
-    count: Annotated[
-        int, Positional("N", help="the number of lines before and after", parse=values.positive)
-    ] = 10
+    count: int = positional(
+        "N", default=10, help="the number of lines before and after", parse=values.positive
+    )
 
 
 @PRINTING.command("around", example="around 20", aliases=("ll",), repeats=True)
@@ -98,9 +88,9 @@ def around(console: Console, options: AroundOptions) -> Block:
 class SourceLinesOptions(Options):
     """The options of ``source-lines``."""
 
-    count: Annotated[
-        int, Positional("N", help="the number of lines before and after", parse=values.positive)
-    ] = 5
+    count: int = positional(
+        "N", default=5, help="the number of lines before and after", parse=values.positive
+    )
 
 
 @PRINTING.command("source-lines", example="source-lines 10", aliases=("sl",))
@@ -126,13 +116,10 @@ def _location_of_cursor(console: Console) -> str | None:
 class CountOptions(Options):
     """The options of ``count``."""
 
-    glob: Annotated[
-        str,
-        Positional("[op:]GLOB", help="the name of operations", complete=completers.operations),
-    ]
-    function: Annotated[
-        bool, Flag("--function", help="count only in the function of the cursor")
-    ] = False
+    glob: str = positional(
+        "[op:]GLOB", help="the name of operations", complete=completers.operations
+    )
+    function: bool = flag(help="count only in the function of the cursor")
 
 
 @PRINTING.command("count", example="count op:arith.* --function", needs_tool="Counting operations")

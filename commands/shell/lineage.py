@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.lineage.tracking import PictureWritten
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.commands.shell.past import PAST
@@ -27,38 +27,29 @@ LINEAGE = Topic(PAST.category)
 class LineageOptions(Options):
     """The options of all commands about lineage."""
 
-    target: Annotated[
-        str,
-        Positional(
-            "cursor|@ID|%SSA|@SYMBOL|[FILE:]LINE",
-            help="the operation",
-            complete=completers.places,
-        ),
-    ] = "cursor"
-    exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
-        False
+    target: str = positional(
+        "cursor|@ID|%SSA|@SYMBOL|[FILE:]LINE",
+        default="cursor",
+        help="the operation",
+        complete=completers.places,
     )
-    nested: Annotated[
-        bool, Flag("--nested", help="track the operations inside a function, too")
-    ] = False
-    level: Annotated[
-        Level, Option("--level", help="the units that answer for the operations in them")
-    ] = "operation"
+    exact: bool = flag(help="leave out what only source locations show")
+    nested: bool = flag(help="track the operations inside a function, too")
+    level: Level = option(
+        default="operation", help="the units that answer for the operations in them"
+    )
 
 
 class TrackOptions(LineageOptions):
     """The options of ``track``."""
 
-    to: Annotated[
-        str,
-        Option(
-            "--to",
-            "#N|PASS|end",
-            help="track up to the end of this action, of the next run of this pass, or of the run "
-            "(the default)",
-            complete=completers.passes,
-        ),
-    ] = "end"
+    to: str = option(
+        "#N|PASS|end",
+        default="end",
+        help="track up to the end of this action, of the next run of this pass, or of the run "
+        "(the default)",
+        complete=completers.passes,
+    )
 
 
 @LINEAGE.command("track", example="track @12 --to cse")
@@ -87,14 +78,9 @@ def related(console: Console, options: LineageOptions) -> TrackAnswer:
 class PictureOptions(TrackOptions):
     """The options of ``lineage``."""
 
-    dot: Annotated[
-        Path | None,
-        Option("--dot", "FILE", help="write a graph for graphviz", parse=Path),
-    ] = None
-    svg: Annotated[Path | None, Option("--svg", "FILE", help="write a picture", parse=Path)] = None
-    html: Annotated[
-        Path | None, Option("--html", "FILE", help="write a page with the picture", parse=Path)
-    ] = None
+    dot: Path | None = option("FILE", help="write a graph for graphviz")
+    svg: Path | None = option("FILE", help="write a picture")
+    html: Path | None = option("FILE", help="write a page with the picture")
 
 
 @LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.native import start_text
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.errors import UsageError
@@ -22,13 +22,12 @@ NATIVE = Topic(STACK.category)
 class NativeOptions(Options):
     """The options of ``native``."""
 
-    debugger: Annotated[
-        Debugger | None, Positional("gdb|lldb", help="the debugger; by default the installed one")
-    ] = None
-    execute: Annotated[
-        tuple[str, ...],
-        Option("--execute", "CMD", help="run a command of the debugger, and end it after the last"),
-    ] = ()
+    debugger: Debugger | None = positional(
+        "gdb|lldb", help="the debugger; by default the installed one"
+    )
+    execute: tuple[str, ...] = option(
+        "CMD", help="run a command of the debugger, and end it after the last"
+    )
 
 
 @NATIVE.command("native", example="native --execute backtrace", needs_tool="A native debugger")

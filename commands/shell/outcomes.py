@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from actiondbg.analysis.pipeline import pipeline_of
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
-    Flag,
     NoOptions,
-    Option,
     Options,
-    Positional,
-    Rest,
+    flag,
+    option,
+    positional,
+    rest,
 )
 from actiondbg.commands.render.actions import ActionsShown, PipelineShown
 from actiondbg.commands.render.outcomes import (
@@ -62,10 +62,10 @@ def outcome(console: Console, _: NoOptions) -> OutcomeShown:
 class ChangesOptions(Options):
     """The options of ``info changes``."""
 
-    own: Annotated[bool, Flag("--own", help="leave out the changes of nested actions")] = False
-    count: Annotated[
-        int, Option("--count", "N", help="list at most N; 100 by default", parse=values.positive)
-    ] = 100
+    own: bool = flag(help="leave out the changes of nested actions")
+    count: int = option(
+        "N", default=100, help="list at most N; 100 by default", parse=values.positive
+    )
 
 
 @OUTCOMES.subcommand("info", "changes", example="info changes --own")
@@ -83,25 +83,21 @@ def changes(console: Console, options: ChangesOptions) -> ChangesShown:
 class NamesOptions(Options):
     """The options common to ``info patterns``, ``info passes`` and ``info folds``."""
 
-    sort: Annotated[
-        Sort,
-        Option(
-            "--sort",
-            "COLUMN",
-            help=f"sort by {', '.join(get_args(Sort))}; by default attempts",
-            prefix=True,
-        ),
-    ] = "attempts"
+    sort: Sort = option(
+        "COLUMN",
+        default="attempts",
+        help=f"sort by {', '.join(get_args(Sort))}; by default attempts",
+        prefix=True,
+    )
     glob: str | None = None
 
 
 class PatternsOptions(NamesOptions):
     """The options of ``info patterns``."""
 
-    glob: Annotated[
-        str | None,
-        Positional("GLOB", help="only patterns of this name", complete=completers.patterns),
-    ] = None
+    glob: str | None = positional(
+        "GLOB", help="only patterns of this name", complete=completers.patterns
+    )
 
 
 @OUTCOMES.subcommand("info", "patterns", example="info patterns --sort time Fold*")
@@ -113,9 +109,9 @@ def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
 class PassesOptions(NamesOptions):
     """The options of ``info passes``."""
 
-    glob: Annotated[
-        str | None, Positional("GLOB", help="only passes of this name", complete=completers.passes)
-    ] = None
+    glob: str | None = positional(
+        "GLOB", help="only passes of this name", complete=completers.passes
+    )
 
 
 @OUTCOMES.subcommand("info", "passes", example="info passes --sort time")
@@ -127,10 +123,9 @@ def passes(console: Console, options: PassesOptions) -> StatisticsShown:
 class FoldsOptions(NamesOptions):
     """The options of ``info folds``."""
 
-    glob: Annotated[
-        str | None,
-        Positional("GLOB", help="only operations of this name", complete=completers.operations),
-    ] = None
+    glob: str | None = positional(
+        "GLOB", help="only operations of this name", complete=completers.operations
+    )
 
 
 @OUTCOMES.subcommand("info", "folds", example="info folds arith.*")
@@ -142,20 +137,17 @@ def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
 class ActionsOptions(Options):
     """The options of ``info actions``."""
 
-    text: Annotated[str, Rest("[SPEC [if EXPR]]", complete=completers.spec)]
-    changed: Annotated[bool, Flag("--changed", help="only actions that changed the IR")] = False
-    first: Annotated[
-        int | None,
-        Option(
-            "--from",
-            "#N",
-            help="begin with this ordinal; by default the stop is in the middle",
-            parse=values.ordinal,
-        ),
-    ] = None
-    count: Annotated[
-        int, Option("--count", "N", help="list at most N; 20 by default", parse=values.positive)
-    ] = 20
+    text: str = rest("[SPEC [if EXPR]]", complete=completers.spec)
+    changed: bool = flag(help="only actions that changed the IR")
+    first: int | None = option(
+        "--from",
+        "#N",
+        help="begin with this ordinal; by default the stop is in the middle",
+        parse=values.ordinal,
+    )
+    count: int = option(
+        "N", default=20, help="list at most N; 20 by default", parse=values.positive
+    )
 
 
 @OUTCOMES.subcommand(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.analysis.attempts import attempted_places
 from actiondbg.analysis.contrast import silent_failure
@@ -11,13 +11,7 @@ from actiondbg.breakpoints.resolution import is_known, misspelt, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    Flag,
-    Option,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
 from actiondbg.commands.render.legalization.text import ExplanationShown
 from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
 from actiondbg.commands.shell.ir import place_of
@@ -38,28 +32,17 @@ _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 class DiffOptions(Options):
     """The options of ``diff``."""
 
-    ordinal: Annotated[int | None, Positional("#N", help="a past action", parse=values.ordinal)] = (
-        None
+    ordinal: int | None = positional("#N", help="a past action", parse=values.ordinal)
+    module: bool = flag(help="compare the whole module")
+    side_by_side: bool = flag(help="print before on the left, after on the right")
+    unified: bool = flag(help="print a unified diff (the default)")
+    context: int = option(
+        "N", default=3, help="the number of unchanged lines around a change", parse=values.index
     )
-    module: Annotated[bool, Flag("--module", help="compare the whole module")] = False
-    side_by_side: Annotated[
-        bool, Flag("--side-by-side", help="print before on the left, after on the right")
-    ] = False
-    unified: Annotated[bool, Flag("--unified", help="print a unified diff (the default)")] = False
-    context: Annotated[
-        int,
-        Option(
-            "--context",
-            "N",
-            help="the number of unchanged lines around a change",
-            parse=values.index,
-        ),
-    ] = 3
-    elide: Annotated[
-        int | None,
-        Option("--elide", "N", help="elide attributes of more than N elements", parse=values.index),
-    ] = None
-    full: Annotated[bool, Flag("--full", help="elide nothing, as is done on a terminal")] = False
+    elide: int | None = option(
+        "N", help="elide attributes of more than N elements", parse=values.index
+    )
+    full: bool = flag(help="elide nothing, as is done on a terminal")
 
 
 @PAST.command("diff", example="diff #17 --module", shows_ir=True)
@@ -78,41 +61,27 @@ def diff(console: Console, options: DiffOptions) -> DiffShown:
 class WhyNotOptions(Options):
     """The options of ``why-not``."""
 
-    name: Annotated[
-        str,
-        Positional("NAME", help="the name of a pattern, or a glob", complete=completers.patterns),
-    ]
-    where: Annotated[
-        str | None,
-        Positional(
-            "[FILE:]LINE|cursor|@ID|%SSA",
-            help="only attempts on operations of this location, or on this operation",
-            complete=completers.places,
-        ),
-    ] = None
-    all: Annotated[bool, Flag("--all", help="list each attempt")] = False
-    next: Annotated[
-        bool, Flag("--next", help="continue to the next attempt, and stop after it")
-    ] = False
-    against: Annotated[
-        tuple[str, ...],
-        Option(
-            "--against",
-            "FILE|DIR",
-            help="compare failures without a reason with another run too: the command of a "
-            "recording or of each recording in a folder, run again, or this command with another "
-            "input",
-            complete=completers.files,
-        ),
-    ] = ()
-    native: Annotated[
-        bool,
-        Flag(
-            "--native",
-            help="find with gdb the last condition in the pattern's code before the newest failure "
-            "without a reason returned",
-        ),
-    ] = False
+    name: str = positional(
+        "NAME", help="the name of a pattern, or a glob", complete=completers.patterns
+    )
+    where: str | None = positional(
+        "[FILE:]LINE|cursor|@ID|%SSA",
+        help="only attempts on operations of this location, or on this operation",
+        complete=completers.places,
+    )
+    all: bool = flag(help="list each attempt")
+    next: bool = flag(help="continue to the next attempt, and stop after it")
+    against: tuple[str, ...] = option(
+        "FILE|DIR",
+        help="compare failures without a reason with another run too: the command of a "
+        "recording or of each recording in a folder, run again, or this command with another "
+        "input",
+        complete=completers.files,
+    )
+    native: bool = flag(
+        help="find with gdb the last condition in the pattern's code before the newest failure "
+        "without a reason returned"
+    )
 
 
 @PAST.command("why-not", example="why-not AddIAddConstant cursor")
@@ -267,17 +236,12 @@ def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
 class ExplainOptions(Options):
     """The options of ``explain``."""
 
-    target: Annotated[
-        str | None,
-        Positional(
-            "cursor|@ID|%SSA|op:GLOB",
-            help="operations that a conversion left; by default, what made a conversion fail",
-            complete=completers.operation,
-        ),
-    ] = None
-    all: Annotated[
-        bool, Flag("--all", help="show all patterns that were tried, not only the most telling")
-    ] = False
+    target: str | None = positional(
+        "cursor|@ID|%SSA|op:GLOB",
+        help="operations that a conversion left; by default, what made a conversion fail",
+        complete=completers.operation,
+    )
+    all: bool = flag(help="show all patterns that were tried, not only the most telling")
 
 
 @PAST.command("explain", example="explain op:memref.*", shows_ir=True)
@@ -294,7 +258,7 @@ def explain(console: Console, options: ExplainOptions) -> ExplanationShown:
 class HistoryOptions(Options):
     """The options of ``history``."""
 
-    text: Annotated[str, Rest("[cursor | @ID | %SSA | LINES]", complete=completers.operation)]
+    text: str = rest("[cursor | @ID | %SSA | LINES]", complete=completers.operation)
 
 
 @PAST.command("history", example="history @12", redirects=True)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter import trusted_files as trust
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    NoOptions,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
 from actiondbg.commands.render.info import Alias, Aliases, Text
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -28,9 +23,7 @@ SCRIPTS = Topic("Scripts and the shell")
 class SourceOptions(Options):
     """The options of ``source``."""
 
-    file: Annotated[
-        str, Positional("FILE", help="a script, one command a line", complete=completers.files)
-    ]
+    file: str = positional("FILE", help="a script, one command a line", complete=completers.files)
 
 
 @SCRIPTS.command("source", example="source steps.adbg")
@@ -42,7 +35,7 @@ def source(console: Console, options: SourceOptions) -> None:
 class EchoOptions(Options):
     """The options of ``echo``."""
 
-    text: Annotated[str, Rest("TEXT")]
+    text: str = rest("TEXT")
 
 
 @SCRIPTS.command("echo", example="echo The pattern was skipped.")
@@ -54,14 +47,11 @@ def echo(_: Console, options: EchoOptions) -> Text:
 class HelpOptions(Options):
     """The options of ``help``."""
 
-    words: Annotated[
-        tuple[str, ...],
-        Positional(
-            "COMMAND",
-            help="a command, the first word of a heading, all, tasks, spec or expr",
-            complete=completers.command_names,
-        ),
-    ] = ()
+    words: tuple[str, ...] = positional(
+        "COMMAND",
+        help="a command, the first word of a heading, all, tasks, spec or expr",
+        complete=completers.command_names,
+    )
 
 
 @SCRIPTS.command("help", example="help break", aliases=("h",))
@@ -73,7 +63,7 @@ def help_(console: Console, options: HelpOptions) -> Text:
 class ShellOptions(Options):
     """The options of ``shell``."""
 
-    text: Annotated[str, Rest("COMMAND")]
+    text: str = rest("COMMAND")
 
 
 @SCRIPTS.command("shell", example="!ls")
@@ -90,7 +80,7 @@ def shell(console: Console, options: ShellOptions) -> None:
 class PyOptions(Options):
     """The options of ``py``."""
 
-    text: Annotated[str, Rest("[CODE]")]
+    text: str = rest("[CODE]")
 
 
 @SCRIPTS.command("py", example="py print(session.stop.ordinal)")
@@ -131,21 +121,21 @@ def trust_(console: Console, _: NoOptions) -> Text:
 class AliasLineOptions(Options):
     """The options of ``alias create``."""
 
-    text: Annotated[str, Rest("NAME COMMAND", required=True)]
+    text: str = rest("NAME COMMAND", required=True)
 
 
 class MacroLineOptions(Options):
     """The options of ``macro create``."""
 
-    text: Annotated[str, Rest("NAME COMMAND with {1} {2} ...", required=True)]
+    text: str = rest("NAME COMMAND with {1} {2} ...", required=True)
 
 
 class AliasNamesOptions(Options):
     """The options of ``alias delete`` and ``macro delete``."""
 
-    names: Annotated[
-        tuple[str, ...], Positional("NAME", help="the names", complete=completers.aliases)
-    ]
+    names: tuple[str, ...] = positional(
+        "NAME", required=True, help="the names", complete=completers.aliases
+    )
 
 
 SCRIPTS.group("alias", "Define a name for a command line.", example="alias create bf break fold:*")
@@ -197,7 +187,7 @@ def macro_delete(console: Console, options: AliasNamesOptions) -> None:
 class EditOptions(Options):
     """The options of ``edit``."""
 
-    text: Annotated[str, Rest("[FILE]", complete=completers.files)]
+    text: str = rest("[FILE]", complete=completers.files)
 
 
 @SCRIPTS.command("edit", example="edit in.mlir")
@@ -209,7 +199,7 @@ def edit(console: Console, options: EditOptions) -> None:
 class LayoutOptions(Options):
     """The options of ``layout``."""
 
-    name: Annotated[Literal["ir"], Positional("ir", help="IR, stack, changes and output")] = "ir"
+    name: Literal["ir"] = positional("ir", default="ir", help="IR, stack, changes and output")
 
 
 @SCRIPTS.command("layout", example="layout ir")

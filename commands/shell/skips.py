@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    NoOptions,
-    Options,
-    Positional,
-    Rest,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
 from actiondbg.commands.render.time_travel import SkipRulesShown
 from actiondbg.commands.shell.breakpoints import parse_numbers
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
@@ -29,7 +24,7 @@ _SKIPS = "Skipping actions"
 class SetSkipOptions(Options):
     """The options of ``set skip``."""
 
-    text: Annotated[str, Rest("SPEC [if EXPR]", required=True, complete=completers.spec)]
+    text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
 
 
 @SKIPS.subcommand(
@@ -58,14 +53,9 @@ def show_skip(console: Console, _: NoOptions) -> SkipRulesShown:
 class DeleteSkipOptions(Options):
     """The options of ``delete skip``."""
 
-    ids: Annotated[
-        tuple[str, ...],
-        Positional(
-            "IDS",
-            help="numbers, ranges (2-4) or all (the default)",
-            complete=completers.skip_numbers,
-        ),
-    ] = ()
+    ids: tuple[str, ...] = positional(
+        "IDS", help="numbers, ranges (2-4) or all (the default)", complete=completers.skip_numbers
+    )
 
 
 @SKIPS.subcommand("delete", "skip", example="delete skip 1", needs_tool=_SKIPS)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    NoOptions,
-    Options,
-    Positional,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, positional
 from actiondbg.commands.render.units import Backtrace, Units
 from actiondbg.errors import UsageError
 
@@ -24,9 +20,7 @@ STACK = Topic("Stack of actions")
 class BacktraceOptions(Options):
     """The options of ``backtrace``."""
 
-    count: Annotated[
-        int | None, Positional("N", help="the number of frames", parse=values.positive)
-    ] = None
+    count: int | None = positional("N", help="the number of frames", parse=values.positive)
 
 
 @STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"))
@@ -49,7 +43,7 @@ def _select(console: Console, number: int) -> Frame:
 class LevelsOptions(Options):
     """The options of ``up`` and ``down``."""
 
-    count: Annotated[int, Positional("N", help="the number of frames", parse=values.positive)] = 1
+    count: int = positional("N", default=1, help="the number of frames", parse=values.positive)
 
 
 @STACK.command("up", example="up", repeats=True)
@@ -71,10 +65,9 @@ def down(console: Console, options: LevelsOptions) -> Frame:
 class FrameOptions(Options):
     """The options of ``frame``."""
 
-    index: Annotated[
-        int | None,
-        Positional("N", help="the number of the frame in 'backtrace'", parse=values.index),
-    ] = None
+    index: int | None = positional(
+        "N", help="the number of the frame in 'backtrace'", parse=values.index
+    )
 
 
 @STACK.command("frame", example="frame 1", aliases=("f",))

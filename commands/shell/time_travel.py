@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.analysis.pipeline import find_pass
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import (
-    Flag,
-    NoOptions,
-    Options,
-    Positional,
-)
+from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.render.time_travel import CheckpointsShown
 from actiondbg.errors import UsageError
@@ -32,15 +27,12 @@ _SKIPS = "Skipping actions"
 class GotoOptions(Options):
     """The options of ``goto``."""
 
-    place: Annotated[
-        str,
-        Positional(
-            "#N|PASS[#N]",
-            help="the ordinal of an action, or the Nth run of a pass, by default the first",
-            complete=completers.passes,
-        ),
-    ]
-    after: Annotated[bool, Flag("--after", help="stop after the action")] = False
+    place: str = positional(
+        "#N|PASS[#N]",
+        help="the ordinal of an action, or the Nth run of a pass, by default the first",
+        complete=completers.passes,
+    )
+    after: bool = flag(help="stop after the action")
 
 
 @TIME_TRAVEL.command("goto", example="goto #17 --after")
@@ -68,9 +60,7 @@ def _ordinal(console: Console, place: str) -> int:
 class ReverseOptions(Options):
     """The options of ``reverse-step`` and ``reverse-next``."""
 
-    count: Annotated[
-        int, Positional("N", help="the number of repetitions", parse=values.positive)
-    ] = 1
+    count: int = positional("N", default=1, help="the number of repetitions", parse=values.positive)
 
 
 @TIME_TRAVEL.command("reverse-step", example="reverse-step 5", aliases=("rs",), repeats=True)
@@ -90,7 +80,7 @@ def reverse_next(console: Console, options: ReverseOptions) -> Stop:
 class ReverseFinishOptions(Options):
     """The options of ``reverse-finish``."""
 
-    count: Annotated[int, Positional("N", help="the number of levels", parse=values.positive)] = 1
+    count: int = positional("N", default=1, help="the number of levels", parse=values.positive)
 
 
 @TIME_TRAVEL.command(
@@ -107,7 +97,7 @@ def reverse_finish(console: Console, options: ReverseFinishOptions) -> Stop:
 class ReverseContinueOptions(Options):
     """The options of ``reverse-continue``."""
 
-    count: Annotated[int, Positional("N", help="the number of hits", parse=values.positive)] = 1
+    count: int = positional("N", default=1, help="the number of hits", parse=values.positive)
 
 
 @TIME_TRAVEL.command(
@@ -145,15 +135,12 @@ def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
 class DeleteCheckpointOptions(Options):
     """The options of ``delete checkpoint``."""
 
-    number: Annotated[
-        int,
-        Positional(
-            "N",
-            help="the number of a checkpoint",
-            parse=values.positive,
-            complete=completers.checkpoint_numbers,
-        ),
-    ]
+    number: int = positional(
+        "N",
+        help="the number of a checkpoint",
+        parse=values.positive,
+        complete=completers.checkpoint_numbers,
+    )
 
 
 @TIME_TRAVEL.subcommand(
@@ -184,9 +171,7 @@ TIME_TRAVEL.group(
 class LoadSkipsOptions(Options):
     """The options of ``load skips``."""
 
-    file: Annotated[
-        str, Positional("FILE", help="a file written by 'save skips'", complete=completers.files)
-    ]
+    file: str = positional("FILE", help="a file written by 'save skips'", complete=completers.files)
 
 
 @TIME_TRAVEL.subcommand("load", "skips", example="load skips my.skips", needs_tool=_SKIPS)
@@ -199,7 +184,7 @@ def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
 class SaveSkipsOptions(Options):
     """The options of ``save skips``."""
 
-    file: Annotated[str, Positional("FILE", help="the file to write", complete=completers.files)]
+    file: str = positional("FILE", help="the file to write", complete=completers.files)
 
 
 @TIME_TRAVEL.subcommand("save", "skips", example="save skips my.skips", needs_tool=_SKIPS)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional, Rest
+from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
 from actiondbg.commands.render.past import DiffShown
 from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
 from actiondbg.commands.shell.bisection import OracleOptions, optional_oracle
@@ -24,45 +24,32 @@ _TRY_SECONDS = 5.0
 class ComparisonOptions(OracleOptions):
     """The options of ``whatif``, at the prompt and on the command line."""
 
-    until: Annotated[
-        str | None,
-        Option(
-            "--until",
-            "PASS",
-            help="compare the IR after the next run of a pass, instead of the end",
-            complete=completers.passes,
-        ),
-    ] = None
-    jobs: Annotated[
-        int,
-        Option(
-            "--jobs",
-            "N",
-            help="the number of alternatives that run at a time (1)",
-            short="-j",
-            parse=values.positive,
-        ),
-    ] = 1
-    timeout: Annotated[
-        float | None,
-        Option(
-            "--timeout", "SECONDS", help="the time limit of an alternative", parse=values.seconds
-        ),
-    ] = None
-    diff: Annotated[
-        bool, Flag("--diff", help="show the diff of the final IR of each alternative too")
-    ] = False
-    all: Annotated[
-        bool, Flag("--all", help="show all operations whose numbers differ, not only the first")
-    ] = False
+    until: str | None = option(
+        "PASS",
+        help="compare the IR after the next run of a pass, instead of the end",
+        complete=completers.passes,
+    )
+    jobs: int = option(
+        "-j",
+        "--jobs",
+        "N",
+        default=1,
+        help="the number of alternatives that run at a time (1)",
+        parse=values.positive,
+    )
+    timeout: float | None = option(
+        "SECONDS", help="the time limit of an alternative", parse=values.seconds
+    )
+    diff: bool = flag(help="show the diff of the final IR of each alternative too")
+    all: bool = flag(help="show all operations whose numbers differ, not only the first")
 
 
 class WhatifOptions(ComparisonOptions):
     """The options of ``whatif``."""
 
-    text: Annotated[
-        str, Rest("ALTERNATIVE[; ALTERNATIVE...]", required=True, complete=completers.alternative)
-    ]
+    text: str = rest(
+        "ALTERNATIVE[; ALTERNATIVE...]", required=True, complete=completers.alternative
+    )
 
 
 @WHATIF.command(
@@ -132,13 +119,8 @@ def _counting(console: Console, what: str) -> Callable[[int, int], None]:
 class WhatifDiffOptions(Options):
     """The options of ``whatif diff``."""
 
-    number: Annotated[
-        int, Positional("N", help="the number of an alternative", parse=values.positive)
-    ]
-    side_by_side: Annotated[
-        bool,
-        Flag("--side-by-side", help="print the alternative on the right"),
-    ] = False
+    number: int = positional("N", help="the number of an alternative", parse=values.positive)
+    side_by_side: bool = flag(help="print the alternative on the right")
 
 
 @WHATIF.subcommand(
@@ -160,18 +142,14 @@ def whatif_diff(console: Console, options: WhatifDiffOptions) -> DiffShown:
 class ApplicableOptions(Options):
     """The options of ``info applicable``."""
 
-    patterns: Annotated[
-        bool, Flag("--patterns", help="list the patterns that the pass of this stop will apply")
-    ] = False
-    all: Annotated[
-        bool, Flag("--all", help="list the passes too that change nothing or cannot run, and why")
-    ] = False
-    timeout: Annotated[
-        float,
-        Option(
-            "--timeout", "SECONDS", help="the time limit of each pass (5)", parse=values.seconds
-        ),
-    ] = _TRY_SECONDS
+    patterns: bool = flag(help="list the patterns that the pass of this stop will apply")
+    all: bool = flag(help="list the passes too that change nothing or cannot run, and why")
+    timeout: float = option(
+        "SECONDS",
+        default=_TRY_SECONDS,
+        help="the time limit of each pass (5)",
+        parse=values.seconds,
+    )
 
 
 @WHATIF.subcommand(

@@ -126,7 +126,7 @@ class CountOptions(Options):
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
     output: Annotated[
         Path | None,
-        Option("--output", "FILE", help="write the result to a file", short="-o", parse=Path),
+        Option("-o", "--output", "FILE", help="write the result to a file", parse=Path),
     ] = None
     print_library: Annotated[
         bool, Flag("--print-library", help="print the path of the library for LD_PRELOAD")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import typing
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
@@ -19,10 +20,12 @@ from actiondbg.commands.interpreter.options import (
     Flag,
     Option,
     Options,
-    Positional,
     add_fields,
     fields_of,
+    flag,
+    option,
     options_from,
+    positional,
 )
 from actiondbg.commands.render import registry
 from actiondbg.commands.shell.topics import COMMANDS
@@ -34,23 +37,24 @@ EVERY_COMMAND = [one for each in COMMANDS for one in (each, *each.subcommands.va
 class Example(Options):
     """One field of each kind."""
 
-    first: Annotated[int, Positional("N", help="a number", parse=values.positive)]
-    rest: Annotated[tuple[str, ...], Positional("WORD", help="words")] = ()
-    level: Annotated[Literal["low", "high"], Option("--level", help="a level", prefix=True)] = "low"
-    kind: Annotated[Literal["one", "two"] | None, Option("--kind", help="a kind")] = None
+    first: int = positional("N", help="a number", parse=values.positive)
+    rest: tuple[str, ...] = positional("WORD", help="words")
+    level: Literal["low", "high"] = option(default="low", help="a level", prefix=True)
+    kind: Literal["one", "two"] | None = option(help="a kind")
     steps: Annotated[
         tuple[str, ...],
         Option("--step", "STEP", help="a step"),
         Flag("--big", help="a big step", value="big"),
     ] = ()
-    loud: Annotated[bool, Flag("--loud", help="louder", short="-l")] = False
+    loud: bool = flag("-l", "--loud", help="louder")
+    out_dir: Path | None = option("DIR", help="a folder")
 
 
 class Derived(Example):
     """A subclass with another field and another default."""
 
-    loud: Annotated[bool, Flag("--loud", help="louder")] = False
-    extra: Annotated[str | None, Option("--extra", "X", help="more")] = None
+    loud: bool = flag(help="louder")
+    extra: str | None = option("X", help="more")
 
 
 def _parse(*words: str) -> Example:
@@ -63,6 +67,11 @@ def test_words_become_typed_fields() -> None:
     found = _parse("3", "a", "b", "--level", "h", "--kind", "two", "-l")
     assert (found.first, found.rest, found.level, found.kind) == (3, ("a", "b"), "high", "two")
     assert found.loud is True
+
+
+def test_name_and_parser_of_an_option_follow_from_the_field() -> None:
+    assert _parse("1", "--out-dir", "a").out_dir == Path("a")
+    assert _parse("1").out_dir is None
 
 
 def test_fields_have_their_defaults() -> None:
@@ -107,7 +116,7 @@ def test_a_value_with_a_minus_is_no_option() -> None:
     class Line(Options):
         """One option."""
 
-        start: Annotated[str, Option("--start", "TIME", help="a time")] = ""
+        start: str = option("TIME", default="", help="a time")
 
     parser = LineParser(Line, "line", "[options]", "A line.", "")
     options, words, _ = parser.read_with_target(["--start", "-1us", "run.adbrec"])
@@ -122,7 +131,7 @@ def test_fields_are_parsed_to_their_types(command: Command) -> None:
         if field.is_option and not field.takes_value:
             return hints[field.name] is bool
         is_text = str in {hints[field.name], *typing.get_args(hints[field.name])}
-        return bool(is_text or field.words or getattr(field.marker, "parse", None))
+        return bool(is_text or field.words or field.parse)
 
     assert [field.name for field in command.fields if not has_its_type(field)] == []
     assert [field.name for field in command.fields if not field.help] == []

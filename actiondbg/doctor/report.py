@@ -1,7 +1,8 @@
-"""A report about tools for an author of actiondbg: facts of files, of the machine and of trials.
+"""Reports about tools: for an author of actiondbg, and as a table of tools by capabilities.
 
-A trial compiles a sample of actiondbg's own, so that there is nothing of the user's IR in a report;
-and no variable of the environment but those of actiondbg that change what an agent does.
+A report for an author has facts of files, of the machine and of trials. A trial compiles a sample of
+actiondbg's own, so that there is nothing of the user's IR in a report; and no variable of the
+environment but those of actiondbg that change what an agent does.
 """
 
 from __future__ import annotations
@@ -9,13 +10,50 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from actiondbg.doctor.examination import Examined
+from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.version import VERSION
+
+
+def markdown_table(examined: Sequence[Examined]) -> str:
+    """Return a table with a column for each tool and a row for each capability.
+
+    A missing capability has a footnote with the reason.
+    """
+    notes: dict[str, list[str]] = {}  # the capabilities that are missing, by reason
+    lines = [f"| {' | '.join(row)} |" for row in _rows(examined, notes)]
+    problems = {each.problem for each in examined}
+    for number, (reason, names) in enumerate(notes.items(), 1):
+        lacks = "" if reason in problems else f"The agent lacks {', '.join(names)}: "
+        lines += ["", f"[^{number}]: {lacks}{reason.removesuffix('.')}."]
+    return "\n".join(lines)
+
+
+def _rows(examined: Sequence[Examined], notes: dict[str, list[str]]) -> Iterator[list[str]]:
+    yield ["capability", *(f"`{each.name}`" for each in examined)]
+    yield ["---"] * (len(examined) + 1)
+    yield ["LLVM", *(each.llvm or "unknown" for each in examined)]
+    for name, capability in CAPABILITIES.items():
+        cells = (_cell(each, name, notes) for each in examined)
+        yield [f"`{name}`: {capability.verb}", *cells]
+
+
+def _cell(each: Examined, name: str, notes: dict[str, list[str]]) -> str:
+    if each.capabilities is not None and name in each.capabilities:
+        return "yes"
+    reason = each.missing.get(name, each.problem)
+    if reason is None:
+        return "unknown"
+    names = notes.setdefault(reason, [])
+    if f"`{name}`" not in names:
+        names.append(f"`{name}`")
+    return f"—[^{list(notes).index(reason) + 1}]"
+
 
 _VARIABLES = ("ACTIONDBG_WITHOUT",)
 _HOMES = re.compile(r"(?<![\w.~/-])/home/[^/\s:'\"]+")

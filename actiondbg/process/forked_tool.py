@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import time
 from collections.abc import Callable, Generator
 from typing import Literal, Protocol, TypeVar
 
@@ -11,12 +12,38 @@ from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
 from actiondbg.process.divergence import NONDETERMINISTIC, replay_differs
 from actiondbg.process.fork_process import ForkProcess
-from actiondbg.process.run_limit import RunLimit
+from actiondbg.process.process_status import processor_seconds
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
+
+
+class RunLimit:
+    """The limit of a run that begins now. Processor time does not depend on the load.
+
+    Args:
+        pid: the process.
+        seconds: of wall time; None for no limit.
+        processor: seconds of processor time, of the process and its children that have ended; None
+            for no limit.
+    """
+
+    def __init__(self, pid: int, seconds: float | None, processor: float | None) -> None:
+        self._pid = pid
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._processor = None if processor is None else processor_seconds(pid) + processor
+
+    def left(self) -> float | None:
+        """Return the seconds until the limit can be exceeded, 0 if it is; None for no limit."""
+        left: list[float] = []
+        if self._deadline is not None:
+            left.append(self._deadline - time.monotonic())
+        if self._processor is not None:
+            left.append(self._processor - processor_seconds(self._pid))
+        return max(0.0, min(left)) if left else None
+
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -98,7 +98,7 @@ def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[E
 
 def _print_all(found: list[Examined], options: DoctorOptions) -> None:
     if options.markdown:
-        from actiondbg.doctor.table import markdown_table
+        from actiondbg.doctor.report import markdown_table
 
         print(markdown_table(found))
     else:

@@ -9,18 +9,42 @@ import msgspec
 
 from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.source_lines import program_line
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import describe, operation, place_of
-from actiondbg.errors import ActiondbgError
+from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
 from actiondbg.support.counts import counted, plural
+from actiondbg.support.source_file import SourceLines, lines_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_PROGRAM = ".py"  # of which the IR shows less than the source
+
+
+def source_text(context: RenderContext, source: SourceLines) -> str:
+    """Return the lines with their numbers; --> marks that of the location."""
+    width = len(str(source.first + len(source.lines)))
+    rows: list[str] = []
+    for number, text in enumerate(source.lines, source.first):
+        mark = "-->" if number == source.line else "   "
+        row = f"{mark} {number:>{width}}  {text}".rstrip()
+        rows.append(styled(row, BOLD) if context.colored and number == source.line else row)
+    return "\n".join([f"{source.file}:", *rows])
+
+
+def program_line(location: str | None) -> list[str]:
+    """Return the line of a Python program at a stop; nothing for any other file."""
+    if location is None or not location.rsplit(":", 2)[0].endswith(_PROGRAM):
+        return []
+    try:
+        found = lines_around(location, 0)
+    except NoSuchUnit:
+        return []  # the program may be elsewhere, or have no file
+    return [f"  {found.line}: {found.lines[0].strip()}"]
 
 
 _MOST_CHANGES = 8  # shown at a stop
@@ -323,6 +347,7 @@ def reproduced_text(_: RenderContext, made: Reproduced) -> str:
 
 
 RENDERERS = (
+    renders(SourceLines, source_text, fits=True),
     renders(Stop, stop_text, Stop.as_json, fits=True),
     renders(Reproduced, reproduced_text),
 )

@@ -7,20 +7,62 @@ import shlex
 import shutil
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, get_args
 
 from actiondbg import protocol
-from actiondbg.bisection.command_runner import CommandRunner, Completed
-from actiondbg.bisection.error_output import failure_text, fatal_error
-from actiondbg.bisection.oracles.placeholder import with_variable
+from actiondbg.bisection.command_runner import CommandRunner, Completed, failure_text, fatal_error
 from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
 from actiondbg.tool.command_line import is_file
+
+_PLACEHOLDER = "{}"
+
+
+def with_variable(command: str, name: str) -> str:
+    """Replace the placeholders in a shell command by an environment variable.
+
+    Its value may have any characters: how the variable is quoted depends on the quotes around.
+    """
+    variables = {'"': f"${{{name}}}", "'": f"'\"${name}\"'"}
+    parts: list[str] = []
+    end = 0
+    for place, quote in _placeholders(command):
+        parts += [command[end:place], variables.get(quote, f'"${name}"')]
+        end = place + len(_PLACEHOLDER)
+    return "".join([*parts, command[end:]])
+
+
+def _placeholders(command: str) -> Iterator[tuple[int, str]]:
+    """Find the placeholders; yield their places, and the innermost quote or bracket around."""
+    around = [""]  # open quotes, and the ends of open brackets
+    place = 0
+    while place < len(command):
+        char, inner = command[place], around[-1]
+        is_word_start = place == 0 or command[place - 1] in " \t\n;|&("
+        if command.startswith(_PLACEHOLDER, place):
+            yield place, inner
+            place += 1
+        elif inner == "'":
+            if char == "'":
+                around.pop()
+        elif char == "\\":
+            place += 1
+        elif char == inner:
+            around.pop()
+        elif char == "#" and inner != '"' and is_word_start:
+            place = command.find("\n", place) % (len(command) + 1)
+        elif command.startswith("$(", place) or (char == "(" and inner != '"'):
+            around.append(")")
+            place += char == "$"
+        elif char in '"`' or (char == "'" and inner != '"'):
+            around.append(char)
+        place += 1
+
 
 OUTPUT = "TOOL_OUTPUT"  # the environment variable of a test that names the output file
 _UNTESTABLE = 125  # the exit status, as in git bisect

@@ -16,8 +16,8 @@ from actiondbg.bisection.oracles.oracle import (
     FileCheck,
     Oracle,
     Verify,
+    with_variable,
 )
-from actiondbg.bisection.oracles.placeholder import with_variable
 from actiondbg.bisection.reproducer.portable_command import CopiedFiles
 from actiondbg.bisection.reproducer.scripts import ENDED_WELL, KILLED, ShellJudge
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -12,7 +14,6 @@ from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
-from actiondbg.recording.capture.processes import other_recordings
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
@@ -321,3 +322,21 @@ def create_recording(output: str | os.PathLike[str]) -> Path:
 def _is_empty(path: Path) -> bool:
     found = path.stat()
     return stat.S_ISREG(found.st_mode) and not found.st_size
+
+
+def other_recordings(path: Path) -> list[Path]:
+    """Return the recordings beside that of the first process, in the order of their numbers.
+
+    The agent names them (``claimRecording`` in actiondbg/agent/interpose/SeenPrograms.cpp).
+
+    Args:
+        path: the recording of the first process.
+    """
+    name = re.compile(rf"{re.escape(path.stem)}\.p([1-9][0-9]*){re.escape(path.suffix)}")
+    found: list[tuple[int, Path]] = []
+    with contextlib.suppress(OSError):
+        for each in path.parent.iterdir():
+            match = name.fullmatch(each.name)
+            if match is not None and is_recording(each):
+                found.append((int(match[1]), each))
+    return [each for _, each in sorted(found)]

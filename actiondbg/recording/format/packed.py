@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.format.threads import do_all
+
+T = TypeVar("T")
+
+_THREADS = 2  # more need more memory and save little: columns share intermediate results
+
+
+def do_all(work: Callable[[T], object], items: Sequence[T]) -> None:
+    """Call a function for each item; re-raises the first exception."""
+    if len(items) < 2:
+        for item in items:
+            work(item)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(_THREADS) as threads:
+        list(threads.map(work, items))
+
 
 _BITS = 7  # of a number per byte; the eighth bit marks that more follow
 _PART = 0x7F  # mask of a number's bits in a byte

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from actiondbg.recording.report import changes, groups, overview, summary
-from actiondbg.recording.report.density import density
 from actiondbg.recording.report.detail import held_actions
 from actiondbg.recording.report.diffs import PaintedDiffs
-from actiondbg.recording.report.queries import Columns, Shared, Table
+from actiondbg.recording.report.queries import Columns, Shared, Table, ask
 from actiondbg.recording.report.suspects import suspects
 
 if TYPE_CHECKING:
@@ -19,6 +18,57 @@ if TYPE_CHECKING:
 
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.report.limits import Limits
+
+_MOST = 1_500  # buckets per thread: more than the columns of a screen
+
+
+class Density(TypedDict):
+    """The actions of a run over time.
+
+    Attributes:
+        end: the end of the run, in ns.
+        width: the width of a bucket, in ns.
+        threads: for each thread its number and its counts per bucket.
+    """
+
+    end: int
+    width: int
+    threads: list[dict[str, object]]
+
+
+def density(database: DuckDBPyConnection, buckets: int) -> Density:
+    """Count the actions, and those that changed the IR, by thread and bucket of their begin.
+
+    Args:
+        database: the database of the recording.
+        buckets: the number of buckets of all threads together.
+    """
+    [(end, threads)] = ask(
+        database,
+        """
+        SELECT coalesce(max(start_ns + coalesce(duration_ns, 0)), 0), count(DISTINCT thread)
+        FROM actions
+        """,
+    )
+    count = max(min(_MOST, buckets // max(threads, 1)), 1)
+    width = end // count + 1
+    rows = ask(
+        database,
+        """
+        SELECT thread, start_ns // $width AS bucket, count(*), count_if(changed)
+        FROM actions GROUP BY ALL ORDER BY ALL
+        """,
+        width=width,
+    )
+    counted: dict[int, dict[str, list[int]]] = {}
+    for thread, bucket, calls, changed in rows:
+        both = counted.setdefault(thread, {"calls": [0] * count, "changed": [0] * count})
+        both["calls"][bucket], both["changed"][bucket] = calls, changed
+    columns: list[dict[str, object]] = [
+        {"thread": thread, **both} for thread, both in counted.items()
+    ]
+    return {"end": end, "width": width, "threads": columns}
+
 
 _LONGEST = 500  # characters of a name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +16,6 @@ from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, Kind, Space
 from actiondbg.recording.tables.changes import ActionItems
-from actiondbg.recording.tables.input_values import InputValues
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
 
@@ -194,3 +194,57 @@ class SnapshotTable(ActionItems):
         hashes = self._hashes.ravel()[self._places[rows]].tolist()
         known = {hash: self._text(hash) for hash in set(hashes)}
         return pa.array([known[hash] for hash in hashes], type=pa.large_string())
+
+
+_PARTS = ("=", "+")  # lines that divide a list
+
+
+class InputValues:
+    """The names of the input, which a recording holds once.
+
+    Args:
+        lists: all of them, as ``ir.value_names.read_names`` reads them.
+    """
+
+    def __init__(self, lists: Iterable[str]) -> None:
+        self._numbers = (-1, -1)
+        # The lines of each scope, by the line of the scope: several lists may have one.
+        self._of_scope: dict[str, dict[str, None]] = {}
+        self._by_key: dict[str, tuple[str, str]] = {}  # the line of the scope, and the name
+        for text in lists:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        scope = ""
+        for line in text.splitlines():
+            first, _, second = line.partition(" ")
+            if line.startswith("!"):
+                result, argument = self._numbers
+                self._numbers = max(result, int(first[1:])), max(argument, int(second))
+            elif line.startswith("@"):
+                scope = line
+            else:
+                self._of_scope.setdefault(scope, {})[line] = None
+                self._by_key[first[1:]] = scope, second
+
+    def complete(self, values: str) -> str:
+        """Return the list of the values in a text with what the input names among them."""
+        if not values or not self._of_scope:
+            return values
+        numbers = "!{} {}".format(*self._numbers)
+        lines, scope, listed = [numbers], "", set[str]()
+        for line in values.splitlines():
+            if line in _PARTS:
+                lines += (line, numbers)
+                listed.clear()
+            elif line.startswith("@"):
+                scope = line
+                lines += (line, *(self._of_scope.get(line, ()) if line not in listed else ()))
+                listed.add(line)
+            else:
+                _, _, key = line.partition(" ")
+                of_input = self._by_key.get(key)
+                if of_input and of_input[0] != scope:
+                    lines.append(f">{key} {of_input[1]}")
+                lines.append(line)
+        return "\n".join((*lines, ""))

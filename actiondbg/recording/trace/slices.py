@@ -10,8 +10,7 @@ import numpy as np
 
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import Argument
-from actiondbg.recording.trace.labels import Earlier, SliceLabels
-from actiondbg.recording.trace.locations import SliceLocations, find_locations
+from actiondbg.recording.trace.labels import Earlier, SliceLabels, SliceLocations, find_locations
 from actiondbg.recording.trace.nesting import Times, give_times, nesting_of
 from actiondbg.recording.trace.options import Selection
 from actiondbg.recording.trace.rows import TraceRows

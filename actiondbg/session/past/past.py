@@ -37,14 +37,13 @@ from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
 from actiondbg.session.past.failure_return import FailureReturn, find_return
-from actiondbg.session.past.lineage_replay import record_replay
 from actiondbg.session.past.pass_reproducer import (
     Reproducer,
     keep_in,
     pass_around,
     write_reproducer,
 )
-from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
+from actiondbg.session.past.replay import Place, Replay, logging, read_log, record_replay, replay_to
 from actiondbg.session.scout import Scout
 from actiondbg.tool import find_tool
 from actiondbg.tool.program import Program

@@ -18,7 +18,7 @@ pytest.importorskip("duckdb")
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
-from actiondbg.recording.report.drivers import CHANGING
+from actiondbg.recording.report.suspects import CHANGING
 from tests.fakes import stock_tool as stock
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.report import Page, page_of

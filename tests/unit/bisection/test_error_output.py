@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.error_output import failure_text, fatal_error
+from actiondbg.bisection.command_runner import failure_text, fatal_error
 
 ASSERTION = (
     "mlir-opt: /llvm/mlir/lib/MemRefToLLVM.cpp:1105: virtual llvm::LogicalResult {anonymous}::"

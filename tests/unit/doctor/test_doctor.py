@@ -12,9 +12,9 @@ import pytest
 from actiondbg.cli import main
 from actiondbg.commands.render.examination import examined_text
 from actiondbg.doctor.examination import Examined, examine
+from actiondbg.doctor.report import markdown_table
 from actiondbg.doctor.sample import sample_of_tool
 from actiondbg.doctor.subject import Subject, installed_subjects, subjects_of
-from actiondbg.doctor.table import markdown_table
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES
 from tests.unit.toolchain.test_identification import MAIN, MLIR

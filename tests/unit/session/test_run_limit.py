@@ -8,8 +8,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from actiondbg.process.forked_tool import RunLimit
 from actiondbg.process.process_status import processor_seconds
-from actiondbg.process.run_limit import RunLimit
 
 LOOP = "while True: pass"
 CHILDREN = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actiondbg.commands.cli.log_output import colored
+from actiondbg.commands.cli.log import colored
 from actiondbg.recording import open_recording
 from actiondbg.recording.log.fields import Fields
 from actiondbg.recording.log.log import write_json, write_log

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actiondbg.recording.trace.byte_columns import content_of
-from actiondbg.recording.trace.formats.protobuf import (
+from actiondbg.recording.trace.formats.perfetto import (
     bytes_field,
     bytes_fields,
     fixed64_fields,

@@ -1,7 +1,7 @@
 """Reports about tools: for an author of actiondbg, and as a table of tools by capabilities.
 
-A report for an author has facts of files, of the machine and of trials. A trial compiles a sample of
-actiondbg's own, so that there is nothing of the user's IR in a report; and no variable of the
+A report for an author has facts of files, of the machine and of trials. A trial compiles a sample
+of actiondbg's own, so that there is nothing of the user's IR in a report; and no variable of the
 environment but those of actiondbg that change what an agent does.
 """
 
@@ -18,6 +18,9 @@ import msgspec
 from actiondbg.doctor.examination import Examined
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.version import VERSION
+
+_VARIABLES = ("ACTIONDBG_WITHOUT",)
+_HOMES = re.compile(r"(?<![\w.~/-])/home/[^/\s:'\"]+")
 
 
 def markdown_table(examined: Sequence[Examined]) -> str:
@@ -53,10 +56,6 @@ def _cell(each: Examined, name: str, notes: dict[str, list[str]]) -> str:
     if f"`{name}`" not in names:
         names.append(f"`{name}`")
     return f"—[^{list(notes).index(reason) + 1}]"
-
-
-_VARIABLES = ("ACTIONDBG_WITHOUT",)
-_HOMES = re.compile(r"(?<![\w.~/-])/home/[^/\s:'\"]+")
 
 
 class Report(msgspec.Struct):

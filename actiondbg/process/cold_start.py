@@ -24,6 +24,8 @@ from actiondbg.tool import find_tool
 from actiondbg.tool.agent_environment import without_agents
 from actiondbg.tool.program import Program
 
+_HELLO_SECONDS = 600.0  # from the start of the program to its first MLIR context
+
 
 class StartedTool(NamedTuple):
     """A tool that a program has started.
@@ -70,9 +72,6 @@ def started_tool(program: Program, pid: int) -> StartedTool | None:
 
 def _texts(file: Path) -> list[str]:
     return [os.fsdecode(text) for text in file.read_bytes().split(b"\0")[:-1]]
-
-
-_HELLO_SECONDS = 600.0  # from the start of the program to its first MLIR context
 
 
 class ColdStart:

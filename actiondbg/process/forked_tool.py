@@ -19,6 +19,10 @@ from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
 
+R = TypeVar("R", bound=protocol.Message)
+
+_END_SECONDS = 5.0  # from the end of the connection to the end of the process
+
 
 class RunLimit:
     """The limit of a run that begins now. Processor time does not depend on the load.
@@ -43,11 +47,6 @@ class RunLimit:
         if self._processor is not None:
             left.append(self._processor - processor_seconds(self._pid))
         return max(0.0, min(left)) if left else None
-
-
-R = TypeVar("R", bound=protocol.Message)
-
-_END_SECONDS = 5.0  # from the end of the connection to the end of the process
 
 
 class Owner(Protocol):

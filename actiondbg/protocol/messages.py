@@ -5,7 +5,7 @@ One struct a message; encoding, decoding and validation are msgspec's.
 
 from __future__ import annotations
 
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -182,7 +182,11 @@ class Request(Message, Generic[R]):
     """A request: ``method`` is its name on the wire, ``result`` the type R of the result."""
 
     method: ClassVar[str]
-    result: ClassVar[type[Message]] = Empty
+    result: ClassVar[type[Message]]
+
+    def __init_subclass__(cls) -> None:
+        base: Any = vars(cls)["__orig_bases__"][0]
+        (cls.result,) = get_args(base)
 
 
 class SetBreakpoints(Request[Empty]):
@@ -192,7 +196,6 @@ class SetBreakpoints(Request[Empty]):
 
 class GetHits(Request[HitsResult]):
     method: ClassVar[str] = "breakpoints/hits"
-    result: ClassVar[type[Message]] = HitsResult
 
 
 class Resume(Request[Empty]):
@@ -215,28 +218,23 @@ class Interrupt(Request[Empty]):
 
 class Backtrace(Request[Frames]):
     method: ClassVar[str] = "backtrace"
-    result: ClassVar[type[Message]] = Frames
 
 
 class SelectFrame(Request[Frame]):
     method: ClassVar[str] = "frame/select"
-    result: ClassVar[type[Message]] = Frame
     index: int
 
 
 class GetAction(Request[Action]):
     method: ClassVar[str] = "action"
-    result: ClassVar[type[Message]] = Action
 
 
 class GetContext(Request[Units]):
     method: ClassVar[str] = "context"
-    result: ClassVar[type[Message]] = Units
 
 
 class GetCursor(Request[Cursor]):
     method: ClassVar[str] = "cursor/get"
-    result: ClassVar[type[Message]] = Cursor
 
 
 Move = Literal[
@@ -262,7 +260,6 @@ class MoveCursor(Request[Cursor], omit_defaults=True):
     """Move the cursor; docs/protocol.md lists the fields that each ``to`` needs."""
 
     method: ClassVar[str] = "cursor/move"
-    result: ClassVar[type[Message]] = Cursor
     to: Move
     index: int | None = None
     count: int | None = None
@@ -274,7 +271,6 @@ class MoveCursor(Request[Cursor], omit_defaults=True):
 
 class GetLinks(Request[Units]):
     method: ClassVar[str] = "cursor/links"
-    result: ClassVar[type[Message]] = Units
     direction: Literal["defs", "users"]
 
 
@@ -287,7 +283,6 @@ class Print(Request[Printed]):
     """
 
     method: ClassVar[str] = "print"
-    result: ClassVar[type[Message]] = Printed
     what: Literal["cursor", "action", "function", "module", "operation"]
     path: str
     generic: bool = False
@@ -308,7 +303,6 @@ class GetExcerpt(Request[Excerpt], omit_defaults=True):
     """
 
     method: ClassVar[str] = "excerpt"
-    result: ClassVar[type[Message]] = Excerpt
     id: int | None = None
     part: int = 0
     before: int = 5
@@ -324,7 +318,6 @@ class WriteValueNames(Request[NamesWritten], omit_defaults=True):
     """
 
     method: ClassVar[str] = "values"
-    result: ClassVar[type[Message]] = NamesWritten
     id: int
     path: str
     most: int = 100_000
@@ -334,47 +327,40 @@ class FindNamed(Request[NamedValues]):
     """Find the values that the input names so, such as %508."""
 
     method: ClassVar[str] = "values/named"
-    result: ClassVar[type[Message]] = NamedValues
     name: str
 
 
 class GetNames(Request[Names]):
     method: ClassVar[str] = "names"
-    result: ClassVar[type[Message]] = Names
     kind: Literal["tag", "pattern", "pass", "op", "func"]
 
 
 class GetStatus(Request[Status]):
     method: ClassVar[str] = "status"
-    result: ClassVar[type[Message]] = Status
 
 
 class GetContexts(Request[MLIRContexts]):
     """The MLIR contexts of the process."""
 
     method: ClassVar[str] = "contexts"
-    result: ClassVar[type[Message]] = MLIRContexts
 
 
 class GetThreads(Request[Threads]):
     """The threads that ran actions."""
 
     method: ClassVar[str] = "threads"
-    result: ClassVar[type[Message]] = Threads
 
 
 class GetChanges(Request[Changes]):
     """The first ``count`` changes of the selected frame's action, optionally of nested ones too."""
 
     method: ClassVar[str] = "changes"
-    result: ClassVar[type[Message]] = Changes
     nested: bool
     count: int
 
 
 class GetStatistics(Request[Statistics]):
     method: ClassVar[str] = "statistics"
-    result: ClassVar[type[Message]] = Statistics
 
 
 class Fork(Request[Forked]):
@@ -386,7 +372,6 @@ class Fork(Request[Forked]):
     """
 
     method: ClassVar[str] = "fork"
-    result: ClassVar[type[Message]] = Forked
     role: Role
     socket: str = ""
     muted: Shown | None = None
@@ -411,7 +396,6 @@ class Settle(Request[Settled]):
     """Replace the tool now: truncate its files to the output of this timeline."""
 
     method: ClassVar[str] = "settle"
-    result: ClassVar[type[Message]] = Settled
 
 
 class Follow(Request[Empty]):
@@ -452,7 +436,6 @@ class PrepareNative(Request[NativeFunctions]):
     """Let a native debugger attach to this replica, and send its output to a file or a terminal."""
 
     method: ClassVar[str] = "native/prepare"
-    result: ClassVar[type[Message]] = NativeFunctions
     output: str
 
 
@@ -460,7 +443,6 @@ class GetSkips(Request[Skips]):
     """The actions that controls have skipped so far."""
 
     method: ClassVar[str] = "skips/get"
-    result: ClassVar[type[Message]] = Skips
 
 
 class Skipping(Message):
@@ -476,7 +458,6 @@ class SetSkips(Request[Skipping]):
     """
 
     method: ClassVar[str] = "skips/set"
-    result: ClassVar[type[Message]] = Skipping
     ordinals: list[int]
     rules: list[SkipRule] = msgspec.field(default_factory=list[SkipRule])
     applied: list[int] = msgspec.field(default_factory=list[int])
@@ -551,7 +532,6 @@ class GetCensus(Request[Census]):
     """The census of the IR at the stop."""
 
     method: ClassVar[str] = "census"
-    result: ClassVar[type[Message]] = Census
 
 
 class LayoutCheck(Message):
@@ -587,14 +567,12 @@ class GetFacts(Request[Facts]):
     """What the agent knows of the tool's MLIR, for a report about a build."""
 
     method: ClassVar[str] = "facts"
-    result: ClassVar[type[Message]] = Facts
 
 
 class GetPasses(Request[Names]):
     """The passes that the tool has registered."""
 
     method: ClassVar[str] = "passes"
-    result: ClassVar[type[Message]] = Names
 
 
 class Tried(Message):
@@ -614,7 +592,6 @@ class TryPass(Request[Tried]):
     """Run a pass on the IR of this fork, with the nesting that it needs."""
 
     method: ClassVar[str] = "pass/try"
-    result: ClassVar[type[Message]] = Tried
     name: str
 
 
@@ -679,7 +656,6 @@ class CountOperations(Request[Count]):
     """Count the operations of a name, in the module or in the cursor's function."""
 
     method: ClassVar[str] = "count"
-    result: ClassVar[type[Message]] = Count
     glob: str
     function: bool
 
@@ -702,4 +678,3 @@ class GetPipeline(Request[Pipeline]):
     """The pass of the selected frame, or the pass around it."""
 
     method: ClassVar[str] = "pipeline"
-    result: ClassVar[type[Message]] = Pipeline

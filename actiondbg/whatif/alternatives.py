@@ -72,9 +72,8 @@ class Switch(msgspec.Struct, frozen=True, tag="switch"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
         where = "" if self.inside is None else f" in {_word(self.inside)}"
-        return f"{self.kind}:{_quoted(self.name)} {'on' if self.on else 'off'}{where}"
+        return f"{self.kind}:{shlex.quote(self.name)} {'on' if self.on else 'off'}{where}"
 
 
 class DroppedPass(msgspec.Struct, frozen=True, tag="drop"):
@@ -84,7 +83,6 @@ class DroppedPass(msgspec.Struct, frozen=True, tag="drop"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
         return f"drop {_word(self.reference)}"
 
 
@@ -96,8 +94,7 @@ class ReplacedPass(msgspec.Struct, frozen=True, tag="replace"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
-        return f"replace {_word(self.reference)} with {_quoted(self.pipeline)}"
+        return f"replace {_word(self.reference)} with {shlex.quote(self.pipeline)}"
 
 
 class ChangedOptions(msgspec.Struct, frozen=True, tag="options"):
@@ -108,7 +105,6 @@ class ChangedOptions(msgspec.Struct, frozen=True, tag="options"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
         return f"{_word(self.reference)}{{{self.options}}}"
 
 
@@ -121,8 +117,7 @@ class InsertedPipeline(msgspec.Struct, frozen=True, tag="insert"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
-        return f"insert {_quoted(self.pipeline)} {self.side} {_word(self.reference)}"
+        return f"insert {shlex.quote(self.pipeline)} {self.side} {_word(self.reference)}"
 
 
 class MovedPass(msgspec.Struct, frozen=True, tag="move"):
@@ -134,7 +129,6 @@ class MovedPass(msgspec.Struct, frozen=True, tag="move"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
         return f"move {_word(self.reference)} {self.side} {_word(self.other)}"
 
 
@@ -146,7 +140,6 @@ class SwappedPasses(msgspec.Struct, frozen=True, tag="swap"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
         return f"swap {_word(self.first)} {_word(self.second)}"
 
 
@@ -157,8 +150,7 @@ class AppendedPipeline(msgspec.Struct, frozen=True, tag="append"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
-        return f"append {_quoted(self.pipeline)}"
+        return f"append {shlex.quote(self.pipeline)}"
 
 
 class ChangedBenefit(msgspec.Struct, frozen=True, tag="benefit"):
@@ -169,11 +161,11 @@ class ChangedBenefit(msgspec.Struct, frozen=True, tag="benefit"):
 
     @property
     def text(self) -> str:
-        """The change as commands take it."""
-        return f"benefit {_quoted(self.pattern)} {self.benefit}"
+        return f"benefit {shlex.quote(self.pattern)} {self.benefit}"
 
 
 PlacedChange = ReplacedPass | ChangedOptions | InsertedPipeline | MovedPass | SwappedPasses
+# The ``text`` of each is as commands take it.
 Change = Switch | DroppedPass | PlacedChange | AppendedPipeline | ChangedBenefit
 
 
@@ -238,13 +230,9 @@ def _unquoted(word: str) -> str:
     return "".join(shlex.split(word[:brace])) + word[brace:]
 
 
-def _quoted(text: str) -> str:
-    return shlex.quote(text)
-
-
 def _word(reference: PassReference) -> str:
     number = "" if reference.number is None else f"#{reference.number}"
-    return f"{_quoted(reference.name)}{number}"
+    return f"{shlex.quote(reference.name)}{number}"
 
 
 def _parts(words: Sequence[str], separator: str) -> Iterator[list[str]]:

@@ -54,6 +54,21 @@ _COLORS = {
     "skipped": "\x1b[33m",
     "unfinished": "\x1b[35m",
 }
+_SECONDS = 0.02  # between two updates of the log
+_EPILOG = """\
+examples:
+  actiondbg log -- mlir-opt in.mlir --canonicalize
+  actiondbg log -o run.log -- mlir-opt in.mlir --canonicalize -o out.mlir
+  actiondbg log --changed --loc in.mlir:184 -- mlir-opt in.mlir --canonicalize
+  actiondbg log --filter 'pattern:*Select* if depth > 2' --filter pass:cse run.adbrec
+  actiondbg log --upstream-format -o run.log -- flang-22 -c in.f90
+
+Without -o the log goes to stdout when the tool has ended, paged on a terminal; the standard output
+of the tool is then discarded, unless redirected with --tool-stdout.
+
+exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error, 2 bad usage,
+3 the tool could not be started. docs/log.md explains the lines.
+"""
 
 
 class Destination(NamedTuple):
@@ -123,23 +138,6 @@ class Destination(NamedTuple):
 def colored(role: str, text: str) -> str:
     """Return a text in the colour of its role."""
     return f"{_COLORS[role]}{text}{_OFF}"
-
-
-_SECONDS = 0.02  # between two updates of the log
-_EPILOG = """\
-examples:
-  actiondbg log -- mlir-opt in.mlir --canonicalize
-  actiondbg log -o run.log -- mlir-opt in.mlir --canonicalize -o out.mlir
-  actiondbg log --changed --loc in.mlir:184 -- mlir-opt in.mlir --canonicalize
-  actiondbg log --filter 'pattern:*Select* if depth > 2' --filter pass:cse run.adbrec
-  actiondbg log --upstream-format -o run.log -- flang-22 -c in.f90
-
-Without -o the log goes to stdout when the tool has ended, paged on a terminal; the standard output
-of the tool is then discarded, unless redirected with --tool-stdout.
-
-exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error, 2 bad usage,
-3 the tool could not be started. docs/log.md explains the lines.
-"""
 
 
 class LogOptions(Options):

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _PROGRAM = ".py"  # of which the IR shows less than the source
+_MOST_CHANGES = 8  # shown at a stop
+_FEW_CHANGES = 3  # shown beside the lines around the cursor
+_RESULT_COLORS = {"succeeded": GREEN, "unchanged": YELLOW, "skipped": YELLOW, "failed": RED}
+_CHANGE_COLORS = {"inserted": GREEN, "erased": RED, "replaced": RED, "modified": YELLOW}
+_NEXT_SUCCESS = "  next-success (ns): continue to the next attempt that succeeds"
+_MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
+_CURSOR_BY = {
+    "replaced": ", which replaced {was}",
+    "inserted": ", inserted in place of {was}",
+    "around": "; {was} no longer exists",
+    "failing": ", which the error is about",
+}
 
 
 def source_text(context: RenderContext, source: SourceLines) -> str:
@@ -45,20 +57,6 @@ def program_line(location: str | None) -> list[str]:
     except NoSuchUnit:
         return []  # the program may be elsewhere, or have no file
     return [f"  {found.line}: {found.lines[0].strip()}"]
-
-
-_MOST_CHANGES = 8  # shown at a stop
-_FEW_CHANGES = 3  # shown beside the lines around the cursor
-_RESULT_COLORS = {"succeeded": GREEN, "unchanged": YELLOW, "skipped": YELLOW, "failed": RED}
-_CHANGE_COLORS = {"inserted": GREEN, "erased": RED, "replaced": RED, "modified": YELLOW}
-_NEXT_SUCCESS = "  next-success (ns): continue to the next attempt that succeeds"
-_MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
-_CURSOR_BY = {
-    "replaced": ", which replaced {was}",
-    "inserted": ", inserted in place of {was}",
-    "around": "; {was} no longer exists",
-    "failing": ", which the error is about",
-}
 
 
 class Reproduced(msgspec.Struct):

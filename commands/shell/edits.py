@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from actiondbg.session.edits.edits import EditableText, Edition, Edits, What
 
 _USUAL = ("sensible-editor", "nano", "vim", "vi")
+EDITS = Topic("What if")
+_EDITS = "Editing IR"
+_HEADING = 2  # comment lines above the text in the editor
+_LINE = re.compile(r"\b([Ll])ine (\d+)\b")
 
 
 def edit_text(console: Console, text: str, suffix: str = ".mlir") -> str:
@@ -79,12 +83,6 @@ def _editor(console: Console) -> list[str]:
             "There is no editor: set VISUAL or EDITOR, or give the edited IR with --from FILE."
         )
     return [found]
-
-
-EDITS = Topic("What if")
-_EDITS = "Editing IR"
-_HEADING = 2  # comment lines above the text in the editor
-_LINE = re.compile(r"\b([Ll])ine (\d+)\b")
 
 
 class EditIROptions(Options):

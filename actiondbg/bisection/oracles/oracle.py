@@ -21,6 +21,11 @@ from actiondbg.support.globs import check_glob
 from actiondbg.tool.command_line import is_file
 
 _PLACEHOLDER = "{}"
+OUTPUT = "TOOL_OUTPUT"  # the environment variable of a test that names the output file
+_UNTESTABLE = 125  # the exit status, as in git bisect
+_SHOWN = 300  # characters of a reason
+
+Predicate = Callable[[Path], bool | Verdict]
 
 
 def with_variable(command: str, name: str) -> str:
@@ -62,13 +67,6 @@ def _placeholders(command: str) -> Iterator[tuple[int, str]]:
         elif char in '"`' or (char == "'" and inner != '"'):
             around.append(char)
         place += 1
-
-
-OUTPUT = "TOOL_OUTPUT"  # the environment variable of a test that names the output file
-_UNTESTABLE = 125  # the exit status, as in git bisect
-_SHOWN = 300  # characters of a reason
-
-Predicate = Callable[[Path], bool | Verdict]
 
 
 class Evidence(NamedTuple):

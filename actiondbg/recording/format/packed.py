@@ -14,6 +14,11 @@ from actiondbg.recording.format.arrow import Ints
 T = TypeVar("T")
 
 _THREADS = 2  # more need more memory and save little: columns share intermediate results
+_BITS = 7  # of a number per byte; the eighth bit marks that more follow
+_PART = 0x7F  # mask of a number's bits in a byte
+_BLOCK = 1 << 17  # bytes per block: the intermediate arrays fit into the cache
+
+Bytes = npt.NDArray[np.uint8]
 
 
 def do_all(work: Callable[[T], object], items: Sequence[T]) -> None:
@@ -26,13 +31,6 @@ def do_all(work: Callable[[T], object], items: Sequence[T]) -> None:
 
     with ThreadPoolExecutor(_THREADS) as threads:
         list(threads.map(work, items))
-
-
-_BITS = 7  # of a number per byte; the eighth bit marks that more follow
-_PART = 0x7F  # mask of a number's bits in a byte
-_BLOCK = 1 << 17  # bytes per block: the intermediate arrays fit into the cache
-
-Bytes = npt.NDArray[np.uint8]
 
 
 class _Block(NamedTuple):

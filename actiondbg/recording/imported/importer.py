@@ -30,6 +30,9 @@ from actiondbg.support.counts import counted
 
 _ERROR = re.compile(r"(?:^|: )error: (.*)")
 _MOST_ERRORS = 20  # that are kept for the next dump
+STDIN = "-"
+_GZIP = b"\x1f\x8b"
+_FLAGS = "--mlir-print-ir-after-all"
 
 
 class LogReader:
@@ -97,11 +100,6 @@ class LogReader:
         error = _ERROR.search(line)
         if error is not None and len(self._errors) < _MOST_ERRORS:
             self._errors.append(error[1])
-
-
-STDIN = "-"
-_GZIP = b"\x1f\x8b"
-_FLAGS = "--mlir-print-ir-after-all"
 
 
 class Import(NamedTuple):

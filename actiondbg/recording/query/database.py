@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _datasets: Any = import_module("pyarrow.dataset")
 Expression: TypeAlias = Any  # pyarrow.dataset.Expression, or None
 Scanner: TypeAlias = Any  # pyarrow.dataset.Scanner
+TABLES = ("actions", "changes", "operations", "reasons", "links", "ir")
+
+_BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
 
 class LargeTable(_datasets.Dataset):
@@ -64,11 +67,6 @@ class LargeTable(_datasets.Dataset):
         return _datasets.Scanner.from_batches(
             parts, schema=schema, columns=wanted, filter=filter, **how
         )
-
-
-TABLES = ("actions", "changes", "operations", "reasons", "links", "ir")
-
-_BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
 
 class _OnDemandTable(pa.Table):

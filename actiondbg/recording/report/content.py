@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.report.limits import Limits
 
 _MOST = 1_500  # buckets per thread: more than the columns of a screen
+_LONGEST = 500  # characters of a name
 
 
 class Density(TypedDict):
@@ -68,9 +69,6 @@ def density(database: DuckDBPyConnection, buckets: int) -> Density:
         {"thread": thread, **both} for thread, both in counted.items()
     ]
     return {"end": end, "width": width, "threads": columns}
-
-
-_LONGEST = 500  # characters of a name
 
 
 class Content(NamedTuple):

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _STEP = 10  # units between the beginnings of two actions
+_SCRIPTS = ("base", "table", "action", "timeline", "tables", "search", "main")
+_SMALLER = 0.7  # factor for the limits of a page that is too large
+_TRIES = 12
+_LONGEST = 4_000  # characters of the command line
 
 
 def actions_in_steps(recording: Recording) -> Table:
@@ -63,12 +67,6 @@ def _last_inside(ordinals: Ints, parents: Ints) -> Ints:
         if parent:
             last[rows[parent]] = max(last[rows[parent]], last[row])
     return np.array(last, np.int64)
-
-
-_SCRIPTS = ("base", "table", "action", "timeline", "tables", "search", "main")
-_SMALLER = 0.7  # factor for the limits of a page that is too large
-_TRIES = 12
-_LONGEST = 4_000  # characters of the command line
 
 
 class ReportPage(NamedTuple):

@@ -21,6 +21,10 @@ _NAMES = 5  # shown of the last iteration
 SETTLED, CHANGING, UNFINISHED = range(3)
 
 
+_ITERATION = "GreedyPatternRewriteIteration"
+_TIMES = 3  # least repetitions of a pattern on an operation, or of a pair
+
+
 def drivers(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
     """Return drivers with many iterations, or whose last iteration changed something.
 
@@ -102,10 +106,6 @@ def _details(shared: Shared, newest: list[tuple[int, Applied]], last: int) -> di
         "round": [shared.names.index((one.tag, one.name)) for one in cycle.round] if cycle else [],
         "times": cycle.times if cycle else 0,
     }
-
-
-_ITERATION = "GreedyPatternRewriteIteration"
-_TIMES = 3  # least repetitions of a pattern on an operation, or of a pair
 
 
 def suspects(database: DuckDBPyConnection, shared: Shared, most: int) -> dict[str, Columns]:

@@ -20,6 +20,10 @@ from actiondbg.recording.trace.text_columns import (
     texts_of,
 )
 
+FOLDED = "failed-attempts"  # the category of a slice for several actions
+_FOLD = "fold"
+_CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
+
 
 @dataclass(frozen=True)
 class SliceLocations:
@@ -67,11 +71,6 @@ def _paired(codes: Numbers, numbers: Numbers) -> Numbers:
     width = int(numbers.max(initial=NONE)) - NONE + 1
     _, paired = np.unique(codes * width + numbers - NONE, return_inverse=True)
     return paired
-
-
-FOLDED = "failed-attempts"  # the category of a slice for several actions
-_FOLD = "fold"
-_CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
 
 
 @dataclass(frozen=True)

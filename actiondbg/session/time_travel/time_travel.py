@@ -27,6 +27,8 @@ from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hi
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import counted
 
+_BEGINNING = "this is the beginning of the run"
+
 
 class CheckpointList:
     """The checkpoints of the run.
@@ -103,9 +105,6 @@ class CheckpointList:
     @memory.setter
     def memory(self, megabytes: int) -> None:
         self._options.checkpoint_memory = megabytes
-
-
-_BEGINNING = "this is the beginning of the run"
 
 
 class _Position(NamedTuple):

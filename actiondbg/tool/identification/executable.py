@@ -25,6 +25,9 @@ _LARGEST = 1 << 14  # bytes of a script of pip's
 # As pip writes it, also where the interpreter's path is long or has blanks.
 _INTERPRETER = re.compile(r"#!(?:/bin/sh\n'''exec' )?\"?(?P<path>/[^\"\n]*/python[\d.]*)\b")
 _MODULE = re.compile(r"^from (?P<module>[\w.]+) import \w+$", re.MULTILINE)
+_MACHINES = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"}
+_SCRIPT = b"#!"
+_LONGEST_START = 256  # of a script's first line, as the kernel reads it
 
 
 def wrapped_tool(script: Path) -> Path | None:
@@ -67,11 +70,6 @@ def _installed(root: Path, package: str, name: str) -> Iterator[Path]:
     for libraries in sorted(root.glob("lib*/python*/*-packages")):
         if os.access(libraries / place / name, os.X_OK):
             yield libraries / place / name
-
-
-_MACHINES = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"}
-_SCRIPT = b"#!"
-_LONGEST_START = 256  # of a script's first line, as the kernel reads it
 
 
 def package_directories(name: str) -> Iterator[Path]:

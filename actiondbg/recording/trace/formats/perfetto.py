@@ -35,6 +35,15 @@ from actiondbg.recording.trace.text_columns import NONE, Numbers, string_array
 _VARINT, _FIXED64, _BYTES = 0, 1, 2
 _BITS = 7  # of a number per byte of a varint
 _FEW = 1 << 14  # smaller numbers are encoded once each, in long columns
+_BLOCK = 1 << 15  # slices
+_INTERNED = 1 << 12  # entries per packet
+_SEQUENCE = 1  # the only sequence
+_PROCESS_TRACK = 1  # the tracks of threads follow
+_PACKET = 1  # Trace.packet
+_REALTIME, _BOOTTIME = 1, 6  # BuiltinClock
+_CLEARED, _NEEDS = 1, 2  # SequenceFlags
+_BEGIN, _END = 1, 2  # TrackEvent.Type
+_ORDINAL = "ordinal"
 
 
 def varint(number: int) -> bytes:
@@ -119,17 +128,6 @@ def fixed64_fields(field: int, numbers: Numbers, offsets: Numbers) -> Pieces:
     encoded[:, : len(tag)] = tag
     encoded[:, len(tag) :] = numbers.astype("<u8").view(np.uint8).reshape(-1, 8)
     return pieces_of(encoded.reshape(-1), offsets * encoded.shape[1])
-
-
-_BLOCK = 1 << 15  # slices
-_INTERNED = 1 << 12  # entries per packet
-_SEQUENCE = 1  # the only sequence
-_PROCESS_TRACK = 1  # the tracks of threads follow
-_PACKET = 1  # Trace.packet
-_REALTIME, _BOOTTIME = 1, 6  # BuiltinClock
-_CLEARED, _NEEDS = 1, 2  # SequenceFlags
-_BEGIN, _END = 1, 2  # TrackEvent.Type
-_ORDINAL = "ordinal"
 
 
 class _Packet(IntEnum):

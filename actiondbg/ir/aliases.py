@@ -1,14 +1,27 @@
-"""Aliases of attributes and types in printed IR: ``#map``, ``!tensor`` and their definitions."""
+"""Aliases of attributes, types and locations in printed IR: their definitions and their uses."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 
-_DEFINITION = re.compile(r"^([#!][A-Za-z_]\w*) = (.*)$", re.MULTILINE)
+# Attributes such as #util.composite<> go on in lines that are indented, or begin with a bracket.
+_DEFINITION = re.compile(
+    r"^([#!][A-Za-z_][\w$-]*) = (.*(?:\n(?:[ \t]+\S|[\])}>]).*)*)\n?", re.MULTILINE
+)
 # Strings and comments are kept. A dialect's attribute, such as #arith.overflow<none>, is no alias.
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|[#!][A-Za-z_]\w*+(?![.\w])')
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|[#!][A-Za-z_][\w$-]*+(?![\w$.<-])')
+_ATTRIBUTE = re.compile(r"#[A-Za-z_][\w$.]*<")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
+_LONGEST = 4000  # characters of a definition; nested call sites grow with each level
+
+
+def definitions(text: str) -> dict[str, str]:
+    """Return the definitions of a text by alias, in their order."""
+    if not text.startswith(("#", "!")) and "\n#" not in text and "\n!" not in text:
+        return {}
+    return dict(_DEFINITION.findall(text))
 
 
 def with_aliases_of(before: str, after: str) -> str:
@@ -22,7 +35,7 @@ def with_aliases_of(before: str, after: str) -> str:
         before: MLIR as printed.
         after: the same, later.
     """
-    old, new = _definitions(before), _definitions(after)
+    old, new = definitions(before), definitions(after)
     if not new or old == new:
         return after
     names = {meaning: name for name, meaning in reversed(_meanings(old).items())}
@@ -39,19 +52,61 @@ def with_aliases_of(before: str, after: str) -> str:
     return _in_order(_replaced(after, lambda name: chosen.get(name, name)), list(old))
 
 
-def _definitions(text: str) -> dict[str, str]:
-    """Return the definitions of a text by alias, in their order."""
-    if not text.startswith(("#", "!")) and "\n#" not in text and "\n!" not in text:
-        return {}
-    return {match[1]: match[2] for match in _DEFINITION.finditer(text)}
+def without_aliases(text: str, *, bare: bool = False) -> str:
+    """Return a text with the definitions of its aliases in their places.
+
+    Args:
+        text: a dump; one of a module has aliases, and one of a function in it has none.
+        bare: leave out the names of attributes with parameters, which are printed with an alias,
+            but not always without one.
+    """
+    meanings = _meanings(definitions(text))
+    if meanings:
+        body = _DEFINITION.sub("", text)
+        text = _replaced(body, lambda name: meanings[name][1:] if name in meanings else name)
+    return _ATTRIBUTE.sub("<", text) if bare else text
 
 
-def _meanings(definitions: Mapping[str, str]) -> dict[str, str]:
-    """Return the definitions without aliases: those that they use are written out."""
+def with_used(part: str, known: Mapping[str, str]) -> str:
+    """Return a part of a text with those definitions of the text that it uses."""
+    seen: set[str] = set()
+    above: dict[str, str] = {}
+    waiting = _uses(part)
+    while waiting:
+        name = waiting[-1]
+        inside = _uses(known.get(name, "")) if name not in seen else []
+        if inside:
+            seen.add(name)
+            waiting += inside  # their definitions first
+            continue
+        waiting.pop()
+        if name in known:
+            above[name] = f"{name} = {known[name]}\n"
+    return "".join((*above.values(), part))
+
+
+def with_suffix(text: str, suffix: str) -> str:
+    """Return a text whose aliases have other names, for a text that has aliases of its own."""
+    names = definitions(text)
+    return _replaced(text, lambda name: f"{name}{suffix}" if name in names else name)
+
+
+def _meanings(known: Mapping[str, str]) -> dict[str, str]:
+    """Return the definitions with definitions for the aliases in them, behind ``#`` or ``!``."""
     meanings: dict[str, str] = {}
-    for name, definition in definitions.items():  # an alias is defined before its uses
-        meanings[name] = name[0] + _replaced(definition, lambda used: meanings.get(used, used))
+    for _ in range(2):  # most are defined before they are used
+        for name, definition in known.items():
+            is_location = definition.startswith("loc(") and definition.endswith(")")
+            bare = definition[len("loc(") : -1] if is_location else definition
+            meaning = _replaced(bare, lambda used: meanings[used][1:] if used in meanings else used)
+            if len(meaning) > _LONGEST:
+                meaning = hashlib.sha256(meaning.encode(errors="replace")).hexdigest()
+            meanings[name] = name[0] + meaning
     return meanings
+
+
+def _uses(text: str) -> list[str]:
+    return [token for token in _TOKEN.findall(text) if token[0] in "#!"]
 
 
 def _replaced(text: str, name_of: Callable[[str], str]) -> str:
@@ -72,8 +127,10 @@ def _free(name: str, used: set[str]) -> str:
 
 def _in_order(text: str, names: list[str]) -> str:
     """Sort the definitions at the beginning of a text: those of ``names`` first, in that order."""
-    lines = text.split("\n")
-    count = next((at for at, line in enumerate(lines) if not _DEFINITION.match(line)), len(lines))
+    end = 0
+    head: list[tuple[int, str]] = []
     places = {name: at for at, name in enumerate(names)}
-    head = sorted(lines[:count], key=lambda line: places.get(line.partition(" ")[0], len(places)))
-    return "\n".join([*head, *lines[count:]])
+    while match := _DEFINITION.match(text, end):
+        head.append((places.get(match[1], len(places)), match[0]))
+        end = match.end()
+    return "".join([*(text for _, text in sorted(head, key=lambda one: one[0])), text[end:]])

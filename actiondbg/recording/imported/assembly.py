@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actiondbg.recording.imported.printed_operation import (
-    MODULE,
-    Printed,
-    outermost,
-    with_aliases_renamed,
-)
+from actiondbg.ir.aliases import with_suffix
+from actiondbg.recording.imported.printed_operation import MODULE, Printed, outermost
 
 
 class Piece(NamedTuple):
@@ -41,7 +37,7 @@ def assembled(text: str, pieces: Sequence[Piece]) -> str:
         begin, end = piece.place.begin, piece.place.end
         if begin < at:
             continue
-        renamed = with_aliases_renamed(piece.text, f"_{number}")
+        renamed = with_suffix(piece.text, f"_{number}")
         outer = outermost(renamed)
         if outer is None:
             continue
@@ -61,7 +57,7 @@ def module_of(texts: Sequence[str]) -> str:
     above: list[str] = []
     inside: list[str] = []
     for number, text in enumerate(texts):
-        renamed = with_aliases_renamed(text, f"_{number}")
+        renamed = with_suffix(text, f"_{number}")
         outer = outermost(renamed)
         if outer is not None:
             above.append(renamed[: outer.begin] + renamed[outer.end :])

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from actiondbg.ir.aliases import definitions, with_used
 from actiondbg.recording.imported.dump import Dump
-from actiondbg.recording.imported.printed_operation import (
-    aliases,
-    find,
-    with_aliases,
-    without_indent,
-)
+from actiondbg.recording.imported.printed_operation import find, without_indent
 
 _NUMBERS = re.compile(r"(\d+(?:_\d+)*)_")  # one of each operation from the outermost one
 _SUFFIX = ".mlir"
@@ -52,5 +48,5 @@ def narrowed(dump: Dump) -> Dump:
     found = find(dump.text, *scope) if scope is not None and scope[1] else []
     if len(found) != 1:
         return dump
-    text = with_aliases(without_indent(dump.text, found[0]), aliases(dump.text))
+    text = with_used(without_indent(dump.text, found[0]), definitions(dump.text))
     return dump._replace(header=dump.header._replace(scope=None), text=text)

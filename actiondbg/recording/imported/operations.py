@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from actiondbg.ir.aliases import definitions, with_used, without_aliases
 from actiondbg.recording.imported.assembly import Piece, assembled
 from actiondbg.recording.imported.printed_operation import (
     MODULE,
     Printed,
-    aliases,
-    canonical,
     find,
     location,
     symbols_in,
-    with_aliases,
     without_indent,
 )
 
@@ -49,8 +47,8 @@ class ImportedOperation:
     def part(self, printed: Printed) -> str:
         """Return an operation in the last dump as a dump of its own."""
         if self.definitions is None:
-            self.definitions = aliases(self.text)
-        return with_aliases(without_indent(self.text, printed), self.definitions)
+            self.definitions = definitions(self.text)
+        return with_used(without_indent(self.text, printed), self.definitions)
 
     @property
     def key(self) -> Key:
@@ -217,5 +215,5 @@ def _chosen(texts: list[str], now: str) -> str | None:
 
 
 def is_same(text: str, other: str, *, bare: bool = False) -> bool:
-    """Whether two dumps have the same IR, whatever their aliases are called; see ``canonical``."""
-    return text == other or canonical(text, bare=bare) == canonical(other, bare=bare)
+    """Whether two dumps have the same IR, whatever their aliases are called."""
+    return text == other or without_aliases(text, bare=bare) == without_aliases(other, bare=bare)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from actiondbg.ir.aliases import without_aliases
 from actiondbg.recording.imported.dump import Dump, DumpHeader
 from actiondbg.recording.imported.operations import (
     ImportedOperation,
@@ -13,12 +14,7 @@ from actiondbg.recording.imported.operations import (
     OperationTexts,
     is_same,
 )
-from actiondbg.recording.imported.printed_operation import (
-    Printed,
-    canonical,
-    outermost,
-    symbols_in,
-)
+from actiondbg.recording.imported.printed_operation import Printed, outermost, symbols_in
 
 _FEW = 2  # names of passes that --mlir-print-ir-after=NAME may select
 Outcome = Literal["unfinished", "succeeded", "unchanged", "failed"]
@@ -229,7 +225,7 @@ class PassReader:
         self, printed: ImportedOperation, before: str, after: str, is_own: bool
     ) -> list[ImportedChange]:
         """Return the changes of the operations directly in a module, or of the operation."""
-        old, new = (_parts(canonical(text, bare=not is_own)) for text in (before, after))
+        old, new = (_parts(without_aliases(text, bare=not is_own)) for text in (before, after))
         changes = [
             ImportedChange("modified", self.operations.of_key(key).id)
             for key, text in new.items()

@@ -1,14 +1,11 @@
 """Printed operations: the names, symbols and extents of operations in IR as MLIR prints it.
 
-It reads any dialect: it goes by the indentation of the lines, and by the aliases of attributes and
-locations above and below the IR.
+It reads any dialect: it goes by the indentation of the lines, and by the aliases of locations.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from actiondbg.recording.imported.dump import unquoted
@@ -23,11 +20,6 @@ _OPERATION = re.compile(
 _GENERIC_SYMBOL = re.compile(r'\bsym_name = "((?:[^"\\]|\\.)*)"')
 _ROOT = re.compile(r"^(?![#!/ }{\])>\n]).", re.MULTILINE)
 _CHILD = re.compile(r"\n {2}(?=[^ \n}^)])")
-# Attributes such as #util.composite<> go on in lines that are indented, or begin with a bracket.
-_ALIAS = re.compile(r"^([#!][A-Za-z_][\w$-]*) = (.*(?:\n(?:[ \t]+\S|[\])}>]).*)*)\n?", re.MULTILINE)
-_ALIAS_USE = re.compile(r"[#!][A-Za-z_][\w$-]*(?![\w$.<-])")
-_ATTRIBUTE = re.compile(r"#[A-Za-z_][\w$.]*<")
-_LONGEST = 4000  # characters of a definition; nested call sites grow with each level
 _CLOSERS = "})]^"
 _OPENERS = ("{", "({", "(", "[", ",")
 _FILE_LOCATION = re.compile(r'loc\((?:"[^"\n]*"\()?"((?:[^"\\\n]|\\.)*)":(\d+):(\d+)')
@@ -158,89 +150,6 @@ def without_indent(text: str, printed: Printed) -> str:
     return own.replace(MODULE, "module", 1) if own.startswith(f"{MODULE} ") else own
 
 
-# --- aliases and locations ---
-
-
-def aliases(text: str) -> dict[str, str]:
-    """Return the definitions of the aliases of a dump."""
-    return {name: definition for name, definition in _ALIAS.findall(text)}
-
-
-def canonical(text: str, *, bare: bool = False) -> str:
-    """Return a dump with the definitions of its aliases in their places.
-
-    Args:
-        text: a dump; one of a module has aliases, and one of a function in it has none.
-        bare: leave out the names of attributes with parameters, which are printed with an alias,
-            but not always without one.
-    """
-    meanings = _meanings(text)
-    if meanings:
-        text = _ALIAS_USE.sub(lambda use: meanings.get(use[0], use[0]), _ALIAS.sub("", text))
-    return _ATTRIBUTE.sub("<", text) if bare else text
-
-
-def renamed_like(text: str, other: str) -> str:
-    """Return a dump whose aliases are called as those of the same meaning in another dump.
-
-    MLIR numbers aliases anew in each dump: one new location would change many lines.
-    """
-    meanings, others = _meanings(text), _meanings(other)
-    names = {meaning: name for name, meaning in others.items()}
-    taken = set(others)
-    renamed: dict[str, str] = {}
-    for name, meaning in meanings.items():
-        new = names.get(meaning, name)
-        while meaning not in names and new in taken:
-            new += "_"
-        taken.add(new)
-        renamed[name] = new
-    return _ALIAS_USE.sub(lambda use: renamed.get(use[0], use[0]), text)
-
-
-def _meanings(text: str) -> dict[str, str]:
-    """Return the definitions of the aliases of a dump, with definitions for aliases in them."""
-    meanings: dict[str, str] = {}
-    if "\n#" not in text and "\n!" not in text and text[:1] not in ("#", "!"):
-        return meanings
-
-    def meaning(use: re.Match[str]) -> str:
-        return meanings.get(use[0], use[0])
-
-    definitions = aliases(text)
-    for _ in range(2):  # most are defined before they are used
-        for name, definition in definitions.items():
-            expanded = _ALIAS_USE.sub(meaning, _bare(definition))
-            if len(expanded) > _LONGEST:
-                expanded = hashlib.sha256(expanded.encode(errors="replace")).hexdigest()
-            meanings[name] = expanded
-    return meanings
-
-
-def _bare(definition: str) -> str:
-    """Return the definition of an alias as it is written in the place of the alias."""
-    is_location = definition.startswith("loc(") and definition.endswith(")")
-    return definition[len("loc(") : -1] if is_location else definition
-
-
-def with_aliases(part: str, definitions: Mapping[str, str]) -> str:
-    """Return a part of a dump with those of its aliases that it uses."""
-    seen: set[str] = set()
-    above: dict[str, str] = {}
-    waiting = _ALIAS_USE.findall(part)
-    while waiting:
-        name = waiting[-1]
-        inside = _ALIAS_USE.findall(definitions.get(name, "")) if name not in seen else []
-        if inside:
-            seen.add(name)
-            waiting += inside  # their definitions first
-            continue
-        waiting.pop()
-        if name in definitions:
-            above[name] = f"{name} = {definitions[name]}\n"
-    return "".join((*above.values(), part))
-
-
 def location(text: str, printed: Printed) -> tuple[str, int, int] | None:
     """Return file, line and column of an operation that is printed with its location."""
     last = text[printed.begin : printed.end].rstrip().rpartition("\n")[2]
@@ -253,9 +162,3 @@ def location(text: str, printed: Printed) -> tuple[str, int, int] | None:
         written = definition[1] if definition is not None else ""
     place = _FILE_LOCATION.match(written)
     return None if place is None else (place[1], int(place[2]), int(place[3]))
-
-
-def with_aliases_renamed(text: str, suffix: str) -> str:
-    """Return a dump whose aliases have other names, for a text that has aliases of its own."""
-    names = aliases(text)
-    return _ALIAS_USE.sub(lambda use: f"{use[0]}{suffix}" if use[0] in names else use[0], text)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from actiondbg.ir.diff import Diff, Row, make_diff
 from actiondbg.ir.html import Piece, marks, sides
-from actiondbg.recording.imported.printed_operation import renamed_like
 from actiondbg.recording.recorded_text import compare
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def recorded_diff(
     if longest is not None and max(len(before), len(after)) > longest:
         return None
     if recording.header.imported:
-        return make_diff(before, renamed_like(after, before), (), ())
+        return make_diff(before, after, (), ())
     return compare(found, names, recording.header.has_texts)
 
 

@@ -14,7 +14,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.imported.assembly import module_of
 from actiondbg.recording.imported.operations import ImportedOperation, OperationTexts
-from actiondbg.recording.imported.printed_operation import MODULE, outermost, renamed_like
+from actiondbg.recording.imported.printed_operation import MODULE, outermost
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, without_regions
 from actiondbg.recording.session.columns import ActionColumns, TableColumns
 from actiondbg.recording.tables.snapshots import IRText
@@ -76,7 +76,7 @@ class ImportedIR:
         if module and self._operations.name(found[0].operation) != MODULE:
             line = self._actions.line
             before, after = (self._module(int(at[place])) for at in (line.begins, line.ends))
-        return make_diff(before, renamed_like(after, before), {}, {})
+        return make_diff(before, after, {}, {})
 
     # --- at an event ---
 

@@ -13,19 +13,12 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from actiondbg.cli import main
+from actiondbg.ir.aliases import definitions, with_aliases_of, with_used, without_aliases
 from actiondbg.recording import open_recording
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.imported.dump import parse_header, split_ir
 from actiondbg.recording.imported.importer import Import, import_log
-from actiondbg.recording.imported.printed_operation import (
-    aliases,
-    canonical,
-    find,
-    outermost,
-    renamed_like,
-    symbols_in,
-    with_aliases,
-)
+from actiondbg.recording.imported.printed_operation import find, outermost, symbols_in
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.report import report_page
 from tests.paths import ROOT
@@ -167,24 +160,24 @@ def test_an_attribute_of_several_lines_is_an_alias() -> None:
     assert outer is not None
     assert outer.name == "builtin.module"
     (inner,) = symbols_in(text, outer)
-    whole = with_aliases(text[inner.begin : inner.end], aliases(text))
+    whole = with_used(text[inner.begin : inner.end], definitions(text))
     assert whole == text.partition("#loc")[0] + "  util.global private @a = #composite\n"
 
 
 def test_aliases_mean_the_same_in_other_dumps() -> None:
     module = '#loc = loc(unknown)\n#loc1 = loc(fused[#loc, "a":1:2])\nx loc(#loc1)\n'
     inline = 'x loc(fused[unknown, "a":1:2])\n'
-    assert canonical(module) == canonical(inline)
+    assert without_aliases(module) == without_aliases(inline)
     later = '#loc = loc("b":1:1)\n#loc4 = loc(unknown)\n#loc5 = loc(fused[#loc4, "a":1:2])\n'
-    assert renamed_like(f"{later}x loc(#loc5)\ny loc(#loc)\n", module) == (
-        '#loc_ = loc("b":1:1)\n#loc = loc(unknown)\n#loc1 = loc(fused[#loc, "a":1:2])\n'
-        "x loc(#loc1)\ny loc(#loc_)\n"
+    assert with_aliases_of(module, f"{later}x loc(#loc5)\ny loc(#loc)\n") == (
+        '#loc = loc(unknown)\n#loc1 = loc(fused[#loc, "a":1:2])\n#loc2 = loc("b":1:1)\n'
+        "x loc(#loc1)\ny loc(#loc2)\n"
     )
 
 
 def test_a_part_keeps_its_aliases_each_after_those_in_it() -> None:
     definitions = {"#a": "loc(fused[#b, #c])", "#b": "loc(#c)", "#c": "loc(unknown)", "#d": "1"}
-    assert with_aliases("x loc(#a)\n", definitions) == (
+    assert with_used("x loc(#a)\n", definitions) == (
         "#c = loc(unknown)\n#b = loc(#c)\n#a = loc(fused[#b, #c])\nx loc(#a)\n"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from typing import Any, Literal
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.process.crash import SIGNALS, crash_cause, parse_crash
 from actiondbg.support.counts import counted, joined, plural
+from actiondbg.support.interrupts import signal_name
 
 Side = Literal["before", "after"]  # of an action
 
@@ -214,14 +214,6 @@ def _exit_of(
         status=status,
         message=f"The tool {how} in {named}{about}{why}.",
     )
-
-
-def signal_name(number: int) -> str:
-    """Return a signal's name, such as SIGABRT."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _extent(attached: bool, actions: int | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actiondbg import protocol
-from actiondbg.errors import AgentError, UsageError
+from actiondbg.errors import AgentError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
@@ -12,6 +12,7 @@ from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.stop_updates import StopUpdates
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.support.counts import check_count
 
 _REASONS: dict[protocol.Control, protocol.Reason] = {
     "step": "step",
@@ -71,7 +72,7 @@ class ToolControl:
         watched = self._observers.is_active
         if not watched and (not self._skips.ends_ahead or count <= 1):
             return self._resume(control, count, until)
-        _check_count(count)
+        check_count(count)
         # One by one: the agent's count would include barriers of skips and stops for observers.
         with self._observers.reporting_once():
             return self._resume_one_by_one(control, count, until)
@@ -180,7 +181,7 @@ class ToolControl:
         until: protocol.Until | None = None,
         event: int | None = None,
     ) -> Stop:
-        _check_count(count)
+        check_count(count)
         execution = self._executions.need()
         message = protocol.Resume(control=control, count=count, until=until, event=event)
         before = self._record_control(execution, control)
@@ -208,11 +209,6 @@ class ToolControl:
         reached = before.current.reached
         self._skips.replan([one.ordinal for one in before.skips() if one.event > reached])
         return before
-
-
-def _check_count(count: int) -> None:
-    if count < 1:
-        raise UsageError(f"The count must be at least 1, got {count}.")
 
 
 def _until_place(place: tuple[int, str] | None) -> protocol.Until | None:

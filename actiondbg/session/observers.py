@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -37,6 +37,42 @@ class Observer:
     before: Callback | None = None
     after: Callback | None = None
 
+    def __post_init__(self) -> None:
+        if self.before is None and self.after is None:
+            raise UsageError("An observer needs a callback: give before=, after= or both.")
+
+
+class CallbackRuns:
+    """Runs of callbacks; a callback may look at the session, but not resume it."""
+
+    def __init__(self) -> None:
+        self._is_notifying = False
+        self._at_stops: list[Callback] = []
+
+    def on_stop(self, callback: Callback) -> None:
+        """Register a callback for each stop of the session, including the tool's end."""
+        self._at_stops.append(callback)
+
+    def check_resumable(self) -> None:
+        """Raise ControlRefused while a callback runs."""
+        if self._is_notifying:
+            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
+
+    @contextmanager
+    def notifying(self) -> Generator[None]:
+        """Refuse controls while a callback runs."""
+        self._is_notifying = True
+        try:
+            yield
+        finally:
+            self._is_notifying = False
+
+    def call(self, callbacks: Iterable[Callback], stop: Stop) -> None:
+        """Call callbacks with a stop."""
+        with self.notifying():
+            for callback in callbacks:
+                callback(stop)
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -59,7 +95,7 @@ class Goal:
     own_change: bool = False
 
 
-class ObserverList:
+class ObserverList(CallbackRuns):
     """The observers of a session.
 
     Callbacks run for each matching action that a control passes or stops at, but not for actions
@@ -75,19 +111,18 @@ class ObserverList:
     def __init__(
         self, executions: Executions, breakpoints: AgentBreakpoints, names: Vocabulary
     ) -> None:
+        super().__init__()
         self._executions = executions
         self._names = names
         self._breakpoints = breakpoints
         self._ids = itertools.count(_FIRST_ID)
         self._callbacks: dict[int, tuple[Observer, Callback]] = {}
         self._wire: dict[int, protocol.WireBreakpoint] = {}
-        self._at_stops: list[Callback] = []
         self._goal = Goal()
         self._is_aiming = False
         self._fired: list[Callback] = []
         self._passes = False
         self._has_refused = False
-        self._is_notifying = False
         self._is_deferring = False
         self._is_deferred = False
         breakpoints.add_observers(self._on_wire)
@@ -106,11 +141,9 @@ class ObserverList:
             UsageError: the spec has a syntax error, or there is no callback.
             NotStopped: the tool runs.
         """
-        if before is None and after is None:
-            raise UsageError("An observer needs a callback: give before=, after= or both.")
+        made = Observer(spec, before, after)
         terms = parse_spec(resolve_spec(spec, self._names).spec)
         self._breakpoints.check_changeable()
-        made = Observer(spec, before, after)
         added: list[int] = []
         for callback, is_after in ((before, False), (after, True)):
             if callback is not None:
@@ -130,10 +163,6 @@ class ObserverList:
         self._breakpoints.check_changeable()
         self._forget([id for id, (one, _) in self._callbacks.items() if one is observer])
         self._breakpoints.send()
-
-    def on_stop(self, callback: Callback) -> None:
-        """Register a callback for each stop of the session, including the tool's end."""
-        self._at_stops.append(callback)
 
     # --- interface of the tool's control ---
 
@@ -157,11 +186,6 @@ class ObserverList:
         """Whether predicates have refused every breakpoint of the newest stop."""
         return self._has_refused
 
-    def check_resumable(self) -> None:
-        """Raise ControlRefused while a callback runs."""
-        if self._is_notifying:
-            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
-
     @contextmanager
     def reporting_once(self) -> Generator[None]:
         """Report only the last stop of the block to ``on_stop``, at its end."""
@@ -175,7 +199,7 @@ class ObserverList:
             self._is_deferring = False
             stop = self._executions.stop
             if self._is_deferred and stop is not None:
-                self._call(self._at_stops, stop)
+                self.call(self._at_stops, stop)
 
     @contextmanager
     def aiming(self, goal: Goal) -> Generator[None]:
@@ -218,21 +242,8 @@ class ObserverList:
         is_reported = not self._is_deferring and not self._passes
         callbacks = [*self._fired, *(self._at_stops if is_reported else ())]
         if callbacks:
-            self._call(callbacks, stop)
+            self.call(callbacks, stop)
         return stop
-
-    def _call(self, callbacks: list[Callback], stop: Stop) -> None:
-        with self._notifying():
-            for callback in callbacks:
-                callback(stop)
-
-    @contextmanager
-    def _notifying(self) -> Generator[None]:
-        self._is_notifying = True
-        try:
-            yield
-        finally:
-            self._is_notifying = False
 
     def _is_goal(self, stop: Stop) -> bool:
         goal = self._goal
@@ -251,7 +262,7 @@ class ObserverList:
         )
         if predicate is None:
             return True
-        with self._notifying():
+        with self.notifying():
             return bool(predicate(stop))
 
     def _on_wire(self) -> list[protocol.WireBreakpoint]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actiondbg.errors import UsageError
+
 _HISSING = ("s", "x", "z", "ch", "sh")
 
 
@@ -30,6 +32,12 @@ def joined(words: Iterable[object], last: str = "and") -> str:
     """Return a list of words in a sentence, such as ``1, 2 and 3``."""
     *before, end = map(str, words)
     return f"{', '.join(before)} {last} {end}" if before else end
+
+
+def check_count(count: int) -> None:
+    """Raise UsageError for a count that is not at least 1."""
+    if count < 1:
+        raise UsageError(f"The count must be at least 1, got {count}.")
 
 
 def no_such(noun: str, number: int, existing: Iterable[int]) -> str:

@@ -1,4 +1,4 @@
-"""Interrupts and waits: Ctrl-C is deferred, except during waits for the tool."""
+"""Signals, interrupts and waits: Ctrl-C is deferred, except during waits for the tool."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ from typing import Any
 
 _IMPORT = "<frozen importlib._bootstrap>"  # the file of its functions
 _RETRY_SECONDS = 0.01
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal, such as SIGKILL."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def raise_interrupt(_: int, frame: FrameType | None) -> None:

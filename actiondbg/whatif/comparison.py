@@ -21,9 +21,9 @@ from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import signal_name
 from actiondbg.process.tool_process import is_shared
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import CommandLine, inspect_command_line
 from actiondbg.whatif.alternatives import (

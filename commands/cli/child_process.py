@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
@@ -74,14 +75,6 @@ def print_others(done: RecordedRun) -> None:
             f"This is the first of {count + 1} processes of the program that made an MLIR context: "
             "--follow selects another, and 'actiondbg record' records all."
         )
-
-
-def signal_name(number: int) -> str:
-    """Return the name of a signal, such as SIGKILL."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def exit_code(status: int) -> int:

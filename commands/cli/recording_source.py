@@ -11,13 +11,13 @@ from actiondbg.commands.cli.child_process import (
     forward_interrupts,
     print_ending,
     print_others,
-    signal_name,
     wait_and_import,
 )
 from actiondbg.commands.cli.line_parser import SUFFIX, names_recording
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, start_recording
+from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:

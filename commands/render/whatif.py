@@ -11,8 +11,8 @@ import msgspec
 from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned, fitted
-from actiondbg.process.stop import signal_name
 from actiondbg.support.counts import counted
+from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff

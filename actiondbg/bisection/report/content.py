@@ -13,8 +13,8 @@ from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import SKIPS
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.process.crash import crash_cause, function_name
-from actiondbg.process.stop import signal_name
 from actiondbg.support.counts import counted
+from actiondbg.support.interrupts import signal_name
 from actiondbg.version import VERSION
 
 # The message of a tool that aborts, of the C library or of LLVM.

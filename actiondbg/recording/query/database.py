@@ -3,70 +3,23 @@
 from __future__ import annotations
 
 import glob
-import re
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import duckdb
-import numpy as np
 
 from actiondbg.recording.format.arrow import Reader, Schema, pa
+from actiondbg.recording.query.filters import quoted
 from actiondbg.recording.query.runs import RUNS, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_datasets: Any = import_module("pyarrow.dataset")
-Expression: TypeAlias = Any  # pyarrow.dataset.Expression, or None
-Scanner: TypeAlias = Any  # pyarrow.dataset.Scanner
 TABLES = ("actions", "changes", "operations", "reasons", "links", "ir")
 
 _BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
-
-
-class LargeTable(_datasets.Dataset):
-    """An Arrow dataset that builds only the columns and rows of a DuckDB query."""
-
-    def __init__(self, table: LazyTable) -> None:
-        self._table = table
-
-    @property
-    def schema(self) -> Schema:
-        return self._table.schema()
-
-    def scanner(
-        self, columns: Sequence[str] | None = None, filter: Expression = None, **how: Any
-    ) -> Scanner:
-        """Return a scanner over some columns of the rows that pass a filter."""
-        wanted = list(columns) if columns is not None else self._table.names
-        # An expression does not list its columns: a superset is correct.
-        words = set(re.findall(r"\w+", str(filter))) if filter is not None else set[str]()
-        named = [name for name in self._table.names if name in words and name not in wanted]
-        if not self._table.large.keys() & {*wanted, *named}:
-            built = _datasets.dataset(self._table.table([*wanted, *named]))
-            return built.scanner(columns=wanted, filter=filter, **how)
-        return self._scanner_of_parts(wanted, named, filter, how)
-
-    def _scanner_of_parts(
-        self, wanted: list[str], named: list[str], filter: Expression, how: dict[str, Any]
-    ) -> Scanner:
-        all_names = [*wanted, *named]
-        small = [name for name in self._table.names if name not in self._table.large]
-        table = self._table.table(small)
-        rows = np.arange(len(table))
-        if filter is not None and not self._table.large.keys() & {*named}:
-            # Find the rows without decompressing texts.
-            numbered = table.append_column("", [rows])
-            found = _datasets.dataset(numbered).to_table(columns=[""], filter=filter)
-            rows = found.column("").to_numpy()
-        parts = self._table.parts(all_names, rows)
-        schema = self._table.schema(all_names)
-        return _datasets.Scanner.from_batches(
-            parts, schema=schema, columns=wanted, filter=filter, **how
-        )
 
 
 class _OnDemandTable(pa.Table):
@@ -128,7 +81,7 @@ def connect(
                 database.register(name, table)
                 continue
             database.register(f"{name}_{index}", table)
-            parts.append(f"SELECT {_quoted(run)} AS run, * FROM {name}_{index}")
+            parts.append(f"SELECT {quoted(run)} AS run, * FROM {name}_{index}")
         parts += _exported(name, exports)
         if not alone and parts:
             _create_view(database, name, parts)
@@ -190,7 +143,7 @@ def _registered(recording: Recording, name: str) -> object:
     if not table.large or recording.header.ir == "none":
         return _OnDemandTable(table, recording.count)
     # Imported on demand: pyarrow.dataset is slow to import.
-    from actiondbg.recording.query.database import LargeTable
+    from actiondbg.recording.tables.large_table import LargeTable
 
     return LargeTable(table)
 
@@ -199,7 +152,7 @@ def _exported(name: str, exports: Sequence[str]) -> list[str]:
     """Return queries of the exported tables of a name; exports of earlier versions lack some."""
     how = "hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true"
     return [
-        f"SELECT run, * EXCLUDE (run) FROM read_parquet({_quoted(f'{each}/{name}.parquet')}, {how})"
+        f"SELECT run, * EXCLUDE (run) FROM read_parquet({quoted(f'{each}/{name}.parquet')}, {how})"
         for each in exports
         if "://" in each or glob.glob(f"{each}/{name}.parquet")
     ]
@@ -207,7 +160,3 @@ def _exported(name: str, exports: Sequence[str]) -> list[str]:
 
 def _create_view(database: duckdb.DuckDBPyConnection, name: str, parts: Sequence[str]) -> None:
     database.execute(f"CREATE TEMP VIEW {name} AS {' UNION ALL BY NAME '.join(parts)}")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

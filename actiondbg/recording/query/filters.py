@@ -153,7 +153,8 @@ def _any_of(parts: list[str]) -> str:
     return f"coalesce({' OR '.join(parts)}, false)"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -162,19 +163,19 @@ def _quoted(text: str) -> str:
 
 def _matches(column: str, glob: str) -> str:
     """Match a text like ``Glob::matchesNow``: a text equal to the glob matches too."""
-    equal = f"{column} = {_quoted(glob)}"
+    equal = f"{column} = {quoted(glob)}"
     if is_literal(glob):
         return equal
-    return f"({equal} OR regexp_full_match({column}, {_quoted(glob_regex(glob))}, 's'))"
+    return f"({equal} OR regexp_full_match({column}, {quoted(glob_regex(glob))}, 's'))"
 
 
 def _matches_name(column: str, glob: str) -> str:
     """Match a C++ name like ``Glob::matchesName``."""
-    plain = f"regexp_replace({column}, {_quoted(_ANONYMOUS)}, '', 'g')"
-    function = _quoted(_CANONICALIZE)
+    plain = f"regexp_replace({column}, {quoted(_ANONYMOUS)}, '', 'g')"
+    function = quoted(_CANONICALIZE)
     ending = f"if(ends_with({plain}, {function}), {function}, '')"
     scope = f"left({plain}, length({plain}) - length({ending}))"
-    last = f"regexp_extract({scope}, {_quoted(_LAST_COMPONENT)}, 1, 's') || {ending}"
+    last = f"regexp_extract({scope}, {quoted(_LAST_COMPONENT)}, 1, 's') || {ending}"
     return " OR ".join(_matches(name, glob) for name in (column, plain, last))
 
 
@@ -212,8 +213,8 @@ def _term(term: Term) -> str:
 
 def _named(glob: str) -> str:
     """Match a name inside the operation's location; see ``Term::matchesNames`` of the agent."""
-    texts = f"regexp_extract_all(location, {_quoted(_NAMED)})"
-    names = f"list_transform({texts}, lambda text: regexp_extract(text, {_quoted(_NAMED)}, 1))"
+    texts = f"regexp_extract_all(location, {quoted(_NAMED)})"
+    names = f"list_transform({texts}, lambda text: regexp_extract(text, {quoted(_NAMED)}, 1))"
     found = f"len(list_filter({names}, lambda name: {_matches('name', _escaped(glob))})) > 0"
     return f"coalesce(operation IN (SELECT operation FROM operations WHERE {found}), false)"
 
@@ -255,8 +256,8 @@ def _place(term: Term) -> list[str]:
     if term.column is not None:
         first.append(f"col = {term.column}")
         inside.append(f"CAST(place.col AS BIGINT) = {term.column}")
-    texts = f"regexp_extract_all(location, {_quoted(_PLACE)})"
-    parts = f"regexp_extract(text, {_quoted(_PLACE)}, ['file', 'line', 'col', 'last'])"
+    texts = f"regexp_extract_all(location, {quoted(_PLACE)})"
+    parts = f"regexp_extract(text, {quoted(_PLACE)}, ['file', 'line', 'col', 'last'])"
     places = f"list_transform({texts}, lambda text: {parts})"
     found = f"len(list_filter({places}, lambda place: {_all_of(iter(inside))})) > 0"
     return [_all_of(iter(first)), f"operation IN (SELECT operation FROM operations WHERE {found})"]
@@ -264,7 +265,7 @@ def _place(term: Term) -> list[str]:
 
 def _in_file(column: str, path: str) -> str:
     """Match by suffix of path components, like ``Term::matchesFile``."""
-    return f"({column} = {_quoted(path)} OR ends_with({column}, {_quoted('/' + path)}))"
+    return f"({column} = {quoted(path)} OR ends_with({column}, {quoted('/' + path)}))"
 
 
 def _escaped(path: str) -> str:
@@ -304,5 +305,5 @@ def _value(condition: Condition) -> str:
     if condition.field is not None:
         return _FIELDS[condition.field]
     return (
-        str(condition.value) if isinstance(condition.value, int) else _quoted(condition.value or "")
+        str(condition.value) if isinstance(condition.value, int) else quoted(condition.value or "")
     )

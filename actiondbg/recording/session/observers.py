@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import ActionColumns
-from actiondbg.session.observers import Callback, Observer
+from actiondbg.session.observers import Callback, CallbackRuns, Observer
 
 
 class Call(NamedTuple):
@@ -33,7 +31,7 @@ class _Observed:
     ends: Ints
 
 
-class RecordedObservers:
+class RecordedObservers(CallbackRuns):
     """Calls observers for each matching action between two stops.
 
     Args:
@@ -42,11 +40,10 @@ class RecordedObservers:
     """
 
     def __init__(self, actions: ActionColumns, query: ActionQuery) -> None:
+        super().__init__()
         self._actions = actions
         self._query = query
         self._observed: list[_Observed] = []
-        self._on_stop: list[Callback] = []
-        self._is_notifying = False
 
     def add(
         self,
@@ -68,17 +65,11 @@ class RecordedObservers:
         Raises:
             UsageError: the spec has a syntax error, or there is no callback.
         """
-        if before is None and after is None:
-            raise UsageError("An observer needs a callback: give before=, after= or both.")
         observer = Observer(spec, before, after)
         places = self._query.places(spec)
         begins, ends = self._actions.line.begins[places], self._actions.end_events(places)
         self._observed.append(_Observed(observer, begins, ends))
         return observer
-
-    def on_stop(self, callback: Callable[[Stop], object]) -> None:
-        """Call a function with each stop of the session, also at the end of the run."""
-        self._on_stop.append(callback)
 
     def remove(self, observer: Observer) -> None:
         """Remove an observer; does nothing for an unknown one."""
@@ -100,20 +91,4 @@ class RecordedObservers:
 
     def stopped(self, stop: Stop) -> None:
         """Call the functions of ``on_stop``."""
-        with self.notifying():
-            for callback in self._on_stop:
-                callback(stop)
-
-    def check_resumable(self) -> None:
-        """Raise ControlRefused in a callback."""
-        if self._is_notifying:
-            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
-
-    @contextmanager
-    def notifying(self) -> Generator[None]:
-        """Refuse controls while a callback runs."""
-        self._is_notifying = True
-        try:
-            yield
-        finally:
-            self._is_notifying = False
+        self.call(self._at_stops, stop)

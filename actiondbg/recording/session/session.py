@@ -28,7 +28,7 @@ from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.observers import RecordedObservers
 from actiondbg.recording.session.past import RecordedPast
 from actiondbg.recording.session.position import Position
-from actiondbg.recording.session.timeline import RecordedTimeline, check_count
+from actiondbg.recording.session.timeline import RecordedTimeline
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.outcome import Outcome
@@ -36,6 +36,7 @@ from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.counts import check_count
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 _NO_EVENTS = np.empty(0, dtype=np.int64)

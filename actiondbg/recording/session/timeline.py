@@ -13,7 +13,7 @@ from actiondbg.recording.session.breakpoints import RecordedBreakpoints
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.event_line import Side
 from actiondbg.recording.session.position import BEGINNING, Position
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import check_count, counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -163,9 +163,3 @@ class RecordedTimeline:
             else "nothing was hit"
         )
         return self._position.jump_back(0, f"{hits} before: {BEGINNING}", has_moved)
-
-
-def check_count(count: int) -> None:
-    """Raise UsageError for a count that is not at least 1."""
-    if count < 1:
-        raise UsageError(f"The count must be at least 1, got {count}.")

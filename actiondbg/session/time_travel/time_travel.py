@@ -25,7 +25,7 @@ from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import check_count, counted
 
 _BEGINNING = "this is the beginning of the run"
 
@@ -346,7 +346,7 @@ class TimeTravel:
 
     def reverse_step(self, count: int = 1) -> Stop:
         """Go back by ``count`` events; from the end, first to the last event."""
-        _check_count(count)
+        check_count(count)
         position = self._position()
         inside = position.when not in ("before", "after")
         return self._go_back_to(position.event - count + inside)
@@ -356,7 +356,7 @@ class TimeTravel:
 
         The previous event is the end of the preceding action, or the beginning of the parent.
         """
-        _check_count(count)
+        check_count(count)
         position = self._position()
         for left in range(count, 0, -1):
             event = _event_before_action(position)
@@ -371,7 +371,7 @@ class TimeTravel:
         Raises:
             ControlRefused: there is no such action.
         """
-        _check_count(count)
+        check_count(count)
         position = self._position()
         if not position.ordinal or position.depth < count:
             raise ControlRefused(too_far_out(position.depth))
@@ -388,7 +388,7 @@ class TimeTravel:
         Args:
             count: the number of hits to go back, from 1.
         """
-        _check_count(count)
+        check_count(count)
         with self._observers.reporting_once():
             return self._reverse_continue(count)
 
@@ -494,11 +494,6 @@ class TimeTravel:
             for one in all_frozen
             if one.at_event or one.tool.stop is None  # not inside of an action
         ]
-
-
-def _check_count(count: int) -> None:
-    if count < 1:
-        raise UsageError(f"The count must be at least 1, got {count}.")
 
 
 def _position_of(stop: Stop) -> _Position:

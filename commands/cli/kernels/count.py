@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-from actiondbg.commands.cli.child_process import exit_code, signal_name
+from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
@@ -22,6 +22,7 @@ from actiondbg.statistics.event_probe import choose_available, try_event, why_re
 from actiondbg.statistics.events import DEFAULT, Event, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
+from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:

@@ -42,8 +42,6 @@ exit status: 0 success, 1 error, 2 bad usage. docs/lineage.md explains how perf 
 
 
 class AnnotateOptions(Options):
-    """The options of ``actiondbg annotate``."""
-
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     dumps: Dumps = ()
     remap: Remap = ()

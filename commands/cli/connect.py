@@ -22,8 +22,6 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 
 
 class ConnectOptions(StartupOptions):
-    """The options of ``actiondbg connect``."""
-
     socket: str = positional("SOCKET", help="the path that actiondbg.attach(wait=True) printed")
 
 

@@ -42,8 +42,6 @@ docs/lineage.md explains how time is attributed.
 
 
 class CostOptions(Options):
-    """The options of ``actiondbg cost``."""
-
     profile: Path = positional("PROFILE", help="the profile; - for standard input")
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     dumps: Dumps = ()

@@ -31,8 +31,6 @@ explains the output.
 
 
 class DoctorOptions(Options):
-    """The options of ``actiondbg doctor``."""
-
     tools: tuple[str, ...] = positional("TOOL", help="a tool, or the python of an environment")
     static: bool = flag(help="start no tool: look at files only")
     timeout: float = option(

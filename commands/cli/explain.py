@@ -36,8 +36,6 @@ error; 2 bad usage; 3 the tool could not be started. docs/explain.md explains th
 
 
 class ExplainOptions(Options):
-    """The options of ``actiondbg explain``."""
-
     left: str | None = option(
         "@ID|op:GLOB", help="explain why conversions left these operations, not why one failed"
     )

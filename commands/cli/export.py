@@ -25,8 +25,6 @@ exit status: 0 success, 1 error, 2 bad usage.
 
 
 class ExportOptions(Options):
-    """The options of ``actiondbg export``."""
-
     parquet: Path = option("DIR", help="the folder to write to")
     recordings: tuple[str, ...] = positional(
         "RUN.adbrec", required=True, help="recordings, or folders of them"

@@ -39,8 +39,6 @@ exit status: 0 success, 1 error, 2 bad usage.
 
 
 class ImportOptions(Options):
-    """The options of ``actiondbg import``."""
-
     log: str = positional("LOG", help="a log, a folder of dumps, or -")
     output: Path | None = option(
         "-o", "--output", "RUN.adbrec", help="the recording; by default LOG with the suffix .adbrec"

@@ -64,8 +64,6 @@ answers.
 
 
 class LineageOptions(Options):
-    """The options of ``actiondbg lineage``."""
-
     words: tuple[str, ...] = positional("RUN.adbrec", help="a recording, then SQL if it is asked")
     dumps: Dumps = ()
     remap: Remap = ()

@@ -141,8 +141,6 @@ def colored(role: str, text: str) -> str:
 
 
 class LogOptions(Options):
-    """The options of ``actiondbg log``."""
-
     output: Path | None = option(
         "-o",
         "--output",

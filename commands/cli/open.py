@@ -23,8 +23,6 @@ exit status: 0 all commands succeeded, 1 a command failed or the file is not a r
 
 
 class OpenOptions(StartupOptions):
-    """The options of ``actiondbg open``."""
-
     partial: Partial = False
     file: str = positional("RUN.adbrec", help="a recording of 'actiondbg record'")
 

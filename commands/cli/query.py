@@ -41,8 +41,6 @@ exit status: 0 success, 1 error, 2 bad usage.
 
 
 class QueryOptions(Options):
-    """The options of ``actiondbg query``."""
-
     words: tuple[str, ...] = positional(
         "RUN.adbrec", required=True, help="recordings, then the SQL"
     )

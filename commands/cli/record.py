@@ -52,8 +52,6 @@ started. docs/recordings.md describes recordings.
 
 
 class RecordOptions(Options):
-    """The options of ``actiondbg record``."""
-
     output: Path | None = option(
         "-o",
         "--output",

@@ -58,8 +58,6 @@ def _megabytes(text: str) -> float:
 
 
 class ReportOptions(Options):
-    """The options of ``actiondbg report``."""
-
     output: Path = option(
         "-o",
         "--output",

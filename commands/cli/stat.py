@@ -48,8 +48,6 @@ exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error
 
 
 class StatOptions(Options):
-    """The options of ``actiondbg stat``."""
-
     events: str | None = option(
         "LIST",
         help="comma-separated events, 'default' (those that this machine supports) or 'none'",

@@ -77,8 +77,6 @@ def _nanoseconds(text: str) -> int:
 
 
 class TraceOptions(Options):
-    """The options of ``actiondbg trace``."""
-
     output: str = option("-o", "--output", "FILE", help="the trace to write")
     format: Format | None = option(help="the format; by default from the suffix of FILE")
     min_duration: int = option(

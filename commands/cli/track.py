@@ -43,8 +43,6 @@ docs/lineage.md explains the answers.
 
 
 class TrackOptions(Options):
-    """The options of ``actiondbg track``."""
-
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     input: Annotated[
         tuple[str, ...],

@@ -55,8 +55,6 @@ def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> l
 
 
 class BreakOptions(Options):
-    """The options of ``break`` and ``tbreak``."""
-
     text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
     after: bool = flag(help="stop after the action, not before it")
     outcome: tuple[str, ...] = option(
@@ -95,8 +93,6 @@ def tbreak(console: Console, options: BreakOptions) -> Breakpoint:
 
 
 class BreakOnTagOptions(Options):
-    """The options of ``break-on-tag``."""
-
     tag: str = positional("TAG", help="a tag, or a glob", complete=completers.tags)
 
 
@@ -107,8 +103,6 @@ def break_on_tag(console: Console, options: BreakOnTagOptions) -> Breakpoint:
 
 
 class BreakOnFileOptions(Options):
-    """The options of ``break-on-file``."""
-
     place: str = positional(
         "FILE[:LINE[:COL]]|LINE[:COL]", help="a file location", complete=completers.locations
     )
@@ -125,8 +119,6 @@ def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
 
 
 class ConditionOptions(Options):
-    """The options of ``condition``."""
-
     text: str = rest("ID [EXPR]", required=True, complete=completers.breakpoint_numbers)
 
 
@@ -146,8 +138,6 @@ def _number(word: str) -> int:
 
 
 class IgnoreOptions(Options):
-    """The options of ``ignore``."""
-
     id: int = positional(
         "ID",
         help="the number of a breakpoint",
@@ -165,8 +155,6 @@ def ignore(console: Console, options: IgnoreOptions) -> Ignored:
 
 
 class CommandsOptions(Options):
-    """The options of ``commands``."""
-
     ids: tuple[str, ...] = positional(
         "IDS",
         help="numbers, ranges (2-4) or all; by default the newest breakpoint",
@@ -195,8 +183,6 @@ def commands(console: Console, options: CommandsOptions) -> None:
 
 
 class NumbersOptions(Options):
-    """The options of ``enable``, ``disable`` and ``delete``."""
-
     ids: tuple[str, ...] = positional(
         "IDS",
         help="numbers, ranges (2-4) or all (the default); $_ is the newest",
@@ -230,8 +216,6 @@ def delete(console: Console, options: NumbersOptions) -> None:
 
 
 class ListOptions(Options):
-    """The options of ``list``."""
-
     place: str | None = rest("%NAME | @ID | @SYMBOL | [FILE:]LINE", complete=completers.ir_places)
 
 
@@ -263,8 +247,6 @@ BREAKPOINTS.group(
 
 
 class SaveBreakpointsOptions(Options):
-    """The options of ``save breakpoints``."""
-
     file: str = positional("FILE", help="the script to write", complete=completers.files)
 
 
@@ -277,8 +259,6 @@ def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
 
 
 class WatchOptions(Options):
-    """The options of ``watch``."""
-
     text: str = rest(
         "cursor | @ID | %SSA | op:GLOB count | attribute NAME of cursor [if EXPR]",
         required=True,
@@ -303,8 +283,6 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
 
 
 class CatchOptions(Options):
-    """The options of ``catch``."""
-
     text: str = rest(f"{'|'.join(EVENTS)} [GLOB]", required=True, complete=completers.caught)
 
 

@@ -24,8 +24,6 @@ _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
 
 
 class StartOptions(Options):
-    """The options of ``run`` and ``start``."""
-
     text: str = rest(_ARGS, complete=completers.tool_arguments)
 
 
@@ -52,8 +50,6 @@ def start(console: Console, options: StartOptions) -> Stop:
 
 
 class RestartOptions(Options):
-    """The options of ``restart``."""
-
     checkpoint: int | None = positional(
         "N",
         help="the number of a checkpoint",
@@ -83,8 +79,6 @@ def kill(console: Console, _: NoOptions) -> Text:
 
 
 class ContinueOptions(Options):
-    """The options of ``continue``."""
-
     count: int = positional(
         "N", default=1, help="the number of breakpoint hits to continue to", parse=values.positive
     )
@@ -97,8 +91,6 @@ def continue_(console: Console, options: ContinueOptions) -> Stop:
 
 
 class StepOptions(Options):
-    """The options of ``step`` and ``next``."""
-
     count: int = positional("N", default=1, help="the number of repetitions", parse=values.positive)
 
 
@@ -120,8 +112,6 @@ def next_(console: Console, options: StepOptions) -> Stop:
 
 
 class NextChangeOptions(Options):
-    """The options of ``next-change``."""
-
     count: int = positional("N", default=1, help="the number of changes", parse=values.positive)
 
 
@@ -132,8 +122,6 @@ def next_change(console: Console, options: NextChangeOptions) -> Stop:
 
 
 class NextSuccessOptions(Options):
-    """The options of ``next-success``."""
-
     text: str = rest("[SPEC [if EXPR]]", complete=completers.spec)
 
 
@@ -153,8 +141,6 @@ def next_success(console: Console, options: NextSuccessOptions) -> Stop:
 
 
 class FinishOptions(Options):
-    """The options of ``finish``."""
-
     count: int = positional("N", default=1, help="the number of levels", parse=values.positive)
 
 
@@ -168,8 +154,6 @@ def finish(console: Console, options: FinishOptions) -> Stop:
 
 
 class SkipOptions(Options):
-    """The options of ``skip``."""
-
     count: int = positional(
         "N",
         default=1,
@@ -186,8 +170,6 @@ def skip(console: Console, options: SkipOptions) -> Stop:
 
 
 class ApplyOptions(Options):
-    """The options of ``apply``."""
-
     count: int = positional(
         "N",
         default=1,
@@ -203,8 +185,6 @@ def apply(console: Console, options: ApplyOptions) -> Stop:
 
 
 class PlaceOptions(Options):
-    """The options of ``until`` and ``advance``."""
-
     text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
 
 

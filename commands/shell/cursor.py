@@ -20,8 +20,6 @@ _WALKS = "Walking the IR"
 
 
 class SelectFromContextOptions(Options):
-    """The options of ``cursor-select-from-context``."""
-
     index: int = positional("ID", help="the number of the unit in 'context'", parse=values.index)
 
 
@@ -32,8 +30,6 @@ def select_from_context(console: Console, options: SelectFromContextOptions) -> 
 
 
 class SelectIdOptions(Options):
-    """The options of ``cursor-select-id``."""
-
     id: int = positional(
         "@ID", help="an operation id, as shown by stops and 'context'", parse=values.operation_id
     )
@@ -58,8 +54,6 @@ def parent(console: Console, _: NoOptions) -> Cursor:
 
 
 class ChildOptions(Options):
-    """The options of ``cursor-child``."""
-
     index: int = positional("ID", help="the number of the child, from 0", parse=values.index)
 
 
@@ -70,8 +64,6 @@ def child(console: Console, options: ChildOptions) -> Cursor:
 
 
 class DistanceOptions(Options):
-    """The options of ``cursor-previous`` and ``cursor-next``."""
-
     count: int = positional("N", default=1, help="the number of units", parse=values.positive)
 
 
@@ -110,8 +102,6 @@ def module(console: Console, _: NoOptions) -> Cursor:
 
 
 class LinkOptions(Options):
-    """The options of ``cursor-defs`` and ``cursor-users``."""
-
     index: int | None = positional(
         "N", help="the number of the operation to move to", parse=values.index
     )
@@ -134,8 +124,6 @@ def users(console: Console, options: LinkOptions) -> Cursor | Units:
 
 
 class GotoOptions(Options):
-    """The options of ``cursor-goto``."""
-
     text: str = rest(
         "%NAME | @ID | @SYMBOL | [FILE:]LINE[:COL] | action",
         required=True,

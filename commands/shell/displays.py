@@ -23,8 +23,6 @@ _REFUSED = ("commands", "display", "py", "quit", "shell", "source", "undisplay")
 
 
 class DisplayOptions(Options):
-    """The options of ``display``."""
-
     text: str = rest("[COMMAND]", complete=completers.command_line)
 
 
@@ -47,8 +45,6 @@ def _check(found: Declared) -> None:
 
 
 class UndisplayOptions(Options):
-    """The options of ``undisplay``."""
-
     ids: tuple[str, ...] = positional(
         "IDS",
         help="numbers, ranges (2-4) or all (the default)",

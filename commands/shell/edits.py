@@ -86,8 +86,6 @@ def _editor(console: Console) -> list[str]:
 
 
 class EditIROptions(Options):
-    """The options of ``edit-ir``."""
-
     what: Literal["cursor", "function", "module"] | None = positional(
         "cursor|function|module",
         help="the IR to edit; by default the function of the cursor, or the module",
@@ -156,8 +154,6 @@ def _in_editor(message: str, editable: EditableText) -> str:
 
 
 class ApplyPassOptions(Options):
-    """The options of ``apply-pass``."""
-
     pipeline: str = rest("'PIPELINE'", required=True, complete=completers.passes)
 
 
@@ -184,8 +180,6 @@ def info_edits(console: Console, _: NoOptions) -> EditsShown:
 
 
 class EditFileOptions(Options):
-    """The options of ``save edits`` and ``load edits``."""
-
     file: str = positional("FILE", help="the file of the edits", complete=completers.files)
 
 

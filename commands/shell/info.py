@@ -168,8 +168,6 @@ def info_tool(console: Console, _: NoOptions) -> Facts:
 
 
 class SetOptions(Options):
-    """The options of ``set``."""
-
     name: str = positional(
         "SETTING", help="a setting, or a unique prefix", complete=completers.settings
     )
@@ -185,8 +183,6 @@ def set_(console: Console, options: SetOptions) -> None:
 
 
 class ShowOptions(Options):
-    """The options of ``show``."""
-
     name: str | None = positional(
         "SETTING", help="a setting, or a unique prefix", complete=completers.settings
     )
@@ -199,8 +195,6 @@ def show(console: Console, options: ShowOptions) -> SettingsShown:
 
 
 class ArgumentsOptions(Options):
-    """The options of ``set args``."""
-
     text: str = rest("[ARGS]", complete=completers.tool_arguments)
 
 

@@ -23,8 +23,6 @@ _WHATS: tuple[What, ...] = ("cursor", "action", "function", "module")
 
 
 class PrintOptions(Options):
-    """The options of ``print``."""
-
     what: str = positional(
         "cursor|action|function|module|PLACE",
         default="cursor",
@@ -72,8 +70,6 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
 
 
 class AroundOptions(Options):
-    """The options of ``around``."""
-
     count: int = positional(
         "N", default=10, help="the number of lines before and after", parse=values.positive
     )
@@ -86,8 +82,6 @@ def around(console: Console, options: AroundOptions) -> Block:
 
 
 class SourceLinesOptions(Options):
-    """The options of ``source-lines``."""
-
     count: int = positional(
         "N", default=5, help="the number of lines before and after", parse=values.positive
     )
@@ -114,8 +108,6 @@ def _location_of_cursor(console: Console) -> str | None:
 
 
 class CountOptions(Options):
-    """The options of ``count``."""
-
     glob: str = positional(
         "[op:]GLOB", help="the name of operations", complete=completers.operations
     )

@@ -41,8 +41,6 @@ class LineageOptions(Options):
 
 
 class TrackOptions(LineageOptions):
-    """The options of ``track``."""
-
     to: str = option(
         "#N|PASS|end",
         default="end",
@@ -76,8 +74,6 @@ def related(console: Console, options: LineageOptions) -> TrackAnswer:
 
 
 class PictureOptions(TrackOptions):
-    """The options of ``lineage``."""
-
     dot: Path | None = option("FILE", help="write a graph for graphviz")
     svg: Path | None = option("FILE", help="write a picture")
     html: Path | None = option("FILE", help="write a page with the picture")

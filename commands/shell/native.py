@@ -20,8 +20,6 @@ NATIVE = Topic(STACK.category)
 
 
 class NativeOptions(Options):
-    """The options of ``native``."""
-
     debugger: Debugger | None = positional(
         "gdb|lldb", help="the debugger; by default the installed one"
     )

@@ -60,8 +60,6 @@ def outcome(console: Console, _: NoOptions) -> OutcomeShown:
 
 
 class ChangesOptions(Options):
-    """The options of ``info changes``."""
-
     own: bool = flag(help="leave out the changes of nested actions")
     count: int = option(
         "N", default=100, help="list at most N; 100 by default", parse=values.positive
@@ -93,8 +91,6 @@ class NamesOptions(Options):
 
 
 class PatternsOptions(NamesOptions):
-    """The options of ``info patterns``."""
-
     glob: str | None = positional(
         "GLOB", help="only patterns of this name", complete=completers.patterns
     )
@@ -107,8 +103,6 @@ def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
 
 
 class PassesOptions(NamesOptions):
-    """The options of ``info passes``."""
-
     glob: str | None = positional(
         "GLOB", help="only passes of this name", complete=completers.passes
     )
@@ -121,8 +115,6 @@ def passes(console: Console, options: PassesOptions) -> StatisticsShown:
 
 
 class FoldsOptions(NamesOptions):
-    """The options of ``info folds``."""
-
     glob: str | None = positional(
         "GLOB", help="only operations of this name", complete=completers.operations
     )
@@ -135,8 +127,6 @@ def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
 
 
 class ActionsOptions(Options):
-    """The options of ``info actions``."""
-
     text: str = rest("[SPEC [if EXPR]]", complete=completers.spec)
     changed: bool = flag(help="only actions that changed the IR")
     first: int | None = option(

@@ -30,8 +30,6 @@ _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
 
 class DiffOptions(Options):
-    """The options of ``diff``."""
-
     ordinal: int | None = positional("#N", help="a past action", parse=values.ordinal)
     module: bool = flag(help="compare the whole module")
     side_by_side: bool = flag(help="print before on the left, after on the right")
@@ -59,8 +57,6 @@ def diff(console: Console, options: DiffOptions) -> DiffShown:
 
 
 class WhyNotOptions(Options):
-    """The options of ``why-not``."""
-
     name: str = positional(
         "NAME", help="the name of a pattern, or a glob", complete=completers.patterns
     )
@@ -234,8 +230,6 @@ def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
 
 
 class ExplainOptions(Options):
-    """The options of ``explain``."""
-
     target: str | None = positional(
         "cursor|@ID|%SSA|op:GLOB",
         help="operations that a conversion left; by default, what made a conversion fail",
@@ -256,8 +250,6 @@ def explain(console: Console, options: ExplainOptions) -> ExplanationShown:
 
 
 class HistoryOptions(Options):
-    """The options of ``history``."""
-
     text: str = rest("[cursor | @ID | %SSA | LINES]", complete=completers.operation)
 
 

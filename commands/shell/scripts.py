@@ -21,8 +21,6 @@ SCRIPTS = Topic("Scripts and the shell")
 
 
 class SourceOptions(Options):
-    """The options of ``source``."""
-
     file: str = positional("FILE", help="a script, one command a line", complete=completers.files)
 
 
@@ -33,8 +31,6 @@ def source(console: Console, options: SourceOptions) -> None:
 
 
 class EchoOptions(Options):
-    """The options of ``echo``."""
-
     text: str = rest("TEXT")
 
 
@@ -45,8 +41,6 @@ def echo(_: Console, options: EchoOptions) -> Text:
 
 
 class HelpOptions(Options):
-    """The options of ``help``."""
-
     words: tuple[str, ...] = positional(
         "COMMAND",
         help="a command, the first word of a heading, all, tasks, spec or expr",
@@ -61,8 +55,6 @@ def help_(console: Console, options: HelpOptions) -> Text:
 
 
 class ShellOptions(Options):
-    """The options of ``shell``."""
-
     text: str = rest("COMMAND")
 
 
@@ -78,8 +70,6 @@ def shell(console: Console, options: ShellOptions) -> None:
 
 
 class PyOptions(Options):
-    """The options of ``py``."""
-
     text: str = rest("[CODE]")
 
 
@@ -119,20 +109,14 @@ def trust_(console: Console, _: NoOptions) -> Text:
 
 
 class AliasLineOptions(Options):
-    """The options of ``alias create``."""
-
     text: str = rest("NAME COMMAND", required=True)
 
 
 class MacroLineOptions(Options):
-    """The options of ``macro create``."""
-
     text: str = rest("NAME COMMAND with {1} {2} ...", required=True)
 
 
 class AliasNamesOptions(Options):
-    """The options of ``alias delete`` and ``macro delete``."""
-
     names: tuple[str, ...] = positional(
         "NAME", required=True, help="the names", complete=completers.aliases
     )
@@ -185,8 +169,6 @@ def macro_delete(console: Console, options: AliasNamesOptions) -> None:
 
 
 class EditOptions(Options):
-    """The options of ``edit``."""
-
     text: str = rest("[FILE]", complete=completers.files)
 
 
@@ -197,8 +179,6 @@ def edit(console: Console, options: EditOptions) -> None:
 
 
 class LayoutOptions(Options):
-    """The options of ``layout``."""
-
     name: Literal["ir"] = positional("ir", default="ir", help="IR, stack, changes and output")
 
 

@@ -22,8 +22,6 @@ _SKIPS = "Skipping actions"
 
 
 class SetSkipOptions(Options):
-    """The options of ``set skip``."""
-
     text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
 
 
@@ -51,8 +49,6 @@ def show_skip(console: Console, _: NoOptions) -> SkipRulesShown:
 
 
 class DeleteSkipOptions(Options):
-    """The options of ``delete skip``."""
-
     ids: tuple[str, ...] = positional(
         "IDS", help="numbers, ranges (2-4) or all (the default)", complete=completers.skip_numbers
     )

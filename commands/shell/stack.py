@@ -18,8 +18,6 @@ STACK = Topic("Stack of actions")
 
 
 class BacktraceOptions(Options):
-    """The options of ``backtrace``."""
-
     count: int | None = positional("N", help="the number of frames", parse=values.positive)
 
 
@@ -41,8 +39,6 @@ def _select(console: Console, number: int) -> Frame:
 
 
 class LevelsOptions(Options):
-    """The options of ``up`` and ``down``."""
-
     count: int = positional("N", default=1, help="the number of frames", parse=values.positive)
 
 
@@ -63,8 +59,6 @@ def down(console: Console, options: LevelsOptions) -> Frame:
 
 
 class FrameOptions(Options):
-    """The options of ``frame``."""
-
     index: int | None = positional(
         "N", help="the number of the frame in 'backtrace'", parse=values.index
     )

@@ -25,8 +25,6 @@ _SKIPS = "Skipping actions"
 
 
 class GotoOptions(Options):
-    """The options of ``goto``."""
-
     place: str = positional(
         "#N|PASS[#N]",
         help="the ordinal of an action, or the Nth run of a pass, by default the first",
@@ -58,8 +56,6 @@ def _ordinal(console: Console, place: str) -> int:
 
 
 class ReverseOptions(Options):
-    """The options of ``reverse-step`` and ``reverse-next``."""
-
     count: int = positional("N", default=1, help="the number of repetitions", parse=values.positive)
 
 
@@ -78,8 +74,6 @@ def reverse_next(console: Console, options: ReverseOptions) -> Stop:
 
 
 class ReverseFinishOptions(Options):
-    """The options of ``reverse-finish``."""
-
     count: int = positional("N", default=1, help="the number of levels", parse=values.positive)
 
 
@@ -95,8 +89,6 @@ def reverse_finish(console: Console, options: ReverseFinishOptions) -> Stop:
 
 
 class ReverseContinueOptions(Options):
-    """The options of ``reverse-continue``."""
-
     count: int = positional("N", default=1, help="the number of hits", parse=values.positive)
 
 
@@ -133,8 +125,6 @@ def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
 
 
 class DeleteCheckpointOptions(Options):
-    """The options of ``delete checkpoint``."""
-
     number: int = positional(
         "N",
         help="the number of a checkpoint",
@@ -169,8 +159,6 @@ TIME_TRAVEL.group(
 
 
 class LoadSkipsOptions(Options):
-    """The options of ``load skips``."""
-
     file: str = positional("FILE", help="a file written by 'save skips'", complete=completers.files)
 
 
@@ -182,8 +170,6 @@ def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
 
 
 class SaveSkipsOptions(Options):
-    """The options of ``save skips``."""
-
     file: str = positional("FILE", help="the file to write", complete=completers.files)
 
 

@@ -45,8 +45,6 @@ class ComparisonOptions(OracleOptions):
 
 
 class WhatifOptions(ComparisonOptions):
-    """The options of ``whatif``."""
-
     text: str = rest(
         "ALTERNATIVE[; ALTERNATIVE...]", required=True, complete=completers.alternative
     )
@@ -117,8 +115,6 @@ def _counting(console: Console, what: str) -> Callable[[int, int], None]:
 
 
 class WhatifDiffOptions(Options):
-    """The options of ``whatif diff``."""
-
     number: int = positional("N", help="the number of an alternative", parse=values.positive)
     side_by_side: bool = flag(help="print the alternative on the right")
 
@@ -140,8 +136,6 @@ def whatif_diff(console: Console, options: WhatifDiffOptions) -> DiffShown:
 
 
 class ApplicableOptions(Options):
-    """The options of ``info applicable``."""
-
     patterns: bool = flag(help="list the patterns that the pass of this stop will apply")
     all: bool = flag(help="list the passes too that change nothing or cannot run, and why")
     timeout: float = option(

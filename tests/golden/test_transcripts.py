@@ -81,4 +81,4 @@ def test_each_command_is_in_a_scenario() -> None:
 def test_each_subcommand_is_in_a_scenario() -> None:
     run = [step.command for scenario in SCENARIOS for step in scenario.steps]
     for name in SUBCOMMANDS:
-        assert sum(command.startswith(f"actiondbg {name} ") for command in run) > 1, name
+        assert any(command.startswith(f"actiondbg {name} ") for command in run), name

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from scenarios.scenario import CRASH, CSE, FOLD, NOT_CONVERGED, TENSOR, VECTOR  # isort: skip
-from scenarios.scenario import documented_commands, line, scenario, session
+from scenarios.scenario import line, scenario, session
 
 SHELL = (
     scenario(
         "shell-help",
         session(
             FOLD,
-            "help\n"
-            + "\n".join(f"help {name}" for name in documented_commands())
-            + "\nhelp all\nhelp cursor\nhelp tasks\nhelp spec\nhelp expr\nhelp bogus\n"
-            + "help info bogus\nh break\n?step",
+            "help\nhelp run\nhelp info\nhelp info patterns\nhelp whatif\nhelp cursor\n"
+            "help tasks\nhelp spec\nhelp expr\nhelp bogus\nhelp info bogus\nh break\n?step",
             literal=True,
         ),
     ),

@@ -7,13 +7,17 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from actiondbg import cli
+from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli import debug as debug_cli
 from actiondbg.commands.interpreter import help as manual
 from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.declaration import Command
+from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.commands.shell.prompt.history_file import HistoryFile
 from actiondbg.commands.shell.topics import COMMANDS
 from tests.elements import some
@@ -21,6 +25,10 @@ from tests.fakes.functions import returning
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.session import MODULE, FakeSession
 from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from actiondbg.commands.cli.line_parser import LineParser
+    from actiondbg.commands.interpreter.options import Options
 
 DOCS = ROOT / "docs" / "commands.md"
 
@@ -158,11 +166,44 @@ def test_every_command_has_help_and_a_line_in_the_manual(driver: Driver) -> None
         "run python -m actiondbg.commands.shell.topics and paste its tables"
     )
     listed = driver.do("help all")
-    for each in COMMANDS:
-        assert each.example in listed
-        assert each.summary in " ".join(driver.do(f"help {each.name}").split())
+    assert [each.name for each in COMMANDS if each.example not in listed] == []
     for topic in manual.TOPICS.values():
         assert topic in text
+
+
+EVERY_COMMAND = [one for each in COMMANDS for one in (each, *each.subcommands.values())]
+
+
+@pytest.mark.parametrize("command", EVERY_COMMAND, ids=lambda each: each.name)
+def test_help_of_a_command_is_made_of_its_declaration(command: Command, driver: Driver) -> None:
+    shown = " ".join(driver.do(f"help {command.name}").split())
+    is_group = command.subcommands and not command.fields
+    usage = f"{command.name} SUBCOMMAND" if is_group else command.usage()
+    assert shown.startswith(f"{usage} {command.summary}")
+    lines = [(name, each.summary) for name, each in command.subcommands.items()]
+    lines += [(field.written, field.help) for field in command.fields]
+    for name, text in lines:
+        assert f" {name} {text}" in shown
+    also = f" Also: {', '.join(command.aliases)}" if command.aliases else ""
+    assert f"{also} Example: {command.example}" in shown
+
+
+@pytest.mark.parametrize("name", sorted(SUBCOMMANDS.keys() - {"kernels"}))  # which lists others
+def test_help_of_a_subcommand_is_made_of_its_declaration(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*name.split(), "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    parser = cli.load_subcommand(SUBCOMMANDS[name]).build_parser()
+    assert ended.value.code == 0
+    assert shown.startswith(f"usage: actiondbg {name} ")
+    for text in (parser.usage, parser.description, parser.epilog):
+        assert " ".join((text or "").split()) in shown
+    for field in fields_of(cast("LineParser[Options]", parser)._options):
+        assert all(f" {one}" in shown for one in field.names or [field.metavar])
+        assert " ".join(field.help.replace("%%", "%").split()) in shown
 
 
 def test_help_fits_a_screen_and_names_every_command(driver: Driver) -> None:

@@ -38,7 +38,11 @@ class Subcommand(Protocol):
         ...
 
     def run(self, argv: list[str]) -> int:
-        """Run the command line after the subcommand's name; return the exit code."""
+        """Run the command line after the subcommand's name; return the exit code.
+
+        Raises:
+            ActiondbgError: it cannot be carried out, such as a file that cannot be written.
+        """
         ...
 
 

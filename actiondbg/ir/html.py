@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from html import escape
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, cast
 
 from pygments.formatters.html import HtmlFormatter
@@ -57,15 +58,23 @@ def notebook_page(rows: Iterable[tuple[str, str]]) -> str:
     Args:
         rows: each line, with what stands left of it, such as an arrow.
     """
-    lines = (f"{escape(gutter)}{_spans(text)}" for gutter, text in rows)
+    lines = (f"{escape(gutter)}{highlighted(text)}" for gutter, text in rows)
     return f'<style>\n{token_colors()}</style>\n<pre class="hl">{chr(10).join(lines)}</pre>'
 
 
-def _spans(text: str) -> str:
-    return "".join(
-        f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
-        for name, piece in pieces(text)
-    )
+def highlighted(text: str) -> str:
+    """Return MLIR as HTML."""
+    return joined(pieces(text))
+
+
+def joined(parts: Sequence[Piece], marked: Sequence[bool] = ()) -> str:
+    """Return pieces as HTML; ``marked``: of each whether it is marked, as by ``marks``."""
+    elements: list[str] = []
+    for (name, value), is_marked in zip(parts, marked or repeat(False), strict=False):
+        text = escape(value)
+        text = f'<span class="{name}">{text}</span>' if name else text
+        elements.append(f"<mark>{text}</mark>" if is_marked else text)
+    return "".join(elements)
 
 
 def _class_of(token: TokenType) -> str:

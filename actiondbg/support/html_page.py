@@ -45,6 +45,11 @@ label { margin-right: 1rem; }
 """
 
 
+def code(text: str) -> str:
+    """Return text in the font of code."""
+    return f"<code>{escape(text)}</code>"
+
+
 def html_page(title: str, style: str, body: str, *, head: str = "") -> str:
     """Return a self-contained page.
 

@@ -69,7 +69,6 @@ class AnnotateOptions(Options):
 
 
 def build_parser() -> LineParser[AnnotateOptions]:
-    """Return the parser of the command line."""
     return LineParser(
         AnnotateOptions,
         "actiondbg annotate",
@@ -80,11 +79,6 @@ def build_parser() -> LineParser[AnnotateOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word annotate; return the exit code.
-
-    Raises:
-        ActiondbgError: the lineage cannot be read, or a file cannot be written.
-    """
     parser = build_parser()
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)

@@ -43,7 +43,6 @@ class BisectCommandLine(BisectOptions):
 
 
 def build_parser() -> LineParser[BisectCommandLine]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
     return LineParser(
         BisectCommandLine,
         "actiondbg bisect",
@@ -54,11 +53,6 @@ def build_parser() -> LineParser[BisectCommandLine]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word bisect; return the exit code.
-
-    Raises:
-        ActiondbgError: the bisection could not run.
-    """
     parser = build_parser()
     ours, tool = parser.split(argv)
     options = parser.read(ours)

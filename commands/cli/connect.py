@@ -26,7 +26,6 @@ class ConnectOptions(StartupOptions):
 
 
 def build_parser() -> LineParser[ConnectOptions]:
-    """Return the parser of the command line after the word connect."""
     return LineParser(
         ConnectOptions,
         "actiondbg connect",
@@ -37,11 +36,6 @@ def build_parser() -> LineParser[ConnectOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word connect; return the exit code.
-
-    Raises:
-        LaunchError: no program waits at the socket.
-    """
     options = build_parser().read(argv)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.terminal.progress import ProgressLine

@@ -61,7 +61,6 @@ class CostOptions(Options):
 
 
 def build_parser() -> LineParser[CostOptions]:
-    """Return the parser of the command line."""
     return LineParser(
         CostOptions,
         "actiondbg cost",
@@ -72,11 +71,6 @@ def build_parser() -> LineParser[CostOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word cost; return the exit code.
-
-    Raises:
-        ActiondbgError: the profile or the lineage cannot be read, or they do not belong together.
-    """
     parser = build_parser()
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)

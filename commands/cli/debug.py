@@ -82,7 +82,6 @@ class DebugOptions(StartupOptions):
 
 
 def build_parser() -> LineParser[DebugOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         DebugOptions,
         "actiondbg",
@@ -93,11 +92,6 @@ def build_parser() -> LineParser[DebugOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line; return the exit code.
-
-    Raises:
-        ActiondbgError: the session could not be started.
-    """
     parser = build_parser()
     ours, tool = parser.split(argv)
     options = parser.read(ours)

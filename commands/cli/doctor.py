@@ -49,7 +49,6 @@ class DoctorOptions(Options):
 
 
 def build_parser() -> LineParser[DoctorOptions]:
-    """Return the parser of the options."""
     return LineParser(
         DoctorOptions,
         "actiondbg doctor",
@@ -60,7 +59,6 @@ def build_parser() -> LineParser[DoctorOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word doctor; return the exit code."""
     parser = build_parser()
     options = parser.read_intermixed(argv)
     if options.json and options.markdown:

@@ -48,7 +48,6 @@ class ExplainOptions(Options):
 
 
 def build_parser() -> LineParser[ExplainOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         ExplainOptions,
         "actiondbg explain",
@@ -60,11 +59,6 @@ def build_parser() -> LineParser[ExplainOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word explain; return the exit code.
-
-    Raises:
-        ActiondbgError: the tool could not be run, or the recording not be read.
-    """
     parser = build_parser()
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:

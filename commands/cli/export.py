@@ -33,18 +33,12 @@ class ExportOptions(Options):
 
 
 def build_parser() -> LineParser[ExportOptions]:
-    """Return the parser of the command line."""
     description = "Export recordings to Parquet files."
     rest = "--parquet DIR [options] RUN.adbrec..."
     return LineParser(ExportOptions, "actiondbg export", rest, description, _EPILOG)
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word export; return the exit code.
-
-    Raises:
-        ActiondbgError: a recording cannot be read, or a file cannot be written.
-    """
     parser = build_parser()
     options = parser.read(argv)
     need_packages("actiondbg export")

@@ -50,7 +50,6 @@ class ImportOptions(Options):
 
 
 def build_parser() -> LineParser[ImportOptions]:
-    """Return the parser of the command line after the word import."""
     return LineParser(
         ImportOptions,
         "actiondbg import",
@@ -61,11 +60,6 @@ def build_parser() -> LineParser[ImportOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word import; return the exit code.
-
-    Raises:
-        ActiondbgError: the log cannot be read, or the recording cannot be written.
-    """
     parser = build_parser()
     options = parser.read(argv)
     need_packages("actiondbg import")

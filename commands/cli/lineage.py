@@ -133,7 +133,6 @@ class LineageOptions(Options):
 
 
 def build_parser() -> LineParser[LineageOptions]:
-    """Return the parser of the command line."""
     return LineParser(
         LineageOptions,
         "actiondbg lineage",
@@ -144,11 +143,6 @@ def build_parser() -> LineParser[LineageOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word lineage; return the exit code.
-
-    Raises:
-        ActiondbgError: the source cannot be read, or a question is wrong.
-    """
     parser = build_parser()
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)

@@ -174,7 +174,6 @@ class LogOptions(Options):
 
 
 def build_parser() -> LineParser[LogOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         LogOptions,
         "actiondbg log",
@@ -185,11 +184,6 @@ def build_parser() -> LineParser[LogOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word log; return the exit code.
-
-    Raises:
-        ActiondbgError: the log could not be written completely.
-    """
     parser = build_parser()
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:

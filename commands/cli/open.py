@@ -28,7 +28,6 @@ class OpenOptions(StartupOptions):
 
 
 def build_parser() -> LineParser[OpenOptions]:
-    """Return the parser of the command line after the word open."""
     return LineParser(
         OpenOptions,
         "actiondbg open",
@@ -39,11 +38,6 @@ def build_parser() -> LineParser[OpenOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word open; return the exit code.
-
-    Raises:
-        RecordingError: the file cannot be read, or is not a recording.
-    """
     options = build_parser().read(argv)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.recording_console import RecordingConsole

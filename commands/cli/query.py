@@ -54,17 +54,11 @@ class QueryOptions(Options):
 
 
 def build_parser() -> LineParser[QueryOptions]:
-    """Return the parser of the command line."""
     rest = '[options] RUN.adbrec... ["SQL"]'
     return LineParser(QueryOptions, "actiondbg query", rest, "Query recordings in SQL.", _EPILOG)
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word query; return the exit code.
-
-    Raises:
-        ActiondbgError: a recording cannot be read, or the query fails.
-    """
     parser = build_parser()
     options = parser.read_intermixed(argv)
     need_packages("actiondbg query")

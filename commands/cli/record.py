@@ -73,7 +73,6 @@ class RecordOptions(Options):
 
 
 def build_parser() -> LineParser[RecordOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         RecordOptions,
         "actiondbg record",

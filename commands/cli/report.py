@@ -89,7 +89,6 @@ class ReportOptions(Options):
 
 
 def build_parser() -> LineParser[ReportOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         ReportOptions,
         "actiondbg report",
@@ -100,11 +99,6 @@ def build_parser() -> LineParser[ReportOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word report; return the exit code.
-
-    Raises:
-        ActiondbgError: nothing was recorded, or the page could not be written.
-    """
     parser = build_parser()
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:

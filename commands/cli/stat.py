@@ -89,7 +89,6 @@ class StatOptions(Options):
 
 
 def build_parser() -> LineParser[StatOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         StatOptions,
         "actiondbg stat",
@@ -100,11 +99,6 @@ def build_parser() -> LineParser[StatOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word stat; return the exit code.
-
-    Raises:
-        ActiondbgError: the actions could not be measured.
-    """
     parser = build_parser()
     options, tool, recorded = parser.read_with_target(argv)
     if options.list_events:

@@ -103,7 +103,6 @@ class TraceOptions(Options):
 
 
 def build_parser() -> LineParser[TraceOptions]:
-    """Return the parser of the options before TOOL."""
     return LineParser(
         TraceOptions,
         "actiondbg trace",
@@ -114,11 +113,6 @@ def build_parser() -> LineParser[TraceOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word trace; return the exit code.
-
-    Raises:
-        ActiondbgError: the trace could not be written.
-    """
     parser = build_parser()
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:

@@ -89,7 +89,6 @@ class TrackOptions(Options):
 
 
 def build_parser() -> LineParser[TrackOptions]:
-    """Return the parser of the command line after the word track."""
     return LineParser(
         TrackOptions,
         "actiondbg track",
@@ -100,11 +99,6 @@ def build_parser() -> LineParser[TrackOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word track; return the exit code.
-
-    Raises:
-        ActiondbgError: the source cannot be read, or nothing has the name.
-    """
     parser = build_parser()
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)

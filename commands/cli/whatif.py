@@ -65,7 +65,6 @@ class WhatifCommandLine(ComparisonOptions):
 
 
 def build_parser() -> LineParser[WhatifCommandLine]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
     return LineParser(
         WhatifCommandLine,
         "actiondbg whatif",
@@ -76,11 +75,6 @@ def build_parser() -> LineParser[WhatifCommandLine]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word whatif; return the exit code.
-
-    Raises:
-        ActiondbgError: the runs cannot be compared.
-    """
     parser = build_parser()
     ours, tool = parser.split(argv)
     options = parser.read(ours)

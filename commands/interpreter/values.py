@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 
 from actiondbg.errors import UsageError
@@ -24,32 +25,22 @@ def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
 
 def positive(text: str) -> int:
     """Parse a positive integer."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)
+    return _integer(text, "a positive integer", least=1)
 
 
 def index(text: str) -> int:
     """Parse a non-negative integer."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative integer")
-    return int(text)
+    return _integer(text, "a non-negative integer")
 
 
 def operation_id(text: str) -> int:
     """Parse an operation id, such as 12 or @12."""
-    digits = text.removeprefix("@")
-    if not digits.isdecimal() or int(digits) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an operation id, such as @12")
-    return int(digits)
+    return _integer(text, "an operation id, such as @12", prefix="@", least=1)
 
 
 def ordinal(text: str) -> int:
     """Parse an ordinal, such as 17 or #17."""
-    digits = text.removeprefix("#")
-    if not digits.isdecimal() or int(digits) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an ordinal, such as #17")
-    return int(digits)
+    return _integer(text, "an ordinal, such as #17", prefix="#", least=1)
 
 
 def boolean(text: str) -> bool:
@@ -63,25 +54,18 @@ def boolean(text: str) -> bool:
 
 def bucket_count(text: str) -> int:
     """Parse a number of quantile buckets."""
-    if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 2 to {_MOST_BUCKETS}")
-    return int(text)
+    most = _MOST_BUCKETS
+    return _integer(text, f"an integer from 2 to {most}", least=2, most=most)
 
 
 def milliseconds(text: str) -> float:
     """Parse a non-negative number of milliseconds."""
-    value = _number(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number of milliseconds")
-    return value
+    return _number(text, "a non-negative number of milliseconds", or_zero=True)
 
 
 def seconds(text: str) -> float:
     """Parse a positive number of seconds."""
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return value
+    return _number(text, "a positive number of seconds")
 
 
 def capability(text: str) -> str:
@@ -97,15 +81,23 @@ def capability(text: str) -> str:
 
 def positive_number(text: str) -> float:
     """Parse a positive number."""
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return value
+    return _number(text, "a positive number")
 
 
-def _number(text: str) -> float:
-    """Return a number; -1 for another text."""
+def _integer(
+    text: str, noun: str, *, prefix: str = "", least: int = 0, most: float = math.inf
+) -> int:
+    digits = text.removeprefix(prefix)
+    if not digits.isdecimal() or not least <= int(digits) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {noun}")
+    return int(digits)
+
+
+def _number(text: str, noun: str, *, or_zero: bool = False) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        return -1.0
+        value = math.nan
+    if not 0 <= value < math.inf or (value == 0 and not or_zero):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {noun}")
+    return value

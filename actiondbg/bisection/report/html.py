@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report, Text
-from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors
+from actiondbg.ir.html import highlighted, joined, marks, sides, token_colors
 from actiondbg.support.counts import counted
-from actiondbg.support.html_page import html_page
+from actiondbg.support.html_page import code, html_page
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff, Row
@@ -30,7 +30,7 @@ def html_report(report: Report) -> str:
     result = report.result
     entries_title, entries = content.other_entries(report)
     parts = [
-        f"<h1>{escape(words)} {_code(name)}{f' in {_code(inside)}' if inside else ''}</h1>",
+        f"<h1>{escape(words)} {code(name)}{f' in {code(inside)}' if inside else ''}</h1>",
         f"<p>{escape(content.summary(report))}</p>",
         f"<p>{escape(result.message)}</p>" if result.message else "",
         _section("The action", _facts(content.action_facts(report))),
@@ -43,7 +43,7 @@ def html_report(report: Report) -> str:
         _section("IR", "".join(_text(text) for text in report.texts)),
         _section("The tool", _facts(content.tool_facts(report))),
         _section("Notes", _bullets(content.notes(report))),
-        _section("Files", _table((), [(_code(name), escape(what)) for name, what in report.files])),
+        _section("Files", _table((), [(code(name), escape(what)) for name, what in report.files])),
     ]
     body = "\n".join(part for part in parts if part)
     return html_page(f"{words} {name}", f"{_STYLE}\n{token_colors()}", body)
@@ -53,13 +53,9 @@ def _section(title: str, body: str) -> str:
     return f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
 
 
-def _code(text: str) -> str:
-    return f"<code>{escape(text)}</code>"
-
-
 def _facts(facts: Sequence[content.Fact]) -> str:
     rows = [
-        (f"<b>{escape(what)}</b>", _code(value) if is_code else escape(value))
+        (f"<b>{escape(what)}</b>", code(value) if is_code else escape(value))
         for what, value, is_code in facts
     ]
     return _table((), rows)
@@ -105,7 +101,7 @@ def _reproduce(report: Report) -> str:
             str(number),
             _verdict(each.step.expected),
             _verdict(each.verdict),
-            f"{escape(each.step.title)}<br>{_code(command)}",
+            f"{escape(each.step.title)}<br>{code(command)}",
         )
         for number, (each, command) in enumerate(content.commands(report), 1)
     ]
@@ -122,7 +118,7 @@ def _text(text: Text) -> str:
     cut = "<p>The rest is in the file.</p>" if text.is_cut else ""
     return (
         f"<details><summary><code>{escape(text.name)}</code>, {escape(text.title)} "
-        f"({size}{form})</summary>\n<pre class=hl>{_highlighted(text.text)}</pre>{cut}</details>\n"
+        f"({size}{form})</summary>\n<pre class=hl>{highlighted(text.text)}</pre>{cut}</details>\n"
     )
 
 
@@ -182,27 +178,13 @@ def _unified_rows(rows: Sequence[Row]) -> Iterator[str]:
 def _same_row(row: Row) -> str:
     if row.left is None:
         return "<tr class=gap><td colspan=2>...</td></tr>\n"
-    return f"<tr><td class=sign><td>{_highlighted(row.left)}</td></tr>\n"
+    return f"<tr><td class=sign><td>{highlighted(row.left)}</td></tr>\n"
 
 
 def _cells(row: Row) -> tuple[str, str]:
     """Return both sides of a row as HTML; the differences in a changed line are marked."""
     left, right = sides(row)
     if row.kind != "!":
-        return _joined(left), _joined(right)
+        return joined(left), joined(right)
     marked = marks(left, right)
-    return _joined(left, marked[0]), _joined(right, marked[1])
-
-
-def _highlighted(text: str) -> str:
-    return _joined(pieces(text))
-
-
-def _joined(parts: Sequence[Piece], marked: Sequence[bool] = ()) -> str:
-    joined: list[str] = []
-    all_marks = [*marked, *[False] * (len(parts) - len(marked))]
-    for (name, value), is_marked in zip(parts, all_marks, strict=True):
-        text = escape(value)
-        text = f"<span class={name}>{text}</span>" if name else text
-        joined.append(f"<mark>{text}</mark>" if is_marked else text)
-    return "".join(joined)
+    return joined(left, marked[0]), joined(right, marked[1])

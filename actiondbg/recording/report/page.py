@@ -21,7 +21,7 @@ from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
-from actiondbg.support.html_page import html_page
+from actiondbg.support.html_page import code, html_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -152,17 +152,13 @@ def _as_script(value: dict[str, Any]) -> str:
 
 def _facts(facts: Iterable[tuple[str, str, bool]]) -> str:
     return _table(
-        (f"<th scope=row>{escape(title)}</th>", _code(text) if is_code else escape(text))
+        (f"<th scope=row>{escape(title)}</th>", code(text) if is_code else escape(text))
         for title, text, is_code in facts
     )
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-def _code(text: str) -> str:
-    return f"<code>{escape(text)}</code>"
 
 
 def _counts(content: Content) -> str:

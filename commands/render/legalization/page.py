@@ -16,7 +16,7 @@ from actiondbg.commands.render.legalization.text import (
     type_reasons,
 )
 from actiondbg.commands.render.units import operation
-from actiondbg.ir.html import pieces, token_colors
+from actiondbg.ir.html import highlighted, token_colors
 from actiondbg.support.html_page import html_page
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _legalization(one: Legalization, is_full: bool, telling: Sequence[int]) -> s
     items += [_tried(each, is_full, telling) for each in one.tried]
     for user in one.users:
         items.append(f"<li>needed by {escape(operation(user.id, user.name))}</li>")
-    ir = f'<pre class="hl">{_colored(one.text)}</pre>' if one.text else ""
+    ir = f'<pre class="hl">{highlighted(one.text)}</pre>' if one.text else ""
     return f'<li class="{mark}">{head}{ir}{_list(items) if items else ""}</li>'
 
 
@@ -123,11 +123,4 @@ def _tried(tried: TriedPattern, is_full: bool, telling: Sequence[int]) -> str:
     return (
         f'<li class="{mark}"><details{is_open}><summary>{head}</summary>'
         f"{_list(items)}</details></li>"
-    )
-
-
-def _colored(text: str) -> str:
-    return "".join(
-        f'<span class="{kind}">{escape(piece)}</span>' if kind else escape(piece)
-        for kind, piece in pieces(text)
     )

@@ -26,9 +26,8 @@ from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions
-from actiondbg.session.inspection.branch_names import BranchNames
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.named_access import NamedAccess
+from actiondbg.session.inspection.named_access import BranchNames, NamedAccess
 from actiondbg.session.inspection.native_debugger import NativeDebugger
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack

@@ -11,7 +11,7 @@ from actiondbg.process.streams import Streams
 from actiondbg.session.executions import Executions
 from actiondbg.tool import Tool
 from actiondbg.tool.identification.mlir_object import find_mlir_object, llvm_version
-from actiondbg.tool.option_names import option_names
+from actiondbg.tool.known_names import option_names
 from actiondbg.tool.program import Program
 from actiondbg.tool.shipped import shipped_agent
 

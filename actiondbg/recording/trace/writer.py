@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError, lacks
+from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.format.file import RecordingFile, read_file
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
-from actiondbg.recording.trace.formats.output import Output, can_restart, open_trace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
-from actiondbg.recording.trace.options import Format, Selection
+from actiondbg.recording.trace.options import GZIP, ZSTD, Format, Selection
 from actiondbg.recording.trace.parts import divide, is_of_one_thread, part_of
 from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import SliceMaker, Slices
+from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.interrupts import HeldInterrupts
 
 Progress = Callable[[int, int], None]  # takes the number of chunks written and their total
@@ -28,6 +31,7 @@ PART = 1 << 19  # actions per part
 _GROWTH = 1 << 20  # bytes of growth before the next part is written
 _SECONDS = 0.05  # between two checks of the recording's size
 _SHARE = 16  # and at least this fraction of the size: each part costs time for all before it
+_GZIP_LEVEL = 1  # several times as fast as the default, for slightly larger files
 
 
 @dataclass(frozen=True)
@@ -277,3 +281,43 @@ def _note(recording: Recording) -> str:
     ending = recording.ending
     crash = f"The tool crashed with signal {ending.signal}." if ending.ended == "crash" else ""
     return recording.cut or crash
+
+
+class Output(Protocol):
+    """An open file, or a compressor in front of it."""
+
+    def write(self, content: bytes | memoryview, /) -> object:
+        """Write some bytes."""
+        ...
+
+
+def can_restart(path: str) -> bool:
+    """Whether a path is a regular file or free, so that a partial output can be discarded."""
+    return os.path.isfile(path) or not os.path.exists(path)
+
+
+@contextlib.contextmanager
+def open_trace(path: str) -> Generator[Output]:
+    """Open a file for a trace, compressed if its name ends with .gz or .zst.
+
+    A regular file is replaced when everything is written; on an error it stays as it was. Other
+    files, such as /dev/stdout, are written directly.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with open_whole(path) as file, _compressing(path, file) as out:
+        yield out
+
+
+@contextlib.contextmanager
+def _compressing(path: str, file: IO[bytes]) -> Generator[Output]:
+    if path.lower().endswith(GZIP):
+        # Without name and time, so that a recording always gives the same bytes.
+        with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as out:
+            yield out
+    elif path.lower().endswith(ZSTD):
+        with pa.CompressedOutputStream(file, "zstd") as out:
+            yield out
+    else:
+        yield file

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from actiondbg.commands.render.ir.changed_words import compare_words
 from actiondbg.commands.render.renderer import Aliases, RenderContext
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.protocol import Excerpt, Line
@@ -22,6 +22,7 @@ _INDENT = "  "
 _MOST_INDENT = 24  # columns, so that deeply nested IR stays in view
 _ELLIPSIS = "…"
 _CHANGED = f"{BOLD};{YELLOW}"
+_TOKEN = re.compile(r"[\w$.%#@!^-]+|\s+|.")
 
 
 class MarkedLine(NamedTuple):
@@ -200,3 +201,26 @@ def _cut(text: str, room: int) -> str:
     if blank > len(kept) // 2:
         kept = kept[:blank]
     return f"{kept.rstrip()} {_ELLIPSIS}"
+
+
+class Words(NamedTuple):
+    """Consecutive words of a line, and whether they are not in the other version."""
+
+    text: str
+    is_changed: bool
+
+
+def compare_words(before: str, after: str) -> tuple[list[Words], list[Words]]:
+    """Return the words of two versions of a line."""
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return (
+        list(_words(old, [(tag, i1, i2) for tag, i1, i2, _, _ in codes])),
+        list(_words(new, [(tag, j1, j2) for tag, _, _, j1, j2 in codes])),
+    )
+
+
+def _words(tokens: list[str], codes: list[tuple[str, int, int]]) -> Iterator[Words]:
+    for tag, start, end in codes:
+        if start < end:
+            yield Words("".join(tokens[start:end]), tag != "equal")

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from actiondbg.commands.render.ir.changed_words import compare_words
 from actiondbg.commands.render.ir.excerpt import (
     ExcerptStyle,
     MarkedLine,
     compare,
+    compare_words,
     lines_text,
     names_text,
 )

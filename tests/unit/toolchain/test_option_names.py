@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.tool import Tool
-from actiondbg.tool.option_names import option_names
+from actiondbg.tool.known_names import option_names
 
 HELP = """\
 OVERVIEW: optimizer

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.elements import some
 from tests.paths import ROOT
 
 
@@ -25,7 +26,7 @@ def test_the_site_has_every_page(tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (0, "")
     index = (tmp_path / "docs/index.html").read_text()
     pages = [page.stem for page in (ROOT / "docs").glob("*.md") if page.stem != "index"]
-    for page in pages:
+    for page in some(pages):
         assert (tmp_path / f"docs/{page}.html").is_file()
         assert f'class="toctree-l1"><a class="reference internal" href="{page}.html"' in index
 

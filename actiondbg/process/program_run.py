@@ -371,7 +371,7 @@ class ProgramRun:
         return peer_of(self._waiting[0])[0] if self._waiting else None
 
     def child_of_current(self) -> FollowedProcess | None:
-        """Return a followed process that the current one has started, and that runs."""
+        """Return a running child of the current process that is followed."""
         for one in self.processes:
             status = process_status(one.pid) if one.state == "alive" else None
             is_running = status is not None and status.halted != "ended"

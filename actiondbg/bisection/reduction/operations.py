@@ -231,7 +231,7 @@ def _is_used(value: Value) -> bool:
 
 
 def _outermost(chosen: Sequence[int], ends: dict[int, int]) -> list[int]:
-    """Return the chosen operations that are not inside of another chosen one."""
+    """Return the outermost of the chosen operations."""
     result: list[int] = []
     end = 0
     for at in chosen:

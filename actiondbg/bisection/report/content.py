@@ -223,7 +223,7 @@ def other_entries(report: Report) -> tuple[str, list[str]]:
 
 
 def _sized(text: str, result: Result) -> str:
-    """Return a text about the smallest set, of one that may not be the smallest if it is not."""
+    """Return a text about the smallest set; it says so if a smaller one may exist."""
     if result.is_minimal:
         return text
     return text.replace("the smallest set", "a set").replace("The smallest set", "A set")

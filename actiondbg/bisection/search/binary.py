@@ -186,7 +186,7 @@ def _submit(ahead: Iterator[int], judge: Judge, jobs: int, running: set[int]) ->
 
 
 def _ahead(interval: Interval, verdicts: dict[int, Verdict], confirms: bool) -> Iterator[int]:
-    """Yield the length that is needed next, then those that may be needed after it.
+    """Yield the length that is needed next, then the lengths that may be needed later.
 
     Assume a bad verdict first: it leads to a shorter prefix, whose trial is cheaper.
     """

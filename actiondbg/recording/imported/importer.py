@@ -301,7 +301,7 @@ def _key(folder: Path, file: Path, numbers: str) -> Key:
 
 
 def narrowed(dump: Dump) -> Dump:
-    """Return a dump of the operation of a pass alone, if it is one of the module around it.
+    """Return a dump of a pass's operation alone, if the dump is of the module around it.
 
     The order of passes on different functions is unknown: the rest of the module may be older or
     newer than that of the dump before.

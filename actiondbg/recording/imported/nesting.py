@@ -39,7 +39,8 @@ class Nesting:
             running.append(one)
 
     def in_order(self) -> Iterator[NestedPass]:
-        """Iterate over the passes in the order of their beginnings, each before those in it.
+        """Iterate over the passes in the order of their beginnings: a pass before its nested
+        passes.
 
         Passes that overlap follow one another, as in a run of one thread.
         """

@@ -141,7 +141,7 @@ def _mention(symbol: str) -> str:
 
 
 def without_indent(text: str, printed: Printed) -> str:
-    """Return an operation as a dump of it has it, without the aliases that it uses."""
+    """Return an operation as its own dump has it, without aliases."""
     own = text[printed.begin : printed.end]
     indent = len(own) - len(own.lstrip(" "))
     if indent:

@@ -36,7 +36,7 @@ _LONGEST = 4_000  # characters of the command line
 
 
 def actions_in_steps(recording: Recording) -> Table:
-    """Return the table of actions, in which each begins one step after the one before it.
+    """Return the table of actions, with a step as the time between the beginnings of two actions.
 
     An action that may have changed the IR counts as one without a change.
     """

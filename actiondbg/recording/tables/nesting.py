@@ -36,7 +36,7 @@ class Nesting:
 
     @cached_property
     def depths(self) -> Ints:
-        """The number of actions around each, including those in other threads."""
+        """The number of actions around each action, including actions of other threads."""
         if len(self._parts) <= 1:
             return self._own_depths
         outermost = self._outermost

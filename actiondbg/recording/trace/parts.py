@@ -71,7 +71,7 @@ def part_of(
 
 
 def _rows_of(chunk: Chunk, rows: Numbers) -> Iterator[Chunk]:
-    """Yield a one-row chunk for each of some rows that lies in a chunk."""
+    """Of some rows, yield those in a chunk, as chunks of one row."""
     for section in chunk.sections:
         if section.kind != Kind.ACTIONS:
             continue

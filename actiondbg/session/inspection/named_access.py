@@ -80,7 +80,7 @@ class NamedAccess:
     def _find(self, message: protocol.MoveCursor) -> protocol.Cursor:
         """Find a value by its name: near the cursor, then elsewhere, then by the printer's name.
 
-        A name that the input has is that value's only, as long as it lives and after that.
+        A name of the input stays that of its value, also when the value is dead.
         """
         name = f"%{(message.name or '').removeprefix('%')}"
         of_input = self._agent.ask(protocol.FindNamed(name=name))
@@ -158,8 +158,8 @@ def erased_names(name: str, values: Sequence[int | None]) -> str:
 class BranchNames:
     """Gives each branch names of its own.
 
-    The operations that a branch creates have the same ids as others on its parent. The names of
-    those that both share are kept, and those of a branch that is returned to.
+    The operations that a branch creates have the same ids as others on its parent. Values of both
+    branches keep their names; so do the values of a branch to which the tool returns.
 
     Args:
         executions: the processes of the tool.

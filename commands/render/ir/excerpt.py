@@ -56,7 +56,7 @@ def compare(
     inserted: Collection[int],
     erased: Collection[int],
 ) -> list[MarkedLine]:
-    """Return the lines after an action, those that it erased where they were among them.
+    """Return the lines after an action, with the erased lines at their old places.
 
     Args:
         before: the lines that were shown before it, which may be others.
@@ -145,7 +145,7 @@ def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[s
 
 
 def names_text(lines: Sequence[MarkedLine], style: ExcerptStyle) -> list[str]:
-    """Return what short names in lines stand for, each the first time that it is asked for."""
+    """Return what short names in lines stand for; a name is explained once."""
     new = [name for each in lines for name in style.aliases.new_in(each.line.text)]
     indent = " " * 5
     texts: list[str] = []

@@ -25,6 +25,7 @@ SUBCOMMANDS = {  # their modules
     "kernels report": f"{_CLI}.kernels.report",
     "kernels run": f"{_CLI}.kernels.run",
     "kernels search": f"{_CLI}.kernels.search",
+    "kernels tune": f"{_CLI}.kernels.tune",
     "kernels verify": f"{_CLI}.kernels.verify",
     "lineage": f"{_CLI}.lineage",
     "log": f"{_CLI}.log",

@@ -116,8 +116,8 @@ class _Extraction:
         if not root.loops:
             raise NoReference(f"{root.name} has no loops: it computes one number.")
         outside = self._outside()
-        operands = tuple(_tensor(f"arg{at}", each.type) for at, each in enumerate(outside))
-        output = _tensor("result", last.result.type)
+        operands = tuple(tensor_of(f"arg{at}", each.type) for at, each in enumerate(outside))
+        output = tensor_of("result", last.result.type)
         with last.operation.context, Location.unknown():
             module = Module.create()
             types = [*(each.type for each in outside), last.result.type]
@@ -131,7 +131,7 @@ class _Extraction:
                     self._clone(member, block.arguments[len(outside)], taker)
                 ReturnOp([self._copies[last.result]])
             text = _body_text(function.operation, len(outside))
-        accumulation = _tensor("root", root.result.type).type
+        accumulation = tensor_of("root", root.result.type).type
         return ModelOperation(
             _symbol(root, text, operands, output),
             text,
@@ -330,7 +330,7 @@ def _is_small(constant: Operation) -> bool:
     return not isinstance(value, DenseElementsAttr) or value.is_splat
 
 
-def _tensor(name: str, kind: Type) -> Tensor:
+def tensor_of(name: str, kind: Type) -> Tensor:
     """Return an operand.
 
     Raises:

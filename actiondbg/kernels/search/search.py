@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
@@ -95,6 +97,10 @@ class Finalist:
         """The least time of one call."""
         return min(self.profile.seconds)
 
+    def is_clearly_faster(self, other: Finalist) -> bool:
+        """Whether the other one's best time is above the usual times of this one."""
+        return median(self.profile.seconds) < other.seconds
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -118,6 +124,12 @@ class SearchResult:
     def best(self) -> Finalist | None:
         """The fastest in the confirmation run; None if no kernel is right."""
         return self.finalists[0] if self.finalists else None
+
+    @property
+    def configured(self) -> Path | None:
+        """The file of the best with its configuration, such as its schedule; None without one."""
+        folder = self.log.parent
+        return folder / self.best.configuration.name / CONFIGURED if self.best else None
 
     @property
     def default(self) -> Finalist | None:

@@ -17,6 +17,7 @@ COMMANDS = {  # in the order of use, with what they do
     "bisect": "find the action that makes a kernel wrong",
     "judge": "judge another output of a step that was bisected",
     "search": "search for the fastest configuration",
+    "tune": "search for a whole model, and measure it with IREE's tuning spec",
     "count": "count CPU events for each call of a dispatch function",
 }
 

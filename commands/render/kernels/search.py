@@ -72,6 +72,8 @@ def search_text(result: SearchResult) -> str:
     head += f", {len(wrong)} wrong" if wrong else ""
     lines = [f"{head}; {_ENDS[result.ended]}.", *_table(result), _conclusion(result)]
     lines += _wrong_lines(wrong)
+    if result.configured is not None:
+        lines.append(f"Configured: {result.configured}")
     return "\n".join([*lines, f"Log: {result.log}"])
 
 
@@ -85,6 +87,7 @@ def search_object(result: SearchResult) -> dict[str, object]:
         "wrong": [each.configuration.name for each in result.wrong],
         "best": best.configuration.name if best else None,
         "parameters": dict(best.configuration.parameters) if best else None,
+        "configured": str(result.configured) if result.configured else None,
         "finalists": [
             {
                 "configuration": each.configuration.name,
@@ -126,7 +129,7 @@ def _conclusion(result: SearchResult) -> str:
         return f"Best: {name}, {confirmed}: no configuration is faster."
     gain = (
         "not clearly faster than"
-        if _overlap(best, baseline)
+        if not best.is_clearly_faster(baseline)
         else f"{baseline.seconds / best.seconds:.2f} times as fast as"
     )
     without = f"{gain} the fastest without a search, {baseline.configuration.name}"
@@ -140,11 +143,6 @@ def _baseline(result: SearchResult) -> Finalist | None:
     """
     others = [each for each in (result.default, result.predefined) if each is not None]
     return min(others, key=lambda each: each.seconds, default=None)
-
-
-def _overlap(faster: Finalist, slower: Finalist) -> bool:
-    """Whether the slower one's best time is within the usual times of the faster one."""
-    return median(faster.profile.seconds) >= slower.seconds
 
 
 def _wrong_lines(wrong: Sequence[SearchTrial]) -> list[str]:

@@ -144,5 +144,6 @@ SUBCOMMANDS = (
     "kernels report",
     "kernels run",
     "kernels search",
+    "kernels tune",
     "kernels verify",
 )

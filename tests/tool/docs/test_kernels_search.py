@@ -12,6 +12,7 @@ import pytest
 
 from actiondbg.commands.cli.kernels.options import FolderOptions, OperationOptions, ProviderOptions
 from actiondbg.commands.cli.kernels.search import SearchOptions
+from actiondbg.commands.cli.kernels.tune import TuneOptions
 from actiondbg.commands.interpreter.options import fields_of
 from tests.paths import COMMAND, ROOT
 
@@ -36,8 +37,10 @@ def test_the_command_prints_lines_as_on_the_page(environment: dict[str, str]) ->
     )
     printed, lines = done.stdout.splitlines(), shown.splitlines()
     assert printed[:2] == lines[:2]  # the head, and the columns of the table
-    assert printed[-2].startswith("Best: mlir_")
-    assert lines[-1].startswith("Best: mlir_")
+    assert printed[-3].startswith("Best: mlir_")
+    assert lines[-2].startswith("Best: mlir_")
+    assert Path(printed[-2].removeprefix("Configured: ")).is_file()
+    assert lines[-1].startswith("Configured: ")
 
 
 @pytest.mark.parametrize("example", _blocks("python"))
@@ -51,5 +54,7 @@ def test_example_of_the_api(environment: dict[str, str], example: str) -> None:
 def test_every_option_of_its_own_is_on_the_page() -> None:
     groups = (FolderOptions, OperationOptions, ProviderOptions)
     shared = {each.option for group in groups for each in fields_of(group)}
-    ours = {each.option for each in fields_of(SearchOptions)} - shared
+    ours = {
+        each.option for kind in (SearchOptions, TuneOptions) for each in fields_of(kind)
+    } - shared
     assert [option for option in ours if f"`{option}" not in PAGE] == []

@@ -14,6 +14,7 @@ _TRANSLATION = re.compile(r"translation_info = #iree_codegen\.translation_info<"
 # Older versions print the name alone.
 _PIPELINE = re.compile(r"pipeline=(?:#iree_\w+\.pipeline<)?(\w+)")
 _OPERATION = re.compile(r"= (\w+\.\w+) ")
+_ATTRIBUTES = re.compile(r" (?:attrs = +)?\{$")
 _VECTOR = "vector_common_parallel"
 _OPENING, _CLOSING = "<[{(", ">]})"
 
@@ -132,8 +133,26 @@ def find_root(operations: Sequence[LoweredOperation], loops: int) -> LoweredOper
         operations: of a stage.
         loops: the number of loops that it has to have.
     """
-    roots = [each for each in operations if {"distribution", "workgroup"} & each.config.keys()]
-    return next((each for each in roots if each.levels == loops), None)
+    return next((each for each in find_roots(operations) if each.levels == loops), None)
+
+
+def find_roots(operations: Sequence[LoweredOperation]) -> list[LoweredOperation]:
+    """Return the operations that decide how their dispatches are tiled."""
+    return [each for each in operations if {"distribution", "workgroup"} & each.config.keys()]
+
+
+def operation_text(stage: str, operation: LoweredOperation) -> str:
+    """Return the text of an operation, its body included, without its result and its lowering."""
+    start, end = operation.span
+    before = stage[stage.rfind("\n", 0, start) + 1 : start].removesuffix("lowering_config = ")
+    line = stage[end : stage.find("\n", end)]
+    if line.endswith("{"):
+        closing = _closing(stage, end + len(line) - 1)
+        line = stage[end : stage.find("\n", closing)]
+    before = before.partition("= ")[2]
+    if before.endswith("{") and line.startswith("}"):  # it was the only attribute
+        return _ATTRIBUTES.sub("", before) + line.removeprefix("}")
+    return before.removesuffix(", ") + line.removeprefix(", " if before.endswith("{") else "")
 
 
 def replace_lowering(

@@ -47,8 +47,8 @@ class ModuleKernel:
     """A function of a module, on a device.
 
     Args:
-        binary: the module; settings ``device``, and ``batch``: how often one call of the function
-            runs each of its dispatches.
+        binary: the module; settings ``device``, ``batch``: how often one call of the function
+            runs each of its dispatches, and ``result``: the index of the one that ``run`` returns.
 
     Raises:
         KernelError: another version compiled it, or the device does not accept it.
@@ -74,7 +74,8 @@ class ModuleKernel:
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         """Call the kernel once."""
         results = self._invoke(self._arguments(inputs))
-        view = results.get_as_object(0, _runtime.HalBufferView)
+        index = int(self._binary.settings.get("result", 0))
+        view = results.get_as_object(index, _runtime.HalBufferView)
         return self._to_host(view, self._binary.result)
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:

@@ -57,6 +57,7 @@ def test_the_best_is_compared_with_the_fastest_that_needs_no_search() -> None:
         "  2.0000     2.1000     0.26      0.62  mlir_default (default)",
         "Best: mlir_b, 1.25 times as fast as the fastest without a search, mlir_a; confirmed by "
         "3 repetitions, in turn with the others.",
+        "Configured: mlir_b/configured.mlir",
         "Log: search.jsonl",
     ]
 

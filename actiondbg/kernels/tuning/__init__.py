@@ -1,0 +1,4 @@
+"""Whole programs, compiled with the configurations that searches of their operations found.
+
+May import: every other part of actiondbg.kernels.
+"""

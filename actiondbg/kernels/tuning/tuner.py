@@ -1,0 +1,245 @@
+"""Searches for the configurations of a program's operations, applied to the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
+from pathlib import Path
+
+from actiondbg.kernels.execution.kernel_process import KernelProcess
+from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.providers.iree.configurations import PROVIDER, lowering_of
+from actiondbg.kernels.providers.iree.lowering import Lowering
+from actiondbg.kernels.providers.iree.model_roots import ModelRoot, RootKey, root_key
+from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
+from actiondbg.kernels.providers.iree.whole_model import WholeModel
+from actiondbg.kernels.results.entry import entries_of
+from actiondbg.kernels.results.weights import ModelWeights, Weight, model_weights
+from actiondbg.kernels.search.api import search
+from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
+from actiondbg.kernels.sweep.progress import Report
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.tuning.whole_program import (
+    Agreement,
+    WholeTimes,
+    compare_results,
+    measure_in_turn,
+)
+from actiondbg.support.atomic_write import write_whole
+
+_LEAST_SHARE = 1.0  # per cent of the program, from which on an operation is worth a search
+_LEAST_TRIALS = 8
+_REPETITIONS = 25  # of the whole program
+SPEC = "tuning_spec.mlir"
+
+
+@dataclass(frozen=True)
+class TuneSettings:
+    """What a tuning does.
+
+    Attributes:
+        budget: how many configurations are tried for all operations, shared by their weights.
+        seed: of the samplers.
+        function: the one of the program that is called; "" for the only public one.
+        spec: the file that gets the tuning spec; None for one beside the generated kernels.
+    """
+
+    budget: int = 60
+    seed: int = 0
+    function: str = ""
+    spec: Path | None = None
+
+
+@dataclass(frozen=True)
+class TunedOperation:
+    """A root of the program with the search for it.
+
+    Attributes:
+        search: of the first operation of the program with this root.
+        share: of all operations with this root, in per cent of the sum of all kernels.
+        count: how often the program has operations with this root.
+        applied: the finalist that the tuning spec has, or None: none is clearly faster.
+    """
+
+    search: SearchResult
+    share: float
+    count: int
+    applied: Finalist | None
+
+    @property
+    def default_seconds(self) -> float | None:
+        """The least time of IREE's default; None if it is wrong."""
+        return self.search.default.seconds if self.search.default else None
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """A tuned program.
+
+    Attributes:
+        weights: of the operations with IREE's default, each by its own.
+        operations: those that were searched for, the heaviest first.
+        untuned: the share of the operations that have no configuration to search for.
+        spec: the file of the tuning spec; None if no search found a faster configuration.
+        agreement: of the results of the whole program with and without it; None without a spec.
+        times: of the whole program; the same compilation twice without a spec.
+    """
+
+    weights: ModelWeights
+    operations: list[TunedOperation]
+    untuned: float
+    spec: Path | None
+    agreement: Agreement | None
+    times: WholeTimes
+
+
+@dataclass(frozen=True)
+class _Root:
+    """The first operation of a root, and what all of that root weigh."""
+
+    operation: Operation
+    share: float
+    count: int
+
+
+class ModelTuner:
+    """Tunes a program: measures its operations, searches for the heavy ones, and writes a spec.
+
+    Args:
+        program: an MLIR file with linalg operations on tensors.
+        settings: what is done.
+        sweep: the folder of the kernels, and their limits.
+        report: called with the progress of the first measurement.
+        progress: called with an operation and the progress of its search.
+
+    Raises:
+        UsageError: the program has no operations, or its function cannot be called.
+        ProviderMissing: IREE is not installed.
+    """
+
+    def __init__(
+        self,
+        program: Path,
+        settings: TuneSettings,
+        sweep: SweepSettings,
+        *,
+        report: Report | None = None,
+        progress: Callable[[Operation, SearchProgress], None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._sweep = replace(sweep, verify=True, profile=True, bisect=False)
+        self._progress = progress
+        self._operations = {each.name: each for each in operations_of(program)}
+        self._kernels = Kernels(self._sweep, providers=(PROVIDER,), report=report)
+        self._provider = self._kernels.providers[PROVIDER]
+        self._folder = self._kernels.folder.path / "whole" / program.stem
+        self._model = WholeModel(program, self._folder, settings.function)
+        self._start = partial(
+            KernelProcess, seconds=self._sweep.run_seconds, memory=self._sweep.memory_bytes
+        )
+
+    def weigh(self) -> ModelWeights:
+        """Measure each operation with IREE's default; see ``tune``."""
+        dispatches = [
+            Dispatch(each, self._provider.default(each)) for each in self._operations.values()
+        ]
+        self._kernels.write(dispatches)
+        return model_weights(entries_of(self._kernels.run(dispatches)))
+
+    def tune(self, weights: ModelWeights) -> TuningResult:
+        """Search, write the spec, and measure the whole program with and without it, in turn.
+
+        Args:
+            weights: of the operations with IREE's default.
+
+        Raises:
+            KernelError: IREE cannot compile the program, or it fails.
+            KeyboardInterrupt: the logs of the searches have all trials so far.
+        """
+        roots = self._model.roots()
+        default = self._model.compile("default")
+        groups = self._groups(weights, {each.key for each in roots})
+        searched = [self._search(each) for each in groups]
+        spec = self._write_spec(roots, searched)
+        tuned, agreement = default, None
+        if spec is not None:
+            tuned = self._model.compile("tuned", spec)
+            agreement = compare_results(default, tuned, self._start)
+        times = measure_in_turn(default[0], tuned[0], self._start, _REPETITIONS)
+        untuned = 100.0 - sum(each.share for each in searched)
+        return TuningResult(weights, searched, untuned, spec, agreement, times)
+
+    def _groups(self, weights: ModelWeights, keys: set[RootKey]) -> list[_Root]:
+        """Return the roots that are worth a search: one search serves all operations of a root."""
+        by_key: dict[RootKey, dict[str, Weight]] = {}
+        for weight in weights.weights:
+            operation = self._operations[weight.entry.operation]
+            if root_key(operation) in keys and self._provider.space(operation):
+                by_key.setdefault(root_key(operation), {})[operation.name] = weight
+        groups = [
+            _Root(
+                next(each for name, each in self._operations.items() if name in members),
+                sum(each.share for each in members.values()),
+                sum(each.count for each in members.values()),
+            )
+            for members in by_key.values()
+        ]
+        heavy = [each for each in groups if each.share >= _LEAST_SHARE]
+        return sorted(heavy, key=lambda each: each.share, reverse=True)
+
+    def _search(self, root: _Root) -> TunedOperation:
+        operation = root.operation
+        budget = max(_LEAST_TRIALS, ceil(self._settings.budget * root.share / 100.0))
+        report = self._progress
+        result = search(
+            operation,
+            self._provider,
+            budget=budget,
+            seed=self._settings.seed,
+            settings=self._sweep,
+            progress=None if report is None else partial(report, operation),
+        )
+        return TunedOperation(result, root.share, root.count, _winner(result))
+
+    def _write_spec(
+        self, roots: Sequence[ModelRoot], searched: Sequence[TunedOperation]
+    ) -> Path | None:
+        """Write the spec of the winners; None if there is none."""
+        winners: dict[RootKey, Configuration] = {
+            root_key(each.search.operation): each.applied.configuration
+            for each in searched
+            if each.applied is not None
+        }
+        if not winners:
+            return None
+        path = self._settings.spec or self._folder / SPEC
+        tuned = _lowered(roots, winners)
+        write_whole(path, tuning_spec(tuned).encode())
+        return path
+
+
+def _lowered(
+    roots: Sequence[ModelRoot], winners: Mapping[RootKey, Configuration]
+) -> list[tuple[ModelRoot, Lowering]]:
+    """Return the roots of the winners, with their lowerings."""
+    pairs = [(each, lowering_of(winners[each.key])) for each in roots if each.key in winners]
+    return [(root, lowering) for root, lowering in pairs if lowering is not None]
+
+
+def _winner(result: SearchResult) -> Finalist | None:
+    """Return the fastest finalist that a spec can have, if it is clearly faster than the default.
+
+    A spec has tile sizes, and no flags of the compiler.
+    """
+    fits = (each for each in result.finalists if lowering_of(each.configuration) is not None)
+    best = next(fits, None)
+    default = result.default
+    if best is None or default is None or not best.is_clearly_faster(default):
+        return None
+    return best

@@ -1,0 +1,136 @@
+"""``actiondbg kernels tune [options] MODEL.mlir``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.kernels.options import LimitOptions
+from actiondbg.commands.cli.kernels.sweep_line import progress_bar
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.options import Flag, Option, Positional
+from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.render.kernels.search import SearchDisplay
+from actiondbg.commands.render.kernels.tuning import tuning_object, tuning_text
+from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.search.search import SearchProgress
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings
+
+_EPILOG = """\
+examples:
+  actiondbg kernels tune model.mlir
+  actiondbg kernels tune model.mlir --budget 200 --output tuned.mlir
+
+Each operation of the model is measured as IREE compiles it. The heavy ones are searched for faster
+configurations, which are written as a tuning spec of IREE. Then the whole model is measured with
+and without it, in turn. The same command continues a search that was interrupted.
+
+exit status: 0 success, 1 the tuned model computes something else, or error, 2 bad usage.
+docs/kernels-search.md explains the spec.
+"""
+
+
+class TuneOptions(LimitOptions):
+    """The options of ``actiondbg kernels tune``."""
+
+    model: Annotated[
+        Path, Positional("MODEL.mlir", help="a program with linalg on tensors", parse=Path)
+    ]
+    budget: Annotated[
+        int,
+        Option(
+            "--budget",
+            "N",
+            help="try N configurations for all operations, shared by their weights, but at least 8 "
+            "for each; 60",
+            parse=positive,
+        ),
+    ] = 60
+    output: Annotated[
+        Path | None,
+        Option("--output", "FILE", help="write the tuning spec to this file", parse=Path),
+    ] = None
+    function: Annotated[
+        str, Option("--function", "NAME", help="call this function; the only public one")
+    ] = ""
+    generated_dir: Annotated[
+        Path,
+        Option(
+            "--generated-dir", "DIR", help="the parent of the folder 'generated'; .", parse=Path
+        ),
+    ] = Path(".")
+    seed: Annotated[int, Option("--seed", "N", help="of the sampler; 0", parse=int)] = 0
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+
+
+def build_parser() -> LineParser[TuneOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        TuneOptions,
+        "actiondbg kernels tune",
+        "[options] MODEL.mlir",
+        "Write a tuning spec of IREE for a model, and measure the model with and without it.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels tune; return the exit code.
+
+    Raises:
+        ActiondbgError: the model cannot be compiled or called, or IREE is not installed.
+    """
+    parser = build_parser()
+    options = parser.read_intermixed(argv)
+    with parser.reported_usage():
+        return _tune(options)
+
+
+def _tune(options: TuneOptions) -> int:
+    settings = TuneSettings(options.budget, options.seed, options.function, options.output)
+    sweep = SweepSettings(options.generated_dir, run_seconds=options.timeout, memory=options.memory)
+    display = _Display()
+    try:
+        with progress_bar(shown=True) as report:
+            tuner = ModelTuner(
+                options.model, settings, sweep, report=report, progress=display.report
+            )
+            weights = tuner.weigh()
+        result = tuner.tune(weights)
+    except KeyboardInterrupt:
+        display.clear()
+        print_notice("interrupted: the same command continues.")
+        return 128 + signal.SIGINT
+    display.clear()
+    if options.json:
+        print(json.dumps(tuning_object(result), ensure_ascii=False))
+    else:
+        print("\n".join(tuning_text(result)))
+    return 0 if result.agreement is None or result.agreement.holds else FAILED
+
+
+class _Display:
+    """The progress of the searches."""
+
+    def __init__(self) -> None:
+        self._operation: Operation | None = None
+        self._display = SearchDisplay(sys.stderr, 1)
+
+    def report(self, operation: Operation, progress: SearchProgress) -> None:
+        """Show the progress of a search, after the name of an operation that is new."""
+        if operation != self._operation:
+            self.clear()
+            print(operation.name, file=sys.stderr, flush=True)
+            self._operation = operation
+            self._display = SearchDisplay(sys.stderr, operation.flops)
+        self._display.report(progress)
+
+    def clear(self) -> None:
+        """Erase the line of a terminal."""
+        self._display.clear()

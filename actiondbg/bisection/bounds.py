@@ -22,6 +22,7 @@ _LEAST_SECONDS = 60.0
 _LEAST_PROCESSOR_SECONDS = 5.0
 _TIMES_WHOLE_RUN = 20.0
 _TIMES_PROCESSOR = 10.0
+_WHOLE_COMPILER = 40  # passes that changed the IR; a pipeline of mlir-opt has fewer
 _MOST_UNTESTABLE = 2  # starts, before the passes are left out one by one
 
 
@@ -151,6 +152,9 @@ class _StartSearch:
             untestable += result.judgement.verdict == "untestable" and failed_pass is None
             if untestable == _MOST_UNTESTABLE:
                 untestable += 1  # so that this happens once
+                space = self._without_one_pass()
+                if space is not None:
+                    return space
                 self._queue.require(*self._find_required_passes())
         raise self._no_start(required)
 
@@ -194,6 +198,30 @@ class _StartSearch:
             is_removable = result.judgement.verdict != "untestable"
             (removed if is_removable else required).add(argument)
         return required, idle
+
+    def _without_one_pass(self) -> SearchSpace | None:
+        """Return the runs of the first pass without which alone the output is good, or None.
+
+        A whole compiler needs most of its passes: several that are left out together break its
+        output, each in its own way. Of a few passes nothing is tried here.
+        """
+        evaluator, record = self._evaluator, self._record
+        changed = {one.argument for one in self._allowed if one.changed or record.actions_in(one)}
+        passes = [each for each in self._queue.removable_passes() if each in changed]
+        if len(passes) < _WHOLE_COMPILER:
+            return None
+        evaluator.progress.start_phase("single passes", len(passes))
+        for argument in passes:
+            evaluator.check_limit()
+            scheme = self._queue.without(argument)
+            candidates = candidates_of(record, scheme, self._allowed)
+            result = evaluator.evaluate(evaluator.prefix(scheme, candidates, 0))
+            if result.judgement.verdict == "good":
+                evaluator.candidates = len(candidates)
+                evaluator.progress.add_note(messages.one_pass(argument))
+                return self._space(scheme, candidates, result.evidence)
+            result.remove_files()
+        return None
 
     def _space(
         self, scheme: Scheme, candidates: list[RecordedAction], start: Evidence | None

@@ -133,6 +133,11 @@ def all_skipped(count: int, judgement: Judgement) -> str:
     return f"The output {how} when {which} skipped ({judgement.reason})."
 
 
+def one_pass(argument: str) -> str:
+    """The search begins with one pass, without which the output is good."""
+    return f"Passes were left out one by one: without {argument} alone the output is good."
+
+
 def wrapper(program: str, tool: Path) -> str:
     """The program only starts a tool."""
     return f"{program} starts {tool} with its own arguments: this tool is bisected."

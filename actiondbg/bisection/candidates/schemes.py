@@ -146,6 +146,10 @@ class SchemeQueue:
         opened = arguments & (self._with_leaves - self._conversions)
         return _scheme(arguments - opened, self._all - opened)
 
+    def without(self, argument: str) -> Scheme:
+        """Return the scheme in which only a pass is a candidate, as a whole."""
+        return _scheme({argument}, self._with_leaves)
+
     def require(self, required: set[str], idle: set[str]) -> None:
         """Try schemes next that require passes, although the tool does not fail without them.
 

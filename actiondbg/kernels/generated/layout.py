@@ -6,8 +6,8 @@ from pathlib import Path
 
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.provider import CONFIGURED
 
-CONFIGURED = "configured.mlir"
 _DIALECT = "linalg"
 
 

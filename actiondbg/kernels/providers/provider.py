@@ -18,6 +18,9 @@ from actiondbg.kernels.providers.steps import CompilationSteps
 Applied = Literal["yes", "no", "default", "unknown"]
 
 
+CONFIGURED = "configured.mlir"  # the file of a dispatch from which it is compiled
+
+
 @dataclass(frozen=True)
 class CompiledKernel:
     """The result of a compilation.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.providers.provider import Provider
@@ -22,6 +25,33 @@ def provider_names() -> list[str]:
     return list(_PROVIDERS)
 
 
+def provider_name(text: str) -> str:
+    """Return the name of a provider, which is added first if the text is ``module:Class``.
+
+    The module may be in the working directory. The class is made with the settings if it takes an
+    argument.
+
+    Raises:
+        UsageError: there is no such module or class, or it is no provider.
+    """
+    module, colon, name = text.partition(":")
+    if not colon:
+        return text
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as python -m has it; processes of kernels get it, too
+    try:
+        found: object = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"The provider '{text}' cannot be imported: {error}.") from error
+    if not (isinstance(found, type) and issubclass(found, Provider)):
+        raise UsageError(f"'{text}' is not a subclass of actiondbg's Provider.")
+    kind = found
+    takes_settings = bool(signature(kind).parameters)
+    make: Callable[..., Provider] = kind
+    register(kind.name, make if takes_settings else lambda _: make())
+    return kind.name
+
+
 def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
     """Make the provider of a name.
 
@@ -29,7 +59,10 @@ def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
         UsageError: there is no such provider.
     """
     if name not in _PROVIDERS:
-        raise UsageError(f"Unknown provider '{name}'; there are {', '.join(_PROVIDERS)}.")
+        raise UsageError(
+            f"Unknown provider '{name}'; there are {', '.join(_PROVIDERS)}, and yours as "
+            "module:Class."
+        )
     return _PROVIDERS[name](settings)
 
 

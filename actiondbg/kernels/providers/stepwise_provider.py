@@ -18,10 +18,13 @@ class ConfiguredStep:
     Attributes:
         argv: the command line; files are relative to the folder of the dispatch.
         output: the file that it writes, relative to the folder.
+        compiles: whether it compiles to the end: passes are needed then, and a kernel that crashes
+            without one is no sign of a fault.
     """
 
     argv: list[str]
     output: Path
+    compiles: bool = False
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import Provider
@@ -57,6 +58,12 @@ class SweepEvaluator:
 
     def evaluate(self, dispatch: Dispatch) -> SearchTrial:
         """Compile, verify and measure a dispatch; see ``Evaluator``."""
+        name = dispatch.configuration.provider
+        if name not in self._providers:
+            raise UsageError(
+                f"The provider {', '.join(self._providers)} made a configuration of the provider "
+                f"{name}: its 'configured' must name its own."
+            )
         self._generation.write([dispatch])
         (row,) = Sweep(self._stages, self._providers, 1).run([dispatch])
         return _trial(row)

@@ -22,11 +22,11 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 )
 from actiondbg.commands.cli.kernels.sweep_line import (
     generate_requested,
+    named_providers,
     print_command,
     progress_bar,
     provider_settings,
     requested_providers,
-    split_names,
     sweep_settings,
 )
 from actiondbg.commands.cli.line_parser import LineParser
@@ -220,7 +220,7 @@ def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
         return generate_requested(options, kernels)
     kinds = () if options.operation_kind == ALL else requested_kinds(options.operation_kind)
     names = ",".join([*options.names, *([options.dispatches] if options.dispatches else [])])
-    return kernels.select(DispatchFilter(kinds, split_names(options.provider), names))
+    return kernels.select(DispatchFilter(kinds, named_providers(options), names))
 
 
 def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:

@@ -56,7 +56,11 @@ class FolderOptions(Options):
     ] = ""
     provider: Annotated[
         str,
-        Option("--provider", "NAMES", help="compilers, separated by commas: mlir, iree, c; mlir"),
+        Option(
+            "--provider",
+            "NAMES",
+            help="compilers, separated by commas: mlir, iree, c, or yours as module:Class; mlir",
+        ),
     ] = ""
 
 

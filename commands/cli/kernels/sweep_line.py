@@ -36,6 +36,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.registry import provider_name
 from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
@@ -59,7 +60,7 @@ def dispatch_filter(options: FolderOptions) -> DispatchFilter:
     """
     text = options.operation_kind
     kinds = () if text == ALL else requested_kinds(text)
-    return DispatchFilter(kinds, split_names(options.provider), options.dispatches)
+    return DispatchFilter(kinds, named_providers(options), options.dispatches)
 
 
 def split_names(text: str) -> list[str]:
@@ -69,7 +70,16 @@ def split_names(text: str) -> list[str]:
 
 def requested_providers(options: FolderOptions) -> list[str]:
     """Return the names of ``--provider``; mlir without."""
-    return split_names(options.provider) or _DEFAULT_PROVIDERS
+    return named_providers(options) or _DEFAULT_PROVIDERS
+
+
+def named_providers(options: FolderOptions) -> list[str]:
+    """Return the names of ``--provider``; those of the user's classes are registered.
+
+    Raises:
+        UsageError: a class cannot be imported.
+    """
+    return [provider_name(each) for each in split_names(options.provider)]
 
 
 def provider_settings(options: ProviderOptions, batch_size: int | None = None) -> ProviderSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,10 @@ from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.steps import CompilationSteps
@@ -49,9 +52,9 @@ def with_pipeline(pipeline: str) -> Configuration:
 class Workshop:
     """The folder of generated kernels, and what compiles, runs and bisects them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, provider: str = "mlir") -> None:
         self.folder = GeneratedFolder(folder)
-        self.provider = make_provider("mlir")
+        self.provider = make_provider(provider)
         self.verifier = Verifier(ReferenceCache(self.folder))
 
     def folder_of(self, dispatch: Dispatch) -> Path:
@@ -94,6 +97,39 @@ def test_the_stride_2_convolution_is_wrong_and_its_culprit_is_named(workshop: Wo
     folder = workshop.folder.of_dispatch(dispatch)
     assert culprit.folder == folder / REPORT
     assert "affine-super-vectorize" in (folder / REPORT / "report.md").read_text()
+
+
+BFLOAT = (
+    "--iree-global-opt-demote-contraction-inputs-operations=matmul",
+    "--iree-global-opt-demote-contraction-inputs-type=bf16",
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "flags", "culprit"),
+    [
+        (Matmul(8, 8, 8), BFLOAT, "DemoteContractionInputsPattern"),
+        (
+            Reduction((4, 32), axes=(1,), combiner="max"),
+            ("--iree-llvmcpu-use-fast-min-max-ops",),
+            "ReplaceSlowWithFastReductionMinMaxOpPattern",
+        ),
+    ],
+    ids=["before dispatches", "in a dispatch"],
+)
+def test_the_culprit_in_iree_compile_is_named(
+    tmp_path: Path, operation: Operation, flags: Sequence[str], culprit: str
+) -> None:
+    """Each flag plants a fault: without the pattern that it turns on, the kernel is right."""
+    pytest.importorskip("iree.runtime", reason="needs the extra iree")
+    workshop = Workshop(tmp_path, "iree")
+    dispatch = Dispatch(operation, Configuration("iree", "iree_flags", {"flags": flags}))
+    assert workshop.verify(dispatch).verdict == "FAILED"
+    default = Dispatch(operation, workshop.provider.default(operation))
+    assert workshop.verify(default).verdict == "SUCCESS"
+    found = workshop.bisect(dispatch)
+    assert culprit in found.title
+    assert "The run that skips only it is good." in found.sentence
 
 
 def test_the_reproducer_judges_kernels_in_a_folder_of_its_own(

@@ -15,7 +15,7 @@ LEVELS = ("distribution", "cache_parallel", "vector_common_parallel", "vector_re
 _GPU_LISTS = ("workgroup", "reduction", "subgroup", "thread")
 # The levels that tile every parallel loop.
 _PARALLEL = ("distribution", "cache_parallel", "vector_common_parallel", "workgroup", "thread")
-_FLAGS = ("data_tiling", "split_k_slices", "peeling")
+_FLAGS = ("data_tiling", "split_k_slices", "peeling", "flags")
 _GENERAL = ("device", "arch", "pipeline", "applied_by", *_FLAGS)
 _GPU = (*_GPU_LISTS, "mma_kind", "workgroup_size", "stages")
 PARAMETERS = frozenset((*LEVELS, *_GENERAL, *_GPU))
@@ -122,7 +122,12 @@ def flags_of(configuration: Configuration) -> list[str]:
     slices = slices_of(configuration)
     if slices > 1:
         flags.append(f"--iree-dispatch-creation-split-matmul-reduction={slices}")
-    return flags
+    return [*flags, *own_flags(configuration)]
+
+
+def own_flags(configuration: Configuration) -> list[str]:
+    """Return the compiler's options that a user has given, for both halves of a compilation."""
+    return [str(each) for each in _elements(configuration.parameters.get("flags", ()))]
 
 
 def tensor_core(

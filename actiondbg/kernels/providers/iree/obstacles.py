@@ -9,7 +9,12 @@ from math import prod
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.providers.iree.configurations import LEVELS, PARAMETERS, mma_shape
+from actiondbg.kernels.providers.iree.configurations import (
+    LEVELS,
+    PARAMETERS,
+    mma_shape,
+    own_flags,
+)
 from actiondbg.kernels.providers.iree.root import is_product, root_loops
 from actiondbg.kernels.providers.iree.target import make_target, vector_bytes
 
@@ -33,6 +38,7 @@ def find_obstacle(dispatch: Dispatch) -> str | None:
     checks: Sequence[Callable[[Dispatch], str | None]] = (
         _unknown_parameter,
         _unknown_target,
+        _unfit_flags,
         _unfit_split,
         _unfit_levels,
         _too_large_vector,
@@ -57,6 +63,12 @@ def _unknown_target(dispatch: Dispatch) -> str | None:
     except UsageError as error:
         return str(error)
     return None
+
+
+def _unfit_flags(dispatch: Dispatch) -> str | None:
+    flags = own_flags(dispatch.configuration)
+    wrong = next((each for each in flags if not each.startswith("--")), None)
+    return None if wrong is None else f"flags must be options of iree-compile, got {wrong}."
 
 
 def _unfit_split(dispatch: Dispatch) -> str | None:

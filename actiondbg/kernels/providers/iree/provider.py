@@ -16,6 +16,7 @@ from actiondbg.kernels.providers.iree.configurations import (
     applied_by,
     flags_of,
     lowering_of,
+    own_flags,
     slices_of,
 )
 from actiondbg.kernels.providers.iree.empty_call import empty_call
@@ -28,9 +29,10 @@ from actiondbg.kernels.providers.iree.lowering import (
 from actiondbg.kernels.providers.iree.root import root_loops
 from actiondbg.kernels.providers.iree.target import Target, cpu_identity, make_target
 from actiondbg.kernels.providers.iree.toolchain import Toolchain
-from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
+from actiondbg.kernels.providers.provider import CONFIGURED, Applied, CompiledKernel, Provider
 from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 
 _STAGE = "executable-configurations"
 _CHOSEN, _EDITED = "chosen.mlir", "edited.mlir"
@@ -76,6 +78,28 @@ class IreeProvider(Provider):
         is_timed = _target_of(dispatch.configuration).device == "cpu"
         return function + empty_call(operation) if is_timed else function
 
+    def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
+        """Return the command on which a bisection can run: the compilation of one binary.
+
+        A configuration that replaces IREE's choice is applied between the halves: the second half
+        is that command then.
+        """
+        configuration, binary = dispatch.configuration, "bisected.vmfb"
+        compiler = self._tools.program("iree-compile")
+        flags = [*_target_of(configuration).flags, *flags_of(configuration)]
+        source = [CONFIGURED]
+        if lowering_of(configuration) is not None and applied_by(configuration) == "stage":
+            source = [_EDITED, f"--compile-from={_STAGE}"]
+        argv = [compiler, *flags, *source, "-o", binary]
+        return ConfiguredStep(argv, Path(binary), compiles=True)
+
+    def finish(
+        self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path
+    ) -> CompiledKernel:
+        """Return the kernel of an output of the configured step, which is its binary."""
+        binary = self._binary(dispatch, folder / scheduled, batch=1)
+        return CompiledKernel(binary, binary, "unknown", flushes_denormals=True)
+
     def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
         stage, applied, detail = self._choose(dispatch, folder, steps)
         binaries = [self._finish(dispatch, folder, steps, stage, batch=1)]
@@ -108,7 +132,7 @@ class IreeProvider(Provider):
         """
         compiler = self._tools.program("iree-compile")
         flags = [*_target_of(dispatch.configuration).flags, *flags_of(dispatch.configuration)]
-        command = [compiler, *flags, "configured.mlir", f"--compile-to={_STAGE}", "-o", _CHOSEN]
+        command = [compiler, *flags, CONFIGURED, f"--compile-to={_STAGE}", "-o", _CHOSEN]
         try:
             steps.run("iree-compile", command)
         except CompileError as error:
@@ -139,6 +163,7 @@ class IreeProvider(Provider):
         command = [
             compiler,
             *target.flags,
+            *own_flags(dispatch.configuration),
             *repeat,
             stage,
             f"--compile-from={_STAGE}",
@@ -146,6 +171,11 @@ class IreeProvider(Provider):
             binary,
         ]
         steps.run("iree-compile", command)
+        return self._binary(dispatch, folder / binary, batch)
+
+    def _binary(self, dispatch: Dispatch, path: Path, batch: int) -> KernelBinary:
+        """Describe a binary."""
+        target = _target_of(dispatch.configuration)
         settings: dict[str, str | int] = {"device": target.runtime_device, "batch": batch}
         loader = "actiondbg.kernels.providers.iree.module:load"
         if self._tools.build_dir is not None:
@@ -154,7 +184,7 @@ class IreeProvider(Provider):
             settings["benchmark"] = self._tools.program("iree-benchmark-module")
         operation = dispatch.operation
         return KernelBinary(
-            loader, folder / binary, operation.name, operation.inputs, operation.result, settings
+            loader, path, operation.name, operation.inputs, operation.result, settings
         )
 
     def _explained(self, error: CompileError) -> CompileError:

@@ -28,12 +28,11 @@ from actiondbg.kernels.providers.mlir.predefined import (
 )
 from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, root_is_last
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
-from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
+from actiondbg.kernels.providers.provider import CONFIGURED, Applied, CompiledKernel, Provider
 from actiondbg.kernels.providers.shared_library import SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 
-CONFIGURED = "configured.mlir"
 SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
 _LOADER = "actiondbg.kernels.providers.shared_library:load"
 

@@ -50,10 +50,13 @@ class Provider(ABC):
         name: unique.
         is_baseline: whether its default is compared with the configurations of other providers,
             those of the user, too.
+        default_is_plain: whether its default is a lowering without any optimization, with which no
+            configuration is compared.
     """
 
     name: ClassVar[str]
     is_baseline: ClassVar[bool] = False
+    default_is_plain: ClassVar[bool] = False
 
     @abstractmethod
     def identity(self) -> str:

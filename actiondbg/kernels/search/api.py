@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.registry import make_provider
@@ -37,6 +39,7 @@ def search(
     seed: int = 0,
     settings: SweepSettings | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
+    compare_with_c: bool = True,
 ) -> SearchResult:
     """Search for the fastest configuration of an operation.
 
@@ -53,6 +56,8 @@ def search(
         settings: the folder of the kernels, and the limits of a kernel; its repetitions are those
             of the confirmation run, if they are more than the default.
         progress: called after each trial.
+        compare_with_c: measure a loop nest in C, too, if the operation can be written as one and a
+            C compiler is installed.
 
     Returns:
         The result, whose ``best`` was verified, and measured again in turn with the default.
@@ -70,16 +75,31 @@ def search(
     compiler = make_provider(provider) if isinstance(provider, str) else provider
     base = replace(settings or SweepSettings(), jobs=1, verify=True, profile=True, bisect=False)
     confirmations = max(base.repetitions, _CONFIRMATIONS)
-    trials, _ = make_stages(replace(base, repetitions=_REPETITIONS), {compiler.name: compiler})
-    finals, _ = make_stages(replace(base, repetitions=confirmations), {compiler.name: compiler})
+    providers, baseline = {compiler.name: compiler}, None
+    if compare_with_c and (loops := _c_loops(operation)) is not None:
+        baseline = loops.default(operation)
+        providers.setdefault(loops.name, loops)
+    trials, _ = make_stages(replace(base, repetitions=_REPETITIONS), providers)
+    finals, _ = make_stages(replace(base, repetitions=confirmations), providers)
     if trials.verifier is None or finals.profiler is None:
         raise KernelError("A search needs verification and profiling: leave --dry-run out.")
     folder = GeneratedFolder(base.generated_dir.resolve())
-    evaluator = SweepEvaluator(
-        Generation(folder, {compiler.name: compiler}), trials, compiler, finals.profiler
-    )
+    evaluator = SweepEvaluator(Generation(folder, providers), trials, providers, finals.profiler)
     log = search_log(folder, operation, compiler)
-    return ConfigurationSearch(operation, compiler, evaluator, log, limits, progress).run()
+    return ConfigurationSearch(
+        operation, compiler, evaluator, log, limits, progress, baseline
+    ).run()
+
+
+def _c_loops(operation: Operation) -> Provider | None:
+    """Return the provider c, if it can compile an operation here."""
+    loops = make_provider("c")
+    try:
+        loops.identity()
+    except ActiondbgError:
+        return None
+    fits = loops.obstacle(Dispatch(operation, loops.default(operation))) is None
+    return loops if fits else None
 
 
 def search_log(folder: GeneratedFolder, operation: Operation, provider: Provider) -> Path:

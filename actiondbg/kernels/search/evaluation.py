@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from actiondbg.errors import UsageError
@@ -40,7 +40,7 @@ class SweepEvaluator:
     Args:
         generation: writes the files of a dispatch.
         stages: compile, verify and profile.
-        provider: of the configurations.
+        providers: of the configurations, by their names; the first is searched.
         confirmation: profiles the finalists.
     """
 
@@ -48,12 +48,12 @@ class SweepEvaluator:
         self,
         generation: Generation,
         stages: Stages,
-        provider: Provider,
+        providers: Mapping[str, Provider],
         confirmation: DispatchProfiler,
     ) -> None:
         self._generation = generation
         self._stages = stages
-        self._providers = {provider.name: provider}
+        self._providers = providers
         self._confirmation = confirmation
 
     def evaluate(self, dispatch: Dispatch) -> SearchTrial:
@@ -61,7 +61,7 @@ class SweepEvaluator:
         name = dispatch.configuration.provider
         if name not in self._providers:
             raise UsageError(
-                f"The provider {', '.join(self._providers)} made a configuration of the provider "
+                f"The provider {next(iter(self._providers))} made a configuration of the provider "
                 f"{name}: its 'configured' must name its own."
             )
         self._generation.write([dispatch])

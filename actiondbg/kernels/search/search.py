@@ -24,7 +24,7 @@ from actiondbg.kernels.search.trial import SearchTrial
 from actiondbg.kernels.search.trial_log import LogHeader, TrialLog
 
 End = Literal["budget", "time", "space"]
-Origin = Literal["default", "predefined", "found"]
+Origin = Literal["default", "predefined", "baseline", "found"]
 _FINALISTS = 3  # beside the default, a predefined one and the best of an earlier search
 # A finalist that took so many times as long as the fastest is not measured again.
 _SLOW = 10.0
@@ -85,7 +85,7 @@ class Finalist:
     Attributes:
         configuration: of the kernel.
         profile: its times in the confirmation run; the time of its trial if it is much slower.
-        origin: "default", "predefined", or "found" by the sampler.
+        origin: "default", "predefined", "baseline" of another provider, or "found" by the sampler.
     """
 
     configuration: Configuration
@@ -112,6 +112,7 @@ class SearchResult:
         finalists: of the confirmation run, the fastest first; none if no kernel is right.
         ended: by what the search ended.
         log: the file of the trials.
+        plain_default: whether the default is a lowering without any optimization.
     """
 
     operation: Operation
@@ -119,11 +120,21 @@ class SearchResult:
     finalists: list[Finalist]
     ended: End
     log: Path
+    plain_default: bool = False
 
     @property
     def best(self) -> Finalist | None:
-        """The fastest in the confirmation run; None if no kernel is right."""
-        return self.finalists[0] if self.finalists else None
+        """The fastest of the provider in the confirmation run; None if no kernel is right."""
+        return next((each for each in self.finalists if each.origin != "baseline"), None)
+
+    @property
+    def without_search(self) -> Finalist | None:
+        """The fastest that needs no search, with which the best is compared, or None.
+
+        A default that is slow on purpose is none.
+        """
+        chosen = {"predefined", "baseline", *(() if self.plain_default else ("default",))}
+        return next((each for each in self.finalists if each.origin in chosen), None)
 
     @property
     def configured(self) -> Path | None:
@@ -135,11 +146,6 @@ class SearchResult:
     def default(self) -> Finalist | None:
         """The default in the confirmation run; None if it is wrong."""
         return next((each for each in self.finalists if each.origin == "default"), None)
-
-    @property
-    def predefined(self) -> Finalist | None:
-        """The fastest predefined configuration in the confirmation run, or None."""
-        return next((each for each in self.finalists if each.origin == "predefined"), None)
 
     @property
     def wrong(self) -> list[SearchTrial]:
@@ -160,6 +166,7 @@ class ConfigurationSearch:
         log: the file of the trials; a search of the same compiler and space is continued.
         settings: the limits.
         progress: called after each trial.
+        baseline: a configuration of another provider to compare with, which never wins.
 
     Attributes:
         log: the trials.
@@ -177,6 +184,7 @@ class ConfigurationSearch:
         log: Path,
         settings: SearchSettings,
         progress: Callable[[SearchProgress], None] | None = None,
+        baseline: Configuration | None = None,
     ) -> None:
         parameters = provider.space(operation)
         if not parameters:
@@ -189,6 +197,7 @@ class ConfigurationSearch:
         self._space = SearchSpace(parameters)
         self._sampler: Sampler = make_sampler(settings.sampler, self._space, settings.seed)
         self._default = provider.default(operation)
+        self._baseline = baseline
         self._predefined = list(provider.configurations(operation))
         self._started = time.monotonic()
         header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
@@ -206,9 +215,18 @@ class ConfigurationSearch:
         for trial in self.log.trials:
             self._learn(trial)
         self._try(self._default)
+        if self._baseline is not None:
+            self._try(self._baseline)
         ended = self._try_predefined() or self._sample()
         finalists = self._confirm(earlier)
-        return SearchResult(self._operation, list(self.log.trials), finalists, ended, self.log.path)
+        return SearchResult(
+            self._operation,
+            list(self.log.trials),
+            finalists,
+            ended,
+            self.log.path,
+            self._provider.default_is_plain,
+        )
 
     def _try_predefined(self) -> End | None:
         for configuration in self._predefined:
@@ -279,8 +297,11 @@ class ConfigurationSearch:
         return None
 
     def _best(self) -> SearchTrial | None:
-        right = [each for each in self.log.trials if each.is_right]
+        right = [each for each in self.log.trials if each.is_right and not self._is_foreign(each)]
         return min(right, key=lambda each: each.cost, default=None)
+
+    def _is_foreign(self, trial: SearchTrial) -> bool:
+        return self._origin(trial.configuration) == "baseline"
 
     def _report(self, trial: SearchTrial) -> None:
         if self._progress is None:
@@ -302,7 +323,7 @@ class ConfigurationSearch:
         """Measure the fastest again, in turn with the default, predefined and earlier best."""
         right = sorted((each for each in self.log.trials if each.is_right), key=lambda it: it.cost)
         chosen = dict.fromkeys(each.configuration.name for each in right[:_FINALISTS])
-        for origin in ("default", "predefined"):
+        for origin in ("default", "predefined", "baseline"):
             of_origin = (each for each in right if self._origin(each.configuration) == origin)
             first = next(of_origin, None)
             if first is not None:
@@ -330,5 +351,7 @@ class ConfigurationSearch:
     def _origin(self, configuration: Configuration) -> Origin:
         if configuration.name == self._default.name:
             return "default"
+        if self._baseline is not None and configuration.name == self._baseline.name:
+            return "baseline"
         predefined = any(configuration.name == each.name for each in self._predefined)
         return "predefined" if predefined else "found"

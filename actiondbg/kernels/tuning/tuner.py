@@ -203,6 +203,7 @@ class ModelTuner:
             budget=budget,
             seed=self._settings.seed,
             settings=self._sweep,
+            compare_with_c=False,
             progress=None if report is None else partial(report, operation),
         )
         return TunedOperation(result, root.share, root.count, _winner(result))

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TextIO
 
 from actiondbg.commands.render.tables import aligned
-from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
+from actiondbg.kernels.search.search import SearchProgress, SearchResult
 from actiondbg.kernels.search.trial import SearchTrial
 from actiondbg.support.counts import counted
 
@@ -104,7 +104,7 @@ def _table(result: SearchResult) -> list[str]:
     """Return the confirmation run, the fastest first."""
     if not result.finalists:
         return []
-    baseline = _baseline(result)
+    baseline = result.without_search
     rows = [("least ms", "median ms", "GFLOP/s", "speed-up", "configuration")]
     for each in result.finalists:
         times = each.profile.seconds
@@ -117,16 +117,24 @@ def _table(result: SearchResult) -> list[str]:
 
 
 def _conclusion(result: SearchResult) -> str:
-    best, baseline = result.best, _baseline(result)
+    best, baseline = result.best, result.without_search
     if best is None:
         return "No kernel is right, so there is no best configuration."
     count = len(best.profile.seconds)
     confirmed = f"confirmed by {counted(count, 'repetition')}, in turn with the others"
     if baseline is None:
-        return f"Best: {best.configuration.name}, {confirmed}. None without a search is right."
+        return (
+            f"Best: {best.configuration.name}, {confirmed}. There is nothing to compare with: none "
+            "without a search is right, or only a default without optimizations."
+        )
     if best == baseline:
         name = "the default" if best.origin == "default" else best.configuration.name
         return f"Best: {name}, {confirmed}: no configuration is faster."
+    if best.seconds > baseline.seconds:
+        return (
+            f"Best: {best.configuration.name}, {confirmed}, but {baseline.configuration.name} is "
+            f"{best.seconds / baseline.seconds:.2f} times as fast."
+        )
     gain = (
         "not clearly faster than"
         if not best.is_clearly_faster(baseline)
@@ -134,15 +142,6 @@ def _conclusion(result: SearchResult) -> str:
     )
     without = f"{gain} the fastest without a search, {baseline.configuration.name}"
     return f"Best: {best.configuration.name}, {without}; {confirmed}."
-
-
-def _baseline(result: SearchResult) -> Finalist | None:
-    """Return the fastest of the default and the predefined configurations, if one is right.
-
-    The default may be slow: that of the provider mlir is a plain nest of loops.
-    """
-    others = [each for each in (result.default, result.predefined) if each is not None]
-    return min(others, key=lambda each: each.seconds, default=None)
 
 
 def _wrong_lines(wrong: Sequence[SearchTrial]) -> list[str]:

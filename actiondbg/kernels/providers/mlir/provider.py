@@ -41,6 +41,7 @@ class MlirProvider(Provider):
     """Compiles with mlir-opt, mlir-translate, llc and cc, for the CPU at hand."""
 
     name = "mlir"
+    default_is_plain = True
 
     @property
     def toolchain(self) -> Toolchain:

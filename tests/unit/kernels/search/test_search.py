@@ -10,6 +10,7 @@ import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.search import samplers
@@ -66,9 +67,28 @@ def test_the_confirmation_has_the_fastest_and_the_default(tmp_path: Path) -> Non
     assert len(evaluator.confirmed) == 5
     assert result.default is not None
     assert result.default.configuration.name == "tuned_default"
-    assert result.predefined is not None
-    assert result.predefined.configuration.name == "tuned_tile_8_unroll_1_order_ijk"
+    (predefined,) = (each for each in result.finalists if each.origin == "predefined")
+    assert predefined.configuration.name == "tuned_tile_8_unroll_1_order_ijk"
     assert result.finalists == sorted(result.finalists, key=lambda each: each.seconds)
+
+
+def test_a_baseline_is_measured_and_never_wins(tmp_path: Path) -> None:
+    class Fast(KnownTimes):
+        def evaluate(self, dispatch: Dispatch) -> SearchTrial:
+            trial = super().evaluate(dispatch)
+            is_loops = dispatch.configuration.provider == "c"
+            return replace(trial, seconds=1e-9) if is_loops else trial
+
+    evaluator = Fast()
+    loops = Configuration("c", "c_loops")
+    log = tmp_path / "search.jsonl"
+    found = ConfigurationSearch(
+        OPERATION, TunedProvider(), evaluator, log, EVERY, baseline=loops
+    ).run()
+    assert evaluator.evaluated[:2] == ["tuned_default", "c_loops"]
+    assert "c_loops" in evaluator.confirmed
+    assert found.best is not None
+    assert found.best.configuration.parameters == FASTEST
 
 
 def test_a_default_that_is_much_slower_keeps_the_time_of_its_trial(tmp_path: Path) -> None:

@@ -62,6 +62,23 @@ def test_the_best_is_compared_with_the_fastest_that_needs_no_search() -> None:
     ]
 
 
+def test_a_plain_default_is_no_baseline() -> None:
+    plain = replace(result(FASTEST, DEFAULT), plain_default=True)
+    lines = search_text(plain).splitlines()
+    assert lines[2].split() == ["1.0000", "1.1000", "0.52", "mlir_b"]
+    assert "There is nothing to compare with" in lines[4]
+
+
+def test_a_baseline_that_is_faster_does_not_win() -> None:
+    loops = Finalist(Configuration("c", "c_loops"), Profile((0.0005, 0.0006)), "baseline")
+    found = result(loops, FASTEST, DEFAULT)
+    assert found.best == FASTEST
+    text = search_text(found)
+    assert "c_loops (baseline)" in text
+    assert "Best: mlir_b, confirmed by 3 repetitions" in text
+    assert "but c_loops is 2.00 times as fast." in text
+
+
 def test_times_that_overlap_are_no_gain() -> None:
     close = finalist("mlir_a", 0.00105, 0.0013, 0.0014, origin="predefined")
     text = search_text(result(FASTEST, close, DEFAULT))

@@ -152,11 +152,16 @@ class _StartSearch:
             untestable += result.judgement.verdict == "untestable" and failed_pass is None
             if untestable == _MOST_UNTESTABLE:
                 untestable += 1  # so that this happens once
-                space = self._without_one_pass()
+                is_compiler = len(self._changing_passes()) >= _WHOLE_COMPILER
+                space = self._without_one_pass() if is_compiler else None
                 if space is not None:
                     return space
                 self._queue.require(*self._find_required_passes())
-        raise self._no_start(required)
+        is_bad = any(judgement.verdict == "bad" for _, judgement in self._failures)
+        space = self._without_one_pass() if is_bad else None
+        if space is None:
+            raise self._no_start(required)
+        return space
 
     def _evaluate(
         self, scheme: Scheme, candidates: list[RecordedAction]
@@ -203,13 +208,11 @@ class _StartSearch:
         """Return the runs of the first pass without which alone the output is good, or None.
 
         A whole compiler needs most of its passes: several that are left out together break its
-        output, each in its own way. Of a few passes nothing is tried here.
+        output, each in its own way. And an output may be good by one pass, and bad by a later one,
+        as the speed of a program: the run that skips both is bad as well.
         """
         evaluator, record = self._evaluator, self._record
-        changed = {one.argument for one in self._allowed if one.changed or record.actions_in(one)}
-        passes = [each for each in self._queue.removable_passes() if each in changed]
-        if len(passes) < _WHOLE_COMPILER:
-            return None
+        passes = self._changing_passes()
         evaluator.progress.start_phase("single passes", len(passes))
         for argument in passes:
             evaluator.check_limit()
@@ -222,6 +225,13 @@ class _StartSearch:
                 return self._space(scheme, candidates, result.evidence)
             result.remove_files()
         return None
+
+    def _changing_passes(self) -> list[str]:
+        """Return the removable passes that changed the IR."""
+        changed = {
+            one.argument for one in self._allowed if one.changed or self._record.actions_in(one)
+        }
+        return [each for each in self._queue.removable_passes() if each in changed]
 
     def _space(
         self, scheme: Scheme, candidates: list[RecordedAction], start: Evidence | None

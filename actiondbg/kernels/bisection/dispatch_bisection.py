@@ -25,10 +25,11 @@ from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle
 from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.steps import LOG
 from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
-from actiondbg.kernels.results.row import Verdict
+from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
@@ -53,6 +54,7 @@ def bisect_dispatch(
     mode: Mode = "first",
     jobs: int = 1,
     seconds: float | None = None,
+    limit: TimeLimit | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> KernelCulprit:
     """Find the action that makes a kernel wrong.
@@ -71,6 +73,7 @@ def bisect_dispatch(
         mode: of the bisection.
         jobs: how many trials run at a time.
         seconds: the time limit of a trial; None for a generous one.
+        limit: of the kernel's time, with the verdicts "TOO SLOW" and "TOO FAST".
         progress: called with each change of the progress.
 
     Returns:
@@ -87,7 +90,7 @@ def bisect_dispatch(
             "use 'actiondbg bisect' on its compiler.",
         )
     folder = folder.absolute()
-    kernel = WrongKernel(dispatch, verdict, provider.identity())
+    kernel = WrongKernel(dispatch, verdict, provider.identity(), limit)
     judge = KernelJudge(kernel, provider, verifier)
     oracle = _event(folder, kernel, detail) or KernelOracle(judge, folder / KERNEL)
 
@@ -111,7 +114,7 @@ def bisect_dispatch(
         stored = StoredCulprit(folder, mode)
         culprit = stored.read()
         if culprit is None:
-            culprit = kernel_culprit(_find(run, folder / REPORT))
+            culprit = kernel_culprit(_find(run, folder / REPORT, verdict))
             stored.write(culprit)
     return culprit
 
@@ -132,16 +135,19 @@ class _Run(Protocol):
     ) -> Result: ...
 
 
-def _find(run: _Run, output: Path) -> Result:
+def _find(run: _Run, output: Path, verdict: Verdict) -> Result:
     """Find the action, or the pass that does more than its actions.
 
     Patterns and folds are candidates instead of their pass, which runs then whatever is skipped.
     What it does beside them would be attributed to a pass before it: so a pass is searched for
-    again among passes alone.
+    again among passes alone. So is a pattern without which the output is still bad, if several
+    of one pass make a kernel slow together.
     """
     fine = _continued(run, output)
     found = fine.culprit
-    if found is None or found.tag != _PASS or fine.mode != "first":
+    if found is None or fine.mode != "first":
+        return fine
+    if found.tag != _PASS and (verdict not in TIME_VERDICTS or fine.confirmed == "good"):
         return fine
     coarse = run(None, tag=_PASS).culprit
     if coarse is None or coarse.ordinal == found.ordinal:

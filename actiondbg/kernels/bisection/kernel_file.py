@@ -12,6 +12,7 @@ from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.registry import find_kind
+from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.results.row import Verdict
 from actiondbg.support.atomic_write import write_whole
 
@@ -26,11 +27,13 @@ class WrongKernel:
         dispatch: of the kernel.
         verdict: of its verification.
         compiler: its identity, which verdicts depend on.
+        limit: of its time, if that is what is wrong.
     """
 
     dispatch: Dispatch
     verdict: Verdict
     compiler: str
+    limit: TimeLimit | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class _Stored:
     configuration: Configuration
     verdict: Verdict
     compiler: str
+    limit: TimeLimit | None = None
 
 
 def write_kernel(path: Path, kernel: WrongKernel) -> None:
@@ -54,7 +58,13 @@ def write_kernel(path: Path, kernel: WrongKernel) -> None:
     operation, configuration = kernel.dispatch.operation, kernel.dispatch.configuration
     fields = msgspec.Raw(to_json(operation))
     stored = _Stored(
-        _VERSION, operation.kind, fields, configuration, kernel.verdict, kernel.compiler
+        _VERSION,
+        operation.kind,
+        fields,
+        configuration,
+        kernel.verdict,
+        kernel.compiler,
+        kernel.limit,
     )
     write_whole(path, to_json(stored))
 
@@ -76,4 +86,4 @@ def read_kernel(path: Path) -> WrongKernel:
             "folder of its bisection."
         ) from error
     dispatch = Dispatch(operation, stored.configuration)
-    return WrongKernel(dispatch, stored.verdict, stored.compiler)
+    return WrongKernel(dispatch, stored.verdict, stored.compiler, stored.limit)

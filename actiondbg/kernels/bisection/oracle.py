@@ -14,10 +14,11 @@ from actiondbg.kernels.bisection.kernel_file import WrongKernel
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
-from actiondbg.kernels.results.row import Verification
+from actiondbg.kernels.results.row import TIME_VERDICTS, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.scratch_directory import scratch_directory
 
+_SYMPTOM = "wrong kernel"
 _SECONDS = 120.0  # of a command of a compilation, unless the bisection has a limit
 # A kernel that writes out of bounds crashes in some runs only; it is right if all of these are.
 _RUNS = 5
@@ -57,7 +58,7 @@ class KernelJudge:
                 return Judgement("bad" if self._fails else "untestable", reason)
             if self._fails:
                 return Judgement("good", "the kernel can be compiled")
-            runs = 1 if self.kernel.verdict == "FAILED" else _RUNS
+            runs = 1 if self.kernel.verdict in ("FAILED", *TIME_VERDICTS) else _RUNS
             for _ in range(runs - 1):
                 verification = self._verifier.verify(dispatch, compiled)
                 if verification.verdict != "SUCCESS":
@@ -68,6 +69,8 @@ class KernelJudge:
         verdict, detail = verification.verdict, verification.detail
         if verdict == "SUCCESS":
             return Judgement("good", "the kernel is right")
+        if self.kernel.verdict in TIME_VERDICTS and verdict != self.kernel.verdict:
+            return Judgement("untestable", f"the kernel is {verdict.lower()}: {detail}")
         if verdict == "FAILED":
             count = f"{verification.wrong:,} of {verification.total:,} elements are wrong"
             return Judgement("bad", count if verification.wrong else detail)
@@ -87,14 +90,14 @@ class KernelOracle(Command):
         file: describes the kernel for the command.
     """
 
-    symptom = "wrong kernel"
-
     def __init__(self, judge: KernelJudge, file: Path) -> None:
         program = (
             ["actiondbg"] if shutil.which("actiondbg") else [sys.executable, "-m", "actiondbg"]
         )
         super().__init__(f"{shlex.join([*program, 'kernels', 'judge', str(file)])} {{}}")
         self._judge = judge
+        verdict = judge.kernel.verdict
+        self.symptom = f"kernel that is {verdict.lower()}" if verdict in TIME_VERDICTS else _SYMPTOM
 
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         """Judge without a process of its own for Python, which takes most of the time."""

@@ -13,6 +13,7 @@ from actiondbg.kernels.bisection.culprit import KernelCulprit
 from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
 from actiondbg.kernels.bisection.triage import BisectedKernel
 from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.results.row import Row, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
@@ -27,6 +28,7 @@ class RowBisector:
         verifier: runs the kernels of the trials.
         mode: of the bisections.
         jobs: how many trials run at a time.
+        limit: of the kernels' times, or None.
         progress: called with each change of the progress of a bisection.
 
     Attributes:
@@ -41,6 +43,7 @@ class RowBisector:
         *,
         mode: Mode = "first",
         jobs: int = 1,
+        limit: TimeLimit | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.bisected: list[BisectedKernel] = []
@@ -49,6 +52,7 @@ class RowBisector:
         self._verifier = verifier
         self._mode: Mode = mode
         self._jobs = jobs
+        self._limit = limit
         self._progress = progress
 
     def bisect(self, row: Row) -> Row:
@@ -76,6 +80,7 @@ class RowBisector:
                 detail=verification.detail,
                 mode=self._mode,
                 jobs=self._jobs,
+                limit=self._limit,
                 progress=self._progress,
             )
         except ActiondbgError as error:

@@ -15,6 +15,8 @@ _EFFECTS: dict[Verdict, str] = {
     "TIMED OUT": "kernels that do not end",
     "OUT OF MEMORY": "kernels that exhaust the memory",
     "NOT COMPILED": "compilations that fail",
+    "TOO SLOW": "kernels that are slow",
+    "TOO FAST": "kernels that are fast",
 }
 
 

@@ -18,8 +18,19 @@ Verdict = Literal[
     "NOT COMPILED",
     "NOT RUNNABLE HERE",
     "Not verified",
+    # Of right kernels whose time is beyond a limit that was asked for.
+    "TOO SLOW",
+    "TOO FAST",
 ]
-_WRONG: tuple[Verdict, ...] = ("FAILED", "CRASHED", "TIMED OUT", "OUT OF MEMORY", "NOT COMPILED")
+TIME_VERDICTS: tuple[Verdict, ...] = ("TOO SLOW", "TOO FAST")
+_WRONG: tuple[Verdict, ...] = (
+    "FAILED",
+    "CRASHED",
+    "TIMED OUT",
+    "OUT OF MEMORY",
+    "NOT COMPILED",
+    *TIME_VERDICTS,
+)
 
 
 @dataclass(frozen=True)

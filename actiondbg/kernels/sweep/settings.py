@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.statistics.events import Event
 
 
@@ -29,6 +30,7 @@ class SweepSettings:
         compile_seconds: the time limit of a command of a compilation.
         run_seconds: the time limit of a kernel in its child process.
         memory: the limit of a child's memory, in MiB; None for no limit.
+        limit: of the time of a right kernel; one beyond it is TOO SLOW, or TOO FAST.
         bisect: find the culprit of each wrong kernel.
         dask: the address of a Dask scheduler whose workers compile, or None.
     """
@@ -48,6 +50,7 @@ class SweepSettings:
     compile_seconds: float = 600.0
     run_seconds: float = 60.0
     memory: int | None = 8192
+    limit: TimeLimit | None = None
     bisect: bool = False
     dask: str | None = None
 

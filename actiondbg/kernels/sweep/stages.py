@@ -11,13 +11,15 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.profiling.peaks import MachinePeaks, machine_peaks
 from actiondbg.kernels.profiling.profiler import Profiler
+from actiondbg.kernels.profiling.time_limit import TimedVerifier
+from actiondbg.kernels.profiling.timed_kernel import StartKernel
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.sweep.cluster import LocalCompiler, connect_compiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
-from actiondbg.kernels.verification.verifier import Verifier
+from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
 from actiondbg.recording.dependencies import need_packages
 
 
@@ -52,18 +54,26 @@ def make_stages(
         need_packages("Running kernels", ("numpy",), "kernels")
     folder = GeneratedFolder(settings.generated_dir.resolve())
     references = [ReferenceCache(folder, name) for name in settings.references]
-    verifier = Verifier(*references, seconds=settings.run_seconds, memory=settings.memory_bytes)
-    bisector = RowBisector(folder, providers, verifier)  # by one job: trials repeat
+    start = partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes)
+    verifier: DispatchVerifier = Verifier(
+        *references, seconds=settings.run_seconds, memory=settings.memory_bytes
+    )
+    if settings.limit is not None:
+        verifier = TimedVerifier(verifier, settings.limit, start)
+    # By one job: trials repeat.
+    bisector = RowBisector(folder, providers, verifier, limit=settings.limit)
     stages = Stages(
         compilation,
         verifier=verifier if settings.verify else None,
-        profiler=_profiler(settings, warn) if settings.profile else None,
+        profiler=_profiler(settings, start, warn) if settings.profile else None,
         bisector=bisector if settings.bisect else None,
     )
     return stages, jobs
 
 
-def _profiler(settings: SweepSettings, warn: Callable[[str], None] | None) -> Profiler:
+def _profiler(
+    settings: SweepSettings, start: StartKernel, warn: Callable[[str], None] | None
+) -> Profiler:
     """Make a profiler; rows of an unknown peak lack their per cent of the machine's peak."""
 
     @cache
@@ -76,7 +86,7 @@ def _profiler(settings: SweepSettings, warn: Callable[[str], None] | None) -> Pr
             return None
 
     return Profiler(
-        partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes),
+        start,
         repetitions=settings.repetitions,
         batch_size=settings.batch_size,
         peaks=peaks,

@@ -31,7 +31,7 @@ from actiondbg.commands.cli.kernels.sweep_line import (
 )
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Option, Positional, fields_of
-from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.interpreter.values import positive, positive_number
 from actiondbg.commands.render.bisection import progress_display
 from actiondbg.commands.render.kernels.culprits import (
     culprit_lines,
@@ -40,13 +40,16 @@ from actiondbg.commands.render.kernels.culprits import (
     triage_text,
 )
 from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.errors import UsageError
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
 from actiondbg.kernels.bisection.triage import BisectedKernel, triage
 from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.stages import make_stages
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ examples:
   actiondbg kernels bisect --operation-kind conv_2d --dispatches '*s2x2*' \\
       --pipeline 'convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=4,4}'
   actiondbg kernels bisect --random-pipelines 60
+  actiondbg kernels bisect 'matmul_64*' --slower-than 0.5
 
 Generated kernels are compiled and verified, unless they are up to date, and each wrong one is
 bisected. With problems, pipelines or configurations, these are generated first.
@@ -98,6 +102,24 @@ class BisectOptions(GenerateLine, VerifyLine):
             "first",
         ),
     ] = "first"
+    slower_than: Annotated[
+        float | None,
+        Option(
+            "--slower-than",
+            "MS",
+            help="find what makes a right kernel slower: a call takes more milliseconds",
+            parse=positive_number,
+        ),
+    ] = None
+    faster_than: Annotated[
+        float | None,
+        Option(
+            "--faster-than",
+            "MS",
+            help="find what makes a right kernel faster: a call takes less",
+            parse=positive_number,
+        ),
+    ] = None
     seed: Annotated[int, Option("--seed", "N", help="of the random pipelines; 0", parse=int)] = 0
 
 
@@ -146,7 +168,7 @@ class _Line:
         shows = options.verbose or options.dry_run
         with progress_bar(shown=not shows) as report:
             kernels = Kernels(
-                replace(sweep_settings(options), bisect=False),
+                _settings(options),
                 providers=requested_providers(options),
                 provider_settings=provider_settings(options),
                 report=report,
@@ -184,6 +206,7 @@ class _Line:
                 kernels.providers,
                 verifier,
                 mode=self._options.mode,
+                limit=kernels.settings.limit,
                 progress=progress,
             )
             bisected = bisector.bisect(row)
@@ -210,6 +233,22 @@ class _Line:
         wrong = sum(row.is_wrong for row in rows)
         found = sum(len(group.kernels) for group in groups if group.is_found)
         return 0 if found == wrong else UNDECIDED
+
+
+def _settings(options: BisectOptions) -> SweepSettings:
+    """Return the settings of the sweep that finds wrong kernels.
+
+    Raises:
+        UsageError: there are two limits of the time.
+    """
+    settings = replace(sweep_settings(options), bisect=False)
+    if options.slower_than is not None and options.faster_than is not None:
+        raise UsageError("--slower-than and --faster-than exclude each other.")
+    given = options.slower_than or options.faster_than
+    if given is None:
+        return settings
+    limit = TimeLimit(given / 1e3, "TOO SLOW" if options.slower_than else "TOO FAST")
+    return replace(settings, limit=limit, jobs=1)  # one at a time: others would slow it
 
 
 def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:

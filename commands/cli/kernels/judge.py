@@ -82,7 +82,13 @@ def _judge(options: JudgeOptions) -> Judgement:
     if not isinstance(provider, StepwiseProvider):
         raise UsageError(f"Kernels of the provider {provider.name} cannot be judged by a step.")
     with scratch_directory("kernel") as folder:
-        settings = SweepSettings(folder, jobs=1, run_seconds=options.timeout, memory=options.memory)
+        settings = SweepSettings(
+            folder,
+            jobs=1,
+            run_seconds=options.timeout,
+            memory=options.memory,
+            limit=kernel.limit,
+        )
         stages, _ = make_stages(settings, {provider.name: provider})
         assert stages.verifier is not None  # the settings ask for it
         return KernelJudge(kernel, provider, stages.verifier).judge(options.output)

@@ -132,6 +132,54 @@ def test_the_culprit_in_iree_compile_is_named(
     assert "The run that skips only it is good." in found.sentence
 
 
+VECTORS = "convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=16}"
+SCALARS = "convert-vector-to-scf"
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "option", "verdict", "culprit"),
+    [
+        (
+            f"{VECTORS},canonicalize,{SCALARS}{{target-rank=0}}",
+            "--slower-than",
+            "TOO SLOW",
+            f"pass {SCALARS}",
+        ),
+        (f"{VECTORS},canonicalize", "--faster-than", "TOO FAST", "pass affine-super-vectorize"),
+    ],
+)
+def test_the_pass_that_decides_the_time_is_named(
+    tmp_path: Path, pipeline: str, option: str, verdict: str, culprit: str
+) -> None:
+    """Vectors are ten times as fast as loops of scalars; the limit is between."""
+    sizes = ["--problem-m", "64", "--problem-n", "64", "--problem-k", "64"]
+    words = ["--operation-kind", "matmul", *sizes, "--pipeline", pipeline, "--json"]
+    limits = {"TOO SLOW": "0.15", "TOO FAST": "0.2"}
+    done = subprocess.run(
+        [COMMAND, "kernels", "bisect", *words, option, limits[verdict]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert culprit in json.dumps(json.loads(done.stdout))
+    (kernel,) = (each for each in tmp_path.rglob("kernel.json") if each.parent.name != REPORT)
+    scheduled = kernel.with_name("scheduled.mlir")
+    judged = subprocess.run(
+        [COMMAND, "kernels", "judge", kernel, scheduled], capture_output=True, text=True
+    )
+    assert judged.returncode == 1 and "a call takes" in judged.stdout
+
+
+def test_two_limits_are_bad_usage(tmp_path: Path) -> None:
+    words = ["--slower-than", "1", "--faster-than", "2"]
+    done = subprocess.run(
+        [COMMAND, "kernels", "bisect", *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "--slower-than and --faster-than exclude each other" in done.stderr
+
+
 def test_the_reproducer_judges_kernels_in_a_folder_of_its_own(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ from actiondbg.kernels.providers.mlir.schedule import (
 )
 
 # A sum of loops with a factor, in the map of an operand.
+_CONVOLUTION_LOOPS = 7
+_CHANNELS = 64  # of the input, of which a slice of the filter is added up at a time
 _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
 
 
@@ -128,6 +130,11 @@ def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) ->
             (2 * lanes, rows, 1),
             (lanes, rows, 4),
         ]
+        pixels = loops[roles.rows].size if roles.rows is not None else 0
+        if count == _CONVOLUTION_LOOPS and "_nhwc" in operation.root and pixels % rows:
+            # Vectors of so many pixels that no rest is left, and a slice of the filter in a cache.
+            tiles.insert(0, (1, 0, 0, 2 * lanes, 1, 1, _CHANNELS))
+            shapes.insert(0, (2 * lanes, _divisor(pixels, 2 * rows - 2), 1))
     else:
         rank = len([loop for loop in loops if loop.type == "parallel"])
         # Operations behind the root that reduce its rows need all of a row.
@@ -146,6 +153,11 @@ def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) ->
         Schedule(_ordered(tile, loops), roles.sizes(count, *shape))
         for tile, shape in zip(tiles, shapes, strict=True)
     ]
+
+
+def _divisor(size: int, most: int) -> int:
+    """Return the largest divisor of a size up to a number."""
+    return next(number for number in range(min(most, size), 0, -1) if size % number == 0)
 
 
 def _ordered(sizes: Sequence[int], loops: Sequence[Loop]) -> tuple[int, ...]:

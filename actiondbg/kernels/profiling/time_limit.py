@@ -1,0 +1,73 @@
+"""Kernels that are right, but slower or faster than a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.results.row import Verdict, Verification
+from actiondbg.kernels.results.words import milliseconds
+from actiondbg.kernels.verification.operands import make_operands
+from actiondbg.kernels.verification.verifier import DispatchVerifier
+
+_REPETITIONS = 5  # noise only adds to the least of them
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """A limit of the time of a call.
+
+    Attributes:
+        seconds: of a call.
+        verdict: of kernels beyond it: "TOO SLOW", or "TOO FAST".
+    """
+
+    seconds: float
+    verdict: Verdict = "TOO SLOW"
+
+    def exceeds(self, seconds: float) -> bool:
+        """Whether a time is beyond the limit."""
+        return (seconds > self.seconds) == (self.verdict == "TOO SLOW")
+
+
+class TimedVerifier:
+    """Verifies kernels, and measures those that are right.
+
+    Args:
+        verifier: compares their results.
+        limit: decides the verdict on right kernels.
+        start: starts a kernel in a process of its own.
+    """
+
+    def __init__(self, verifier: DispatchVerifier, limit: TimeLimit, start: StartKernel) -> None:
+        self._verifier = verifier
+        self._limit = limit
+        self._start = start
+
+    def identity(self, dispatch: Dispatch) -> str:
+        """Return what the verdict depends on; see DispatchVerifier."""
+        return f"{self._verifier.identity(dispatch)} {self._limit}"
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        """Verify and measure a kernel; see DispatchVerifier."""
+        verification = self._verifier.verify(dispatch, compiled)
+        if verification.verdict != "SUCCESS":
+            return verification
+        try:
+            seconds = self._least_seconds(dispatch, compiled)
+        except KernelError as error:
+            return replace(verification, verdict="CRASHED", detail=str(error))
+        if not self._limit.exceeds(seconds):
+            return verification
+        detail = f"a call takes {milliseconds(seconds)} ms, and the limit is "
+        detail += f"{milliseconds(self._limit.seconds)}"
+        return replace(verification, verdict=self._limit.verdict, detail=detail)
+
+    def _least_seconds(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+        with self._start(compiled.profile) as kernel:
+            kernel.load(make_operands(dispatch.operation, "integers"))
+            calls = calibrated_calls(kernel)
+            return min(kernel.time(calls)[0] / calls for _ in range(_REPETITIONS))

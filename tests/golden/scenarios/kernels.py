@@ -43,6 +43,7 @@ KERNELS = (
         line("actiondbg kernels generate --problem-set resnet51"),
         line(f"actiondbg kernels run {_SIZES} --output rows.txt"),
         line(f"actiondbg kernels search {_SIZES} --budget 0"),
+        line("actiondbg kernels tune nothing.mlir"),
         line("actiondbg kernels judge nothing.json output.mlir"),
         line("actiondbg kernels count true"),
         line("actiondbg kernels count --events no-such-event true"),

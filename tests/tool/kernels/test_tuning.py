@@ -128,7 +128,7 @@ def test_the_command_measures_the_whole_model(tmp_path: Path) -> None:
     assert len(found["default_s"]) == 25
     names = [each["operation"] for each in found["operations"]]
     assert any("conv_2d" in each for each in names) and any("matmul" in each for each in names)
-    assert all(each["tried"] >= 8 for each in found["operations"])
+    assert min(each["tried"] for each in found["operations"]) >= 8
     tuned = [each for each in found["operations"] if each["configuration"]]
     assert (found["spec"] == "spec.mlir") == bool(tuned)
     assert (tmp_path / "spec.mlir").exists() == bool(tuned)

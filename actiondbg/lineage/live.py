@@ -12,7 +12,7 @@ from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.selection import select
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording import open_recording
-from actiondbg.recording.session.operations import OperationChanges
+from actiondbg.recording.session.operation_columns import OperationChanges
 from actiondbg.recording.session.session import RecordedSession
 
 if TYPE_CHECKING:

@@ -151,7 +151,7 @@ def _explain(console: Console, options: ExplainOptions) -> int:
     else:
         print(explanation_text(console, shown))
     if options.html is not None:
-        from actiondbg.commands.render.legalization.page import explanation_page
+        from actiondbg.commands.render.legalization.explanation_page import explanation_page
 
         with writing(options.html):
             write_whole(options.html, explanation_page(found).encode())

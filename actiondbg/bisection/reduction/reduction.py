@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from actiondbg.bisection.reduction.operations import read_operations
+from actiondbg.bisection.reduction.removable_operations import read_operations
 from actiondbg.bisection.reduction.text import Chunks, Lines
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.counts import counted

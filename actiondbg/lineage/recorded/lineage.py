@@ -28,7 +28,7 @@ from actiondbg.lineage.recorded.stages import listed_stage, stage_of
 from actiondbg.lineage.stage import Stage, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.operations import OperationChanges
+from actiondbg.recording.session.operation_columns import OperationChanges
 from actiondbg.recording.tables.stages import file_location
 
 # Passes that erase only operations without uses, beside what their actions do.

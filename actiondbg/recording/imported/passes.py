@@ -8,7 +8,7 @@ from typing import Literal
 
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.recording.imported.dump import Dump, DumpHeader
-from actiondbg.recording.imported.operations import (
+from actiondbg.recording.imported.last_texts import (
     ImportedOperation,
     Key,
     OperationTexts,

@@ -32,8 +32,8 @@ from actiondbg.recording.format.structs import (
     Kind,
     Space,
 )
+from actiondbg.recording.imported.last_texts import ImportedOperation
 from actiondbg.recording.imported.nesting import NestedPass
-from actiondbg.recording.imported.operations import ImportedOperation
 from actiondbg.recording.imported.passes import ImportedPass
 
 _TICKS = 1  # in a unit of time

@@ -14,7 +14,7 @@ from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
 from actiondbg.recording.session.named_values import NamedValues
-from actiondbg.recording.session.operations import OperationState
+from actiondbg.recording.session.operation_columns import OperationState
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

@@ -95,8 +95,7 @@ class ChangeColumns(TableColumns):
 
     def of(self, id: int) -> Ints:
         """Return the changes of an operation, the oldest first."""
-        first, last = np.searchsorted(self._ids, [id, id + 1])
-        rows = self._by_id[first:last]
+        rows = self.rows_of(id)
         return rows[~self.numbers("block")[rows]]
 
     def life(self, id: int, exact: bool) -> Ints:
@@ -133,14 +132,6 @@ class ChangeColumns(TableColumns):
         doubled &= self.reported_at[rows] == self.reported_at[before]
         doubled[0] = False
         return rows[~doubled]
-
-    @cached_property
-    def _by_id(self) -> Ints:
-        return np.argsort(self.numbers("operation"), kind="stable")
-
-    @cached_property
-    def _ids(self) -> Ints:
-        return self.numbers("operation")[self._by_id]
 
     def is_kind(self, rows: Ints, *kinds: str) -> Bools:
         """Return a mask of the changes of some kinds."""

@@ -91,6 +91,19 @@ class TableColumns:
         column = self._recording.table(self._table, [name]).column(name)
         return column.combine_chunks()
 
+    def rows_of(self, id: int) -> Ints:
+        """Return the rows about an operation, in their order."""
+        first, last = np.searchsorted(self._ids, [id, id + 1])
+        return self._by_id[first:last]
+
+    @cached_property
+    def _by_id(self) -> Ints:
+        return np.argsort(self.numbers("operation"), kind="stable")
+
+    @cached_property
+    def _ids(self) -> Ints:
+        return self.numbers("operation")[self._by_id]
+
     def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Reorder one value for each row of the table into the order of these columns."""
         return values

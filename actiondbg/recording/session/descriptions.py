@@ -17,7 +17,7 @@ from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.changes import ChangeColumns
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableColumns, location_of
 from actiondbg.recording.session.imported_ir import ImportedIR
-from actiondbg.recording.session.operations import OperationColumns, OperationState
+from actiondbg.recording.session.operation_columns import OperationColumns, OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
 from actiondbg.support.counts import counted
 

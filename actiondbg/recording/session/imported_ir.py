@@ -13,7 +13,7 @@ from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.imported.assembly import module_of
-from actiondbg.recording.imported.operations import ImportedOperation, OperationTexts
+from actiondbg.recording.imported.last_texts import ImportedOperation, OperationTexts
 from actiondbg.recording.imported.printed_operation import MODULE, outermost
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, without_regions
 from actiondbg.recording.session.columns import ActionColumns, TableColumns
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.session.operations import OperationColumns
+    from actiondbg.recording.session.operation_columns import OperationColumns
 
 
 _ADAPTOR = "PipelineAdaptor"  # in the class of a pass that only runs others

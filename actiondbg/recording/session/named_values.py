@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recorded_text import RecordedText
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.imported_ir import ImportedIR
-    from actiondbg.recording.session.operations import OperationColumns
+    from actiondbg.recording.session.operation_columns import OperationColumns
 
 _MOST_LISTED = 4  # values of a name
 

@@ -31,7 +31,7 @@ from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, locations_of
 from actiondbg.recording.session.conversions import RecordedConversions
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.operations import OperationChanges
+from actiondbg.recording.session.operation_columns import OperationChanges
 from actiondbg.recording.session.position import Position
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.inspection.cursor import Cursor

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.changes import ChangeColumns
-    from actiondbg.recording.session.operations import OperationColumns
+    from actiondbg.recording.session.operation_columns import OperationColumns
 
 _MOST_TEXTS = 4  # that are kept, with their values
 

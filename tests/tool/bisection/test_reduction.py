@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.bisection.reduction.operations import read_operations
 from actiondbg.bisection.reduction.reduction import Reduced, reduce_input
+from actiondbg.bisection.reduction.removable_operations import read_operations
 from tests.fakes import stock_tool as stock
 
 Debian = Callable[[str], str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
@@ -64,16 +63,8 @@ class OperationColumns(TableColumns):
 
     def row(self, id: int) -> int | None:
         """Return the row of an operation; None for an unknown id."""
-        at = int(np.searchsorted(self._ids, id))
-        return int(self._by_id[at]) if at < len(self._ids) and self._ids[at] == id else None
-
-    @cached_property
-    def _by_id(self) -> Ints:
-        return np.argsort(self.numbers("operation"), kind="stable")
-
-    @cached_property
-    def _ids(self) -> Ints:
-        return self.numbers("operation")[self._by_id]
+        rows = self.rows_of(id)
+        return int(rows[0]) if len(rows) else None
 
     def name(self, id: int) -> str | None:
         """Return the name of an operation."""

@@ -172,6 +172,36 @@ def test_operations_of_a_model_are_right(tmp_path: Path, provider: MlirProvider)
             assert_right(kernel, operation)
 
 
+FUSED = """
+#map = affine_map<(n, h, w, c) -> (n, h, w, c)>
+func.func @main(%image: tensor<1x16x16x64xf32>, %filter: tensor<3x3x64x64xf32>, %scale: tensor<1x14x14x64xf32>)
+    -> tensor<1x14x14x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x14x14x64xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x14x14x64xf32>) -> tensor<1x14x14x64xf32>
+  %sums = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<1x16x16x64xf32>, tensor<3x3x64x64xf32>) outs(%fill : tensor<1x14x14x64xf32>) -> tensor<1x14x14x64xf32>
+  %other = tensor.empty() : tensor<1x14x14x64xf32>
+  %scaled = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%sums, %scale : tensor<1x14x14x64xf32>, tensor<1x14x14x64xf32>) outs(%other : tensor<1x14x14x64xf32>) {
+  ^bb0(%in: f32, %factor: f32, %out: f32):
+    %product = arith.mulf %in, %factor : f32
+    linalg.yield %product : f32
+  } -> tensor<1x14x14x64xf32>
+  return %scaled : tensor<1x14x14x64xf32>
+}
+"""  # noqa: E501
+
+
+def test_a_fused_convolution_is_computed_once(tmp_path: Path, provider: MlirProvider) -> None:
+    model = tmp_path / "model.mlir"
+    model.write_text(FUSED)
+    (operation,) = operations_of(model)
+    configuration = provider.configurations(operation)[0]
+    kernel = compile_in(tmp_path / "fused", provider, operation, configuration)
+    assert_right(kernel, operation)
+    scheduled = (tmp_path / "fused" / "scheduled.mlir").read_text()
+    assert scheduled.count("iter_args") == 1  # the loop that adds up in registers
+
+
 def test_bits_have_no_schedule(tmp_path: Path, provider: MlirProvider) -> None:
     model = tmp_path / "model.mlir"
     model.write_text(MODEL)

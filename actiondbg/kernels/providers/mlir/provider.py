@@ -16,6 +16,7 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.providers.mlir import lowering
+from actiondbg.kernels.providers.mlir.destinations import with_own_destinations
 from actiondbg.kernels.providers.mlir.parameters import (
     parameters_obstacle,
     pipeline_of,
@@ -76,6 +77,7 @@ class MlirProvider(Provider):
         if schedule is None:
             return f"module {{\n{_function(operation)}}}\n"
         function = _function(operation, own=not root_is_last(operation.body("%out", ROOT)))
+        function = with_own_destinations(function)
         sequence = ScheduleText(operation, schedule, self.toolchain).write()
         return f"module attributes {{transform.with_named_sequence}} {{\n{function}\n{sequence}}}\n"
 

@@ -8,6 +8,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.configuration import Configuration
@@ -119,7 +120,8 @@ class ModelTuner:
         progress: called with an operation and the progress of its search.
 
     Raises:
-        UsageError: the program has no operations, or its function cannot be called.
+        UsageError: the program has no operations, its function cannot be called, or there is no
+            folder for the spec.
         ProviderMissing: IREE is not installed.
     """
 
@@ -132,6 +134,8 @@ class ModelTuner:
         report: Report | None = None,
         progress: Callable[[Operation, SearchProgress], None] | None = None,
     ) -> None:
+        if settings.spec is not None and not settings.spec.parent.is_dir():
+            raise UsageError(f"The folder of {settings.spec} does not exist: make it first.")
         self._settings = settings
         self._sweep = replace(sweep, verify=True, profile=True, bisect=False)
         self._progress = progress

@@ -20,6 +20,8 @@ from actiondbg.kernels.providers.iree.provider import IreeProvider
 from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
 from actiondbg.kernels.providers.iree.whole_model import WholeModel
 from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings
 from actiondbg.kernels.tuning.whole_program import compare_results
 from tests.elements import some
 from tests.paths import COMMAND
@@ -116,6 +118,12 @@ def test_a_function_must_be_public(tmp_path: Path) -> None:
     program = write_model(tmp_path)
     with pytest.raises(UsageError, match=r"has no public function helper \(it has main\)"):
         WholeModel(program, tmp_path, "helper")
+
+
+def test_a_spec_without_a_folder_is_refused_before_the_searches(tmp_path: Path) -> None:
+    settings = TuneSettings(spec=tmp_path / "missing" / "spec.mlir")
+    with pytest.raises(UsageError, match="does not exist"):
+        ModelTuner(write_model(tmp_path), settings, SweepSettings(tmp_path))
 
 
 def test_the_command_measures_the_whole_model(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def _with(name: str, option: str, *values: str) -> _MakePass:
     return lambda choose: f"{name}{{{option}={choose(values)}}}"
 
 
-# Those before loops become those of scf, then those after that.
+# Passes on affine loops; further below, passes on the scf loops that these become.
 _AFFINE: Sequence[_MakePass] = (
     # Several times: that has most wrong kernels.
     *[_with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3")] * 5,

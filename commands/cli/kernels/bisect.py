@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.cli.kernels.options import (
@@ -30,7 +30,7 @@ from actiondbg.commands.cli.kernels.sweep_line import (
     sweep_settings,
 )
 from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.options import Option, Positional, fields_of
+from actiondbg.commands.interpreter.options import fields_of, option, positional
 from actiondbg.commands.interpreter.values import positive, positive_number
 from actiondbg.commands.render.bisection import progress_display
 from actiondbg.commands.render.kernels.culprits import (
@@ -81,46 +81,28 @@ docs/kernels-bisect.md explains the search.
 class BisectOptions(GenerateLine, VerifyLine):
     """The options of ``actiondbg kernels bisect``."""
 
-    names: Annotated[
-        tuple[str, ...],
-        Positional("DISPATCH", help="globs or regular expressions, as --dispatches"),
-    ] = ()
-    random_pipelines: Annotated[
-        int,
-        Option(
-            "--random-pipelines",
-            "N",
-            help="generate N kernels with random pipelines of mlir, over the operations in turn",
-            parse=positive,
-        ),
-    ] = 0
-    mode: Annotated[
-        Mode,
-        Option(
-            "--mode",
-            help="find the first bad action, the smallest bad set, or the smallest set of skips; "
-            "first",
-        ),
-    ] = "first"
-    slower_than: Annotated[
-        float | None,
-        Option(
-            "--slower-than",
-            "MS",
-            help="find what makes a right kernel slower: a call takes more milliseconds",
-            parse=positive_number,
-        ),
-    ] = None
-    faster_than: Annotated[
-        float | None,
-        Option(
-            "--faster-than",
-            "MS",
-            help="find what makes a right kernel faster: a call takes less",
-            parse=positive_number,
-        ),
-    ] = None
-    seed: Annotated[int, Option("--seed", "N", help="of the random pipelines; 0", parse=int)] = 0
+    names: tuple[str, ...] = positional(
+        "DISPATCH", help="globs or regular expressions, as --dispatches"
+    )
+    random_pipelines: int = option(
+        "N",
+        default=0,
+        help="generate N kernels with random pipelines of mlir, over the operations in turn",
+        parse=positive,
+    )
+    mode: Mode = option(
+        default="first",
+        help="find the first bad action, the smallest bad set, or the smallest set of skips; first",
+    )
+    slower_than: float | None = option(
+        "MS",
+        help="find what makes a right kernel slower: a call takes more milliseconds",
+        parse=positive_number,
+    )
+    faster_than: float | None = option(
+        "MS", help="find what makes a right kernel faster: a call takes less", parse=positive_number
+    )
+    seed: int = option("N", default=0, help="of the random pipelines; 0", parse=int)
 
 
 def build_parser() -> LineParser[BisectOptions]:

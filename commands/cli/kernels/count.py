@@ -8,12 +8,12 @@ import os
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
@@ -59,79 +59,42 @@ exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error
 class CountOptions(Options):
     """The options of ``actiondbg kernels count``."""
 
-    events: Annotated[
-        str | None,
-        Option(
-            "--events",
-            "LIST",
-            help="comma-separated events, 'default' (those that this machine supports) or 'none'",
-        ),
-    ] = None
-    list_events: Annotated[
-        bool, Flag("--list-events", help="list the events, and whether this machine supports them")
-    ] = False
-    name: Annotated[
-        str | None,
-        Option("--name", "GLOB", help="count functions of this name, and print their statistics"),
-    ] = None
-    skip_start: Annotated[
-        float,
-        Option(
-            "--skip-start",
-            "MS",
-            help="exclude calls that begin in the first MS milliseconds",
-            parse=milliseconds,
-        ),
-    ] = 0.0
-    by_thread: Annotated[bool, Flag("--by-thread", help="print the statistics of each thread")] = (
-        False
+    events: str | None = option(
+        "LIST",
+        help="comma-separated events, 'default' (those that this machine supports) or 'none'",
     )
-    buckets: Annotated[
-        int,
-        Option(
-            "--buckets",
-            "N",
-            help="the number of quantile buckets; 16 by default",
-            parse=bucket_count,
-        ),
-    ] = 16
-    no_tables: Annotated[
-        bool, Flag("--no-tables", help="leave out the tables of probabilities")
-    ] = False
-    gamma: Annotated[
-        float,
-        Option(
-            "--gamma",
-            "X",
-            help="the exponent of the tables' shades; 0.5 by default",
-            parse=positive_number,
-        ),
-    ] = 0.5
-    limit: Annotated[
-        int,
-        Option(
-            "--limit",
-            "N",
-            help="the number of functions to list, 0 for all; 30 by default",
-            parse=index,
-        ),
-    ] = 30
-    csv: Annotated[
-        Path | None,
-        Option("--csv", "DIR", help="write the calls of each thread to a CSV in DIR", parse=Path),
-    ] = None
-    keep: Annotated[
-        Path | None,
-        Option("--keep", "DIR", help="keep the counts in DIR, to be read again", parse=Path),
-    ] = None
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    output: Annotated[
-        Path | None,
-        Option("-o", "--output", "FILE", help="write the result to a file", parse=Path),
-    ] = None
-    print_library: Annotated[
-        bool, Flag("--print-library", help="print the path of the library for LD_PRELOAD")
-    ] = False
+    list_events: bool = flag(help="list the events, and whether this machine supports them")
+    name: str | None = option(
+        "GLOB", help="count functions of this name, and print their statistics"
+    )
+    skip_start: float = option(
+        "MS",
+        default=0.0,
+        help="exclude calls that begin in the first MS milliseconds",
+        parse=milliseconds,
+    )
+    by_thread: bool = flag(help="print the statistics of each thread")
+    buckets: int = option(
+        "N", default=16, help="the number of quantile buckets; 16 by default", parse=bucket_count
+    )
+    no_tables: bool = flag(help="leave out the tables of probabilities")
+    gamma: float = option(
+        "X",
+        default=0.5,
+        help="the exponent of the tables' shades; 0.5 by default",
+        parse=positive_number,
+    )
+    limit: int = option(
+        "N",
+        default=30,
+        help="the number of functions to list, 0 for all; 30 by default",
+        parse=index,
+    )
+    csv: Path | None = option("DIR", help="write the calls of each thread to a CSV in DIR")
+    keep: Path | None = option("DIR", help="keep the counts in DIR, to be read again")
+    json: bool = flag(help="print one JSON object")
+    output: Path | None = option("-o", "--output", "FILE", help="write the result to a file")
+    print_library: bool = flag(help="print the path of the library for LD_PRELOAD")
 
 
 def build_parser() -> LineParser[CountOptions]:
@@ -272,9 +235,9 @@ def _check(options: CountOptions) -> None:
     need_packages(_COMMAND, ("numpy",), "kernels")
     if options.name is not None:
         check_glob(options.name, options.name, 0)
-    for option, folder in (("--csv", options.csv), ("--keep", options.keep)):
+    for name, folder in (("--csv", options.csv), ("--keep", options.keep)):
         if folder is not None:
-            _check_folder(option, folder)
+            _check_folder(name, folder)
     if options.keep is not None and options.keep.is_dir() and any(options.keep.iterdir()):
         raise UsageError(f"{str(options.keep)!r} is not empty: name a new folder for --keep.")
     output = options.output
@@ -308,7 +271,7 @@ def _counts_folder(keep: Path | None) -> Generator[Path]:
 def _hook_words(variables: Mapping[str, str]) -> list[str]:
     """Return the variables of IREE's hook as words of the command line."""
     words: list[str] = []
-    for name, option in _HOOK_OPTIONS.items():
+    for name, written in _HOOK_OPTIONS.items():
         if value := variables.get(f"IREE_HOOK_{name}"):
-            words.append(f"{option}={value}")
+            words.append(f"{written}={value}")
     return words + [flag for name, flag in _HOOK_FLAGS.items() if f"IREE_HOOK_{name}" in variables]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.kernels.options import LimitOptions
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.options import Positional
+from actiondbg.commands.interpreter.options import positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -33,13 +33,8 @@ exit status: 0 the kernel is right, 1 it is wrong, 2 bad usage, 125 it cannot be
 class JudgeOptions(LimitOptions):
     """The options of ``actiondbg kernels judge``."""
 
-    kernel: Annotated[
-        Path, Positional("KERNEL.json", help="the description of a wrong kernel", parse=Path)
-    ]
-    output: Annotated[
-        Path,
-        Positional("OUTPUT", help="an output of the step that is bisected", parse=Path),
-    ]
+    kernel: Path = positional("KERNEL.json", help="the description of a wrong kernel")
+    output: Path = positional("OUTPUT", help="an output of the step that is bisected")
 
 
 def build_parser() -> LineParser[JudgeOptions]:

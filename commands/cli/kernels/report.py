@@ -6,10 +6,9 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import boolean
 from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
@@ -52,49 +51,29 @@ def _percent(text: str) -> float:
 class ReportOptions(Options):
     """The options of ``actiondbg kernels report``."""
 
-    report: Annotated[Path, Positional("A.csv", help="a report", parse=Path)]
-    other: Annotated[
-        Path | None, Positional("B.csv", help="a later report, compared with A.csv", parse=Path)
-    ] = None
-    output: Annotated[
-        tuple[Path, ...],
-        Option(
-            "--output",
-            "FILE",
-            help="write the last report as .csv, .md, .html or .parquet; repeatable",
-            parse=Path,
-        ),
-    ] = ()
-    full: Annotated[bool, Flag("--full", help="print a block for each dispatch")] = False
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
-    generated_dir: Annotated[
-        tuple[Path, ...],
-        Option(
-            "--generated-dir",
-            "DIR",
-            help="of A.csv, then of B.csv: the parents of their folders 'generated'",
-            parse=Path,
-        ),
-    ] = ()
-    remeasure: Annotated[
-        bool,
-        Option(
-            "--remeasure",
-            "BOOL",
-            help="measure both builds again, in turn, where both are there; true",
-            parse=boolean,
-            bare=True,
-        ),
-    ] = True
-    threshold: Annotated[
-        float,
-        Option(
-            "--threshold",
-            "PERCENT",
-            help="the least change of a time that counts; 5%% by default",
-            parse=_percent,
-        ),
-    ] = 5.0
+    report: Path = positional("A.csv", help="a report")
+    other: Path | None = positional("B.csv", help="a later report, compared with A.csv")
+    output: tuple[Path, ...] = option(
+        "FILE", help="write the last report as .csv, .md, .html or .parquet; repeatable"
+    )
+    full: bool = flag(help="print a block for each dispatch")
+    json: bool = flag(help="print one JSON object")
+    generated_dir: tuple[Path, ...] = option(
+        "DIR", help="of A.csv, then of B.csv: the parents of their folders 'generated'"
+    )
+    remeasure: bool = option(
+        "BOOL",
+        default=True,
+        help="measure both builds again, in turn, where both are there; true",
+        parse=boolean,
+        bare=True,
+    )
+    threshold: float = option(
+        "PERCENT",
+        default=5.0,
+        help="the least change of a time that counts; 5%% by default",
+        parse=_percent,
+    )
 
 
 def build_parser() -> LineParser[ReportOptions]:

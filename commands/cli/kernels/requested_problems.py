@@ -66,7 +66,7 @@ def requested_operations(
 def names_problems(options: ProblemOptions) -> bool:
     """Whether options name operations or configurations to be generated."""
     return any(
-        getattr(options, field.name) != getattr(ProblemOptions, field.name)
+        getattr(options, field.name) != field.default
         for field in fields_of(ProblemOptions)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import (
@@ -21,7 +21,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 from actiondbg.commands.cli.kernels.sweep_line import provider_settings, requested_providers
 from actiondbg.commands.cli.kernels.unused_options import check_used
 from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.options import Flag, Option
+from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.interpreter.values import seconds as positive_seconds
 from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
@@ -55,35 +55,22 @@ docs/kernels-search.md explains the search.
 class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, LimitOptions):
     """The options of ``actiondbg kernels search``."""
 
-    budget: Annotated[
-        int | None,
-        Option(
-            "--budget",
-            "N",
-            help="try N configurations, with those of earlier searches; 50, or no limit with "
-            "--seconds",
-            parse=positive,
-        ),
-    ] = None
-    seconds: Annotated[
-        float | None,
-        Option("--seconds", "SECONDS", help="the time for each operation", parse=positive_seconds),
-    ] = None
-    sampler: Annotated[
-        SamplerName,
-        Option("--sampler", help="near those that were fast (tpe), or at random; tpe"),
-    ] = "tpe"
-    seed: Annotated[int, Option("--seed", "N", help="of the sampler; 0", parse=int)] = 0
-    benchmark_repetitions: Annotated[
-        int,
-        Option(
-            "--benchmark-repetitions",
-            "N",
-            help="measure the finalists N times, at least 15; 15",
-            parse=positive,
-        ),
-    ] = 15
-    json: Annotated[bool, Flag("--json", help="print one JSON object for each operation")] = False
+    budget: int | None = option(
+        "N",
+        help="try N configurations, with those of earlier searches; 50, or no limit with --seconds",
+        parse=positive,
+    )
+    seconds: float | None = option(
+        "SECONDS", help="the time for each operation", parse=positive_seconds
+    )
+    sampler: SamplerName = option(
+        default="tpe", help="near those that were fast (tpe), or at random; tpe"
+    )
+    seed: int = option("N", default=0, help="of the sampler; 0", parse=int)
+    benchmark_repetitions: int = option(
+        "N", default=15, help="measure the finalists N times, at least 15; 15", parse=positive
+    )
+    json: bool = flag(help="print one JSON object for each operation")
 
 
 def build_parser() -> LineParser[SearchOptions]:

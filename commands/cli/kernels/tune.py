@@ -6,13 +6,12 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import LimitOptions
 from actiondbg.commands.cli.kernels.sweep_line import progress_bar
 from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.options import Flag, Option, Positional
+from actiondbg.commands.interpreter.options import flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.kernels.search import SearchDisplay
 from actiondbg.commands.render.kernels.tuning import tuning_object, tuning_text
@@ -39,34 +38,21 @@ docs/kernels-search.md explains the spec.
 class TuneOptions(LimitOptions):
     """The options of ``actiondbg kernels tune``."""
 
-    model: Annotated[
-        Path, Positional("MODEL.mlir", help="a program with linalg on tensors", parse=Path)
-    ]
-    budget: Annotated[
-        int,
-        Option(
-            "--budget",
-            "N",
-            help="try N configurations for all operations, shared by their weights, but at least 8 "
-            "for each; 60",
-            parse=positive,
-        ),
-    ] = 60
-    output: Annotated[
-        Path | None,
-        Option("--output", "FILE", help="write the tuning spec to this file", parse=Path),
-    ] = None
-    function: Annotated[
-        str, Option("--function", "NAME", help="call this function; the only public one")
-    ] = ""
-    generated_dir: Annotated[
-        Path,
-        Option(
-            "--generated-dir", "DIR", help="the parent of the folder 'generated'; .", parse=Path
-        ),
-    ] = Path(".")
-    seed: Annotated[int, Option("--seed", "N", help="of the sampler; 0", parse=int)] = 0
-    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    model: Path = positional("MODEL.mlir", help="a program with linalg on tensors")
+    budget: int = option(
+        "N",
+        default=60,
+        help="try N configurations for all operations, shared by their weights, but at least 8 "
+        "for each; 60",
+        parse=positive,
+    )
+    output: Path | None = option("FILE", help="write the tuning spec to this file")
+    function: str = option("NAME", default="", help="call this function; the only public one")
+    generated_dir: Path = option(
+        "DIR", default=Path("."), help="the parent of the folder 'generated'; ."
+    )
+    seed: int = option("N", default=0, help="of the sampler; 0", parse=int)
+    json: bool = flag(help="print one JSON object")
 
 
 def build_parser() -> LineParser[TuneOptions]:

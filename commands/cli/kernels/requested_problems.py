@@ -65,10 +65,7 @@ def requested_operations(
 
 def names_problems(options: ProblemOptions) -> bool:
     """Whether options name operations or configurations to be generated."""
-    return any(
-        getattr(options, field.name) != field.default
-        for field in fields_of(ProblemOptions)
-    )
+    return any(getattr(options, field.name) != field.default for field in fields_of(ProblemOptions))
 
 
 def _of_program(path: Path) -> list[Operation]:

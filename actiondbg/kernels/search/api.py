@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider
@@ -40,6 +41,7 @@ def search(
     settings: SweepSettings | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
     compare_with_c: bool = True,
+    likely: Sequence[Mapping[str, Parameter]] = (),
 ) -> SearchResult:
     """Search for the fastest configuration of an operation.
 
@@ -58,6 +60,8 @@ def search(
         progress: called after each trial.
         compare_with_c: measure a loop nest in C, too, if the operation can be written as one and a
             C compiler is installed.
+        likely: parameters to try right after the default, such as ``best_parameters`` of a
+            search for a similar operation.
 
     Returns:
         The result, whose ``best`` was verified, and measured again in turn with the default.
@@ -87,7 +91,7 @@ def search(
     evaluator = SweepEvaluator(Generation(folder, providers), trials, providers, finals.profiler)
     log = search_log(folder, operation, compiler)
     return ConfigurationSearch(
-        operation, compiler, evaluator, log, limits, progress, baseline
+        operation, compiler, evaluator, log, limits, progress, baseline, likely
     ).run()
 
 

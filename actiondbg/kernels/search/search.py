@@ -128,6 +128,15 @@ class SearchResult:
         return next((each for each in self.finalists if each.origin != "baseline"), None)
 
     @property
+    def best_parameters(self) -> Mapping[str, Parameter]:
+        """The parameters of the best, as the space of its provider has them; none without one."""
+        if self.best is None:
+            return {}
+        name = self.best.configuration.name
+        trial = next(each for each in self.trials if each.configuration.name == name)
+        return trial.configuration.parameters if trial.choice is None else trial.choice
+
+    @property
     def without_search(self) -> Finalist | None:
         """The fastest that needs no search, with which the best is compared, or None.
 
@@ -156,8 +165,8 @@ class SearchResult:
 class ConfigurationSearch:
     """Tries the configurations of an operation.
 
-    First come the default and the predefined configurations, then those of the sampler. Only a
-    kernel that is verified can win.
+    First come the default, what was fast elsewhere, and the predefined configurations; then the
+    proposals of the sampler. Only a kernel that is verified can win.
 
     Args:
         operation: to search for.
@@ -167,6 +176,8 @@ class ConfigurationSearch:
         settings: the limits.
         progress: called after each trial.
         baseline: a configuration of another provider to compare with, which never wins.
+        likely: parameters that were fast for similar operations; those outside the space are not
+            tried.
 
     Attributes:
         log: the trials.
@@ -185,6 +196,7 @@ class ConfigurationSearch:
         settings: SearchSettings,
         progress: Callable[[SearchProgress], None] | None = None,
         baseline: Configuration | None = None,
+        likely: Sequence[Mapping[str, Parameter]] = (),
     ) -> None:
         parameters = provider.space(operation)
         if not parameters:
@@ -198,6 +210,7 @@ class ConfigurationSearch:
         self._sampler: Sampler = make_sampler(settings.sampler, self._space, settings.seed)
         self._default = provider.default(operation)
         self._baseline = baseline
+        self._likely = likely
         self._predefined = list(provider.configurations(operation))
         self._started = time.monotonic()
         header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
@@ -217,7 +230,7 @@ class ConfigurationSearch:
         self._try(self._default)
         if self._baseline is not None:
             self._try(self._baseline)
-        ended = self._try_predefined() or self._sample()
+        ended = self._try_likely() or self._try_predefined() or self._sample()
         finalists = self._confirm(earlier)
         return SearchResult(
             self._operation,
@@ -235,6 +248,16 @@ class ConfigurationSearch:
                 return ended
             if self._provider.obstacle(Dispatch(self._operation, configuration)) is None:
                 self._try(configuration)
+        return None
+
+    def _try_likely(self) -> End | None:
+        for parameters in self._likely:
+            ended = self._ended()
+            if ended is not None:
+                return ended
+            point = self._space.point(parameters)
+            if point is not None:
+                self._try_point(point)
         return None
 
     def _sample(self) -> End:

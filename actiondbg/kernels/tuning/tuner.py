@@ -11,7 +11,7 @@ from pathlib import Path
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.problems.program_file import operations_of
@@ -139,6 +139,7 @@ class ModelTuner:
         self._settings = settings
         self._sweep = replace(sweep, verify=True, profile=True, bisect=False)
         self._progress = progress
+        self._fast: dict[str, list[Mapping[str, Parameter]]] = {}
         self._operations = {each.name: each for each in operations_of(program)}
         self._kernels = Kernels(self._sweep, providers=(PROVIDER,), report=report)
         self._provider = self._kernels.providers[PROVIDER]
@@ -208,8 +209,11 @@ class ModelTuner:
             seed=self._settings.seed,
             settings=self._sweep,
             compare_with_c=False,
+            likely=[each for each in self._fast.get(operation.kind, []) if each],
             progress=None if report is None else partial(report, operation),
         )
+        # The heaviest come first, with the largest budgets.
+        self._fast.setdefault(operation.kind, []).append(result.best_parameters)
         return TunedOperation(result, root.share, root.count, _winner(result))
 
     def _write_spec(

@@ -54,6 +54,24 @@ def test_every_point_is_tried_once_and_the_fastest_right_one_wins(tmp_path: Path
     assert evaluator.evaluated[:2] == ["tuned_default", "tuned_tile_8_unroll_1_order_ijk"]
 
 
+def test_what_was_fast_elsewhere_is_tried_first(tmp_path: Path) -> None:
+    """Parameters outside of the space are left out; a log has them, as it has other trials."""
+    evaluator = KnownTimes()
+    likely = [{"tile": 7, "unroll": 1, "order": "ijk"}, {"tile": 8}, FASTEST]
+    for budget in (2, 4):
+        result = ConfigurationSearch(
+            OPERATION,
+            TunedProvider(),
+            evaluator,
+            tmp_path / "search.jsonl",
+            SearchSettings(budget=budget, sampler="random"),
+            likely=likely,
+        ).run()
+        assert result.best is not None and result.best.configuration.parameters == FASTEST
+        assert result.best_parameters == FASTEST
+    assert len(evaluator.evaluated) == 4
+
+
 def test_a_wrong_kernel_never_wins(tmp_path: Path) -> None:
     result = search(tmp_path, EVERY)
     assert len(result.wrong) == 5 * 3

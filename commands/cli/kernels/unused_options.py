@@ -8,6 +8,7 @@ from actiondbg.commands.cli.kernels.options import (
     ProfileLine,
     ProviderOptions,
 )
+from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.errors import UsageError
 
 # The fields with the provider that uses them.
@@ -62,5 +63,5 @@ def _unused(options: ProviderOptions, providers: Sequence[str]) -> Iterator[tupl
 
 def _given(options: ProviderOptions) -> set[str]:
     """Return the fields that differ from their defaults."""
-    kind = type(options)
-    return {name for name, value in vars(options).items() if value != getattr(kind, name, None)}
+    fields = fields_of(type(options))
+    return {each.name for each in fields if getattr(options, each.name) != each.default}

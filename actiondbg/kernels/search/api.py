@@ -96,14 +96,14 @@ def search(
 
 
 def _c_loops(operation: Operation) -> Provider | None:
-    """Return the provider c, if it can compile an operation here."""
+    """Return the provider c, if it can compile an operation here: its packages are optional."""
     loops = make_provider("c")
     try:
         loops.identity()
+        obstacle = loops.obstacle(Dispatch(operation, loops.default(operation)))
     except ActiondbgError:
         return None
-    fits = loops.obstacle(Dispatch(operation, loops.default(operation))) is None
-    return loops if fits else None
+    return loops if obstacle is None else None
 
 
 def search_log(folder: GeneratedFolder, operation: Operation, provider: Provider) -> Path:

@@ -1,8 +1,8 @@
 """Reports about tools: for an author of actiondbg, and as a table of tools by capabilities.
 
 A report for an author has facts of files, of the machine and of trials. A trial compiles a sample
-of actiondbg's own, so that there is nothing of the user's IR in a report; and no variable of the
-environment but those of actiondbg that change what an agent does.
+of actiondbg's own, so that there is nothing of the user's IR in a report. Of the environment, it
+has the variables of actiondbg that change what an agent does.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def without_aliases(text: str, *, bare: bool = False) -> str:
     """Return a text with the definitions of its aliases in their places.
 
     Args:
-        text: a dump; one of a module has aliases, and one of a function in it has none.
+        text: a dump; that of a module has aliases, that of a nested function has none.
         bare: leave out the names of attributes with parameters, which are printed with an alias,
             but not always without one.
     """

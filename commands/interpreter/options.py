@@ -290,6 +290,11 @@ def fields_of(options: type[Options]) -> tuple[Field, ...]:
     return tuple(each for name in hints for each in _fields(options, name, hints[name]))
 
 
+def changed_fields(options: Options, kind: type[Options]) -> set[str]:
+    """Return the names of the fields of a kind of options that differ from their defaults."""
+    return {each.name for each in fields_of(kind) if getattr(options, each.name) != each.default}
+
+
 def _fields(options: type[Options], name: str, kind: object) -> Iterator[Field]:
     """Yield a field for each marker: of its value, or of a type that several fields share."""
     value: object = getattr(options, name, _DERIVED)

@@ -41,9 +41,8 @@ inline Fact frozenPatterns("frozen patterns");
 inline Fact parents("parent of a block");
 
 /// Diagnostics: the text and the notes, which are vectors, of a class of their
-/// own since LLVM 24. The text that is read of a diagnostic is the text that
-/// the tool's function prints of it, for the first diagnostic that the agent
-/// makes, and for the first one that the tool makes.
+/// own since LLVM 24. The text that is read is the text that the tool's
+/// function prints: for the agent's first diagnostic, and for the tool's.
 inline Fact madeDiagnostic("diagnostic of the agent"),
     diagnostic("diagnostic of the tool");
 

@@ -58,7 +58,7 @@ struct ResumeArguments {
   }
 };
 
-/// resume: continues the tool with one of the controls.
+/// resume: continues the tool with a control.
 static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
   Resumption &next = arguments.resumption;
   next.fromStart = engine.stops.resumption.fromStart && !engine.innermost;

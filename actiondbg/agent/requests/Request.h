@@ -41,7 +41,7 @@ template <class Result, class... Arguments>
 Answer<llvm::json::Value> answerBy(Answer<Result> (*handler)(Engine &,
                                                              Arguments &...),
                                    Engine &engine, Fields &fields) {
-  std::tuple<Arguments...> arguments{((void)sizeof(Arguments), fields)...};
+  std::tuple<Arguments...> arguments{Arguments(fields)...};
   if (!fields.done())
     return RequestError(InvalidParams, fields.error);
   Answer<Result> answer = std::apply(

@@ -34,7 +34,7 @@ class TimeLimit:
 
 
 class TimedVerifier:
-    """Verifies kernels, and measures those that are right.
+    """Verifies kernels, and measures the right kernels.
 
     Args:
         verifier: compares their results.

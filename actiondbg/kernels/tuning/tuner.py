@@ -47,7 +47,7 @@ class TuneSettings:
     Attributes:
         budget: how many configurations are tried for all operations, shared by their weights.
         seed: of the samplers.
-        function: the one of the program that is called; "" for the only public one.
+        function: the function of the program to call; "" for the only public function.
         spec: the file that gets the tuning spec; None for one beside the generated kernels.
     """
 
@@ -85,7 +85,7 @@ class TuningResult:
 
     Attributes:
         weights: of the operations with IREE's default, each by its own.
-        operations: those that were searched for, the heaviest first.
+        operations: the operations with a search, the heaviest first.
         untuned: the share of the operations that have no configuration to search for.
         spec: the file of the tuning spec; None if no search found a faster configuration.
         agreement: of the results of the whole program with and without it; None without a spec.

@@ -29,7 +29,7 @@ class ProgramProcess(TimedKernel, Protocol):
     """A program in a process of its own; ``execution.kernel_process`` has the real one."""
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Call the program once, and return one of its results."""
+        """Call the program once, and return a result."""
         ...
 
 

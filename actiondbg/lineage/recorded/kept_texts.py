@@ -70,32 +70,55 @@ class KeptTexts:
         derived, defined = known.derived(nodes[has_body]), known.derived(nodes)
         olds = _by_text(self._first)
         for key, indices in _by_text(self._last).items():
-            for new in (self._last[index] for index in indices if key in olds):
-                if (defined if new.symbol else derived)[new.node]:
-                    continue
-                same = [self._first[index] for index in olds[key]]
-                roots = known.ends(known.reach(new.node, back=True)) & self._makers.keys()
-                for root in roots:
-                    found = self._origins(key, same, symbol_around(new), self._makers[root], known)
-                    yield from ((old.node, root) for old in found)
+            news = [self._last[index] for index in indices if key in olds]
+            news = [new for new in news if not (defined if new.symbol else derived)[new.node]]
+            if not news:
+                continue
+            candidates = _Candidates([self._first[index] for index in olds[key]], self._erasers)
+            for new in news:
+                for root in known.ends(known.reach(new.node, back=True)) & self._makers.keys():
+                    old = candidates.erased_by(self._makers[root], symbol_around(new))
+                    if old is None:
+                        old = candidates.only_one(symbol_around(new))
+                        if old is None or not self._is_kept(key, old, known):
+                            continue
+                    yield old.node, root
 
-    def _origins(
-        self, key: str, same: list[Operation], function: str, maker: int, known: LineageGraph
-    ) -> Sequence[Operation]:
-        """Return the origins among the operations with the same text."""
-        near = [one for one in same if symbol_around(one) == function]
-        erased = [one for one in near if self._erasers.get(one.node) == maker]
-        if len(erased) == 1:
-            return erased
-        candidates = near or same
-        if len(candidates) != 1:
-            return ()
-        if is_constant(candidates[0].name):
-            is_origin = is_distinctive(key) and not is_common(key)
-        else:
-            number = candidates[0].node
-            is_origin = number in self._erasers and not known.has_heirs(number)
-        return candidates if is_origin else ()
+    def _is_kept(self, key: str, old: Operation, known: LineageGraph) -> bool:
+        """Whether the text alone shows that later operations were made from the one that had it."""
+        if is_constant(old.name):
+            return is_distinctive(key) and not is_common(key)
+        return old.node in self._erasers and not known.has_heirs(old.node)
+
+
+class _Candidates:
+    """The operations of the input with the same text.
+
+    Args:
+        operations: all of them.
+        erasers: by number, the action that erased an operation.
+    """
+
+    def __init__(self, operations: Sequence[Operation], erasers: Mapping[int, int]) -> None:
+        self._all = operations
+        self._by_function: dict[str, list[Operation]] = {}
+        self._by_eraser: dict[tuple[int | None, str], list[Operation]] = {}
+        for one in operations:
+            function = symbol_around(one)
+            self._by_function.setdefault(function, []).append(one)
+            self._by_eraser.setdefault((erasers.get(one.node), function), []).append(one)
+
+    def erased_by(self, action: int, function: str) -> Operation | None:
+        """Return the only one in a function that an action erased."""
+        return _only(self._by_eraser.get((action, function), ()))
+
+    def only_one(self, function: str) -> Operation | None:
+        """Return the only one in a function, or if there is none in it, the only one at all."""
+        return _only(self._by_function.get(function) or self._all)
+
+
+def _only(operations: Sequence[Operation]) -> Operation | None:
+    return operations[0] if len(operations) == 1 else None
 
 
 def is_common(value: str) -> bool:

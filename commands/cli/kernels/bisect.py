@@ -12,11 +12,11 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.cli.kernels.options import (
     GenerateLine,
     OperationOptions,
-    ProblemOptions,
     VerifyLine,
 )
 from actiondbg.commands.cli.kernels.requested_problems import (
     ALL,
+    names_problems,
     requested_kinds,
     requested_operations,
 )
@@ -30,7 +30,7 @@ from actiondbg.commands.cli.kernels.sweep_line import (
     sweep_settings,
 )
 from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.options import fields_of, option, positional
+from actiondbg.commands.interpreter.options import changed_fields, option, positional
 from actiondbg.commands.interpreter.values import positive, positive_number
 from actiondbg.commands.render.bisection import progress_display
 from actiondbg.commands.render.kernels.culprits import (
@@ -237,7 +237,7 @@ def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
     """Return the dispatches of the options, generated or selected."""
     if options.random_pipelines:
         return _random(options, kernels)
-    if any(getattr(options, each.name) != each.default for each in fields_of(ProblemOptions)):
+    if names_problems(options):
         return generate_requested(options, kernels)
     kinds = () if options.operation_kind == ALL else requested_kinds(options.operation_kind)
     names = ",".join([*options.names, *([options.dispatches] if options.dispatches else [])])
@@ -246,9 +246,8 @@ def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
 
 def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
     """Generate kernels with random pipelines."""
-    named = any(getattr(options, each.name) != each.default for each in fields_of(OperationOptions))
     operations: Sequence[Operation] = small_operations()
-    if named:
+    if changed_fields(options, OperationOptions):
         operations = requested_operations(options, requested_kinds(options.operation_kind))
     dispatches = random_dispatches(operations, options.random_pipelines, options.seed)
     kernels.write(dispatches)

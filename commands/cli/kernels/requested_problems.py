@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
-from actiondbg.commands.interpreter.options import fields_of
+from actiondbg.commands.interpreter.options import changed_fields
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
@@ -65,7 +65,7 @@ def requested_operations(
 
 def names_problems(options: ProblemOptions) -> bool:
     """Whether options name operations or configurations to be generated."""
-    return any(getattr(options, field.name) != field.default for field in fields_of(ProblemOptions))
+    return bool(changed_fields(options, ProblemOptions))
 
 
 def _of_program(path: Path) -> list[Operation]:

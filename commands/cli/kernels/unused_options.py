@@ -8,7 +8,7 @@ from actiondbg.commands.cli.kernels.options import (
     ProfileLine,
     ProviderOptions,
 )
-from actiondbg.commands.interpreter.options import fields_of
+from actiondbg.commands.interpreter.options import changed_fields
 from actiondbg.errors import UsageError
 
 # The fields with the provider that uses them.
@@ -47,7 +47,7 @@ def check_used(options: ProviderOptions, providers: Sequence[str]) -> None:
 
 def _unused(options: ProviderOptions, providers: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield fields that are given and not used, with what would use them."""
-    given = _given(options)
+    given = changed_fields(options, type(options))
     for field, provider in _PROVIDERS.items():
         if field in given and provider not in providers:
             yield field, f"the provider {provider} (--provider {provider})"
@@ -59,9 +59,3 @@ def _unused(options: ProviderOptions, providers: Sequence[str]) -> Iterator[tupl
     for field, needed in _STAGES.items():
         if field in given and not done[needed]:
             yield field, needed
-
-
-def _given(options: ProviderOptions) -> set[str]:
-    """Return the fields that differ from their defaults."""
-    fields = fields_of(type(options))
-    return {each.name for each in fields if getattr(options, each.name) != each.default}

@@ -30,7 +30,7 @@ class ModelRoot:
 
     Attributes:
         text: the operation, whose operands are ``%arg0`` and so on; without a result.
-        types: of the operands; the last is that of the result.
+        types: of the operands, then of the result.
         key: what it has in common with the root of a kernel that was cut out of the program.
     """
 

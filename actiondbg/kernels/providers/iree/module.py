@@ -48,7 +48,8 @@ class ModuleKernel:
 
     Args:
         binary: the module; settings ``device``, ``batch``: how often one call of the function
-            runs each of its dispatches, and ``result``: the index of the one that ``run`` returns.
+            runs each of its dispatches, and ``result``: the index of the result that ``run``
+            returns.
 
     Raises:
         KernelError: another version compiled it, or the device does not accept it.

@@ -20,7 +20,7 @@ class WholeModel:
     Args:
         program: in MLIR that IREE takes, such as linalg on tensors.
         folder: gets what is compiled.
-        function: the one that is called; "" for the only public one.
+        function: the function to call; "" for the only public function.
 
     Attributes:
         signature: of the function.

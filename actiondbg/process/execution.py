@@ -342,6 +342,11 @@ class Execution:
         self.checkpoints.close()
         self._forks.close()
 
+    @property
+    def has_died(self) -> bool:
+        """Whether the stopped process has ended: it was killed by others."""
+        return wait_for_end(self._process.pidfd, 0)
+
     # --- programs ---
 
     @property

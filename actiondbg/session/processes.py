@@ -97,9 +97,14 @@ def processes_of(execution: Execution | None, argv: list[str]) -> list[FollowedP
     """List the processes that were debugged, in their order."""
     if execution is None:
         return []
+    program = execution.program
     found = [process_of(execution, argv)]
-    if execution.program is not None:
-        found = [dataclasses.replace(one) for one in execution.program.processes]
-    if found and execution.state == "stopped" and execution.stop is not None:
-        found[-1].actions = actions_at(execution.stop)
+    if program is not None:
+        found = [dataclasses.replace(one) for one in program.processes]
+    for one in found:
+        # The current one need not be the newest: a parent goes on after its child.
+        is_current = program is None or one == program.current
+        if is_current and execution.state == "stopped" and execution.stop is not None:
+            one.actions = actions_at(execution.stop)
+            one.state = "exited" if execution.has_died else "alive"
     return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import ControlRefused, NoAnswer
 from tests.conftest import PYPI
-from tests.processes import is_alive
+from tests.processes import is_alive, wait_for_end
 
 pytest.importorskip("mlir.ir")
 
@@ -343,3 +345,29 @@ def test_random_programs(seed: int, folder: Path) -> None:
         assert (session.exit_status, session.target.output()) == (alone.returncode, alone.stdout)
         pids = [one.pid for one in session.processes]
     assert not any(is_alive(pid) for pid in pids)
+
+
+def test_each_process_has_its_own_count_of_actions(folder: Path) -> None:
+    """Also when a parent stops again after its child."""
+    text = "compile('cse')\nstart('canonicalize').wait()\ncompile('sccp')"
+    with actiondbg.launch(program(text)) as session:
+        session.breakpoints.add("pass:*")
+        assert session.run().process == "p0"
+        assert [one.actions for one in session.processes] == [1]
+        assert session.continue_().process == "p1"
+        assert [one.actions for one in session.processes] == [None, 1]
+        assert session.continue_().process == "p0"
+        of_parent, of_child = (one.actions for one in session.processes)
+        assert of_parent == 2 and of_child is not None and of_child > 2
+        assert session.continue_().status == 0
+        assert session.processes[1].actions == of_child
+
+
+def test_a_process_that_was_killed_at_its_stop_is_not_alive(folder: Path) -> None:
+    with actiondbg.launch([MLIR_OPT, "in.mlir", "--canonicalize"]) as session:
+        session.start()
+        [process] = session.processes
+        assert process.state == "alive"
+        os.kill(process.pid, signal.SIGKILL)
+        wait_for_end([process.pid])
+        assert [one.state for one in session.processes] == ["exited"]

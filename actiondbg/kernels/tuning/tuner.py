@@ -11,7 +11,7 @@ from pathlib import Path
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.problems.program_file import operations_of
@@ -139,7 +139,6 @@ class ModelTuner:
         self._settings = settings
         self._sweep = replace(sweep, verify=True, profile=True, bisect=False)
         self._progress = progress
-        self._fast: dict[str, list[Mapping[str, Parameter]]] = {}
         self._operations = {each.name: each for each in operations_of(program)}
         self._kernels = Kernels(self._sweep, providers=(PROVIDER,), report=report)
         self._provider = self._kernels.providers[PROVIDER]
@@ -170,7 +169,9 @@ class ModelTuner:
         roots = self._model.roots()
         default = self._model.compile("default")
         groups = self._groups(weights, {each.key for each in roots})
-        searched = [self._search(each) for each in groups]
+        searched: list[TunedOperation] = []
+        for each in groups:
+            searched.append(self._search(each, searched))
         spec = self._write_spec(roots, searched)
         tuned, agreement = default, None
         if spec is not None:
@@ -198,8 +199,10 @@ class ModelTuner:
         heavy = [each for each in groups if each.share >= _LEAST_SHARE]
         return sorted(heavy, key=lambda each: each.share, reverse=True)
 
-    def _search(self, root: _Root) -> TunedOperation:
+    def _search(self, root: _Root, heavier: Sequence[TunedOperation]) -> TunedOperation:
+        """Search for a root; what won for heavier ones of its kind is tried first."""
         operation = root.operation
+        alike = [each.search for each in heavier if each.search.operation.kind == operation.kind]
         budget = max(_LEAST_TRIALS, ceil(self._settings.budget * root.share / 100.0))
         report = self._progress
         result = search(
@@ -209,11 +212,9 @@ class ModelTuner:
             seed=self._settings.seed,
             settings=self._sweep,
             compare_with_c=False,
-            likely=[each for each in self._fast.get(operation.kind, []) if each],
+            likely=[each.best_parameters for each in alike],
             progress=None if report is None else partial(report, operation),
         )
-        # The heaviest come first, with the largest budgets.
-        self._fast.setdefault(operation.kind, []).append(result.best_parameters)
         return TunedOperation(result, root.share, root.count, _winner(result))
 
     def _write_spec(

@@ -55,8 +55,9 @@ def search(
         seconds: the time of the search, without its confirmation run; None for no limit.
         sampler: "tpe" proposes configurations near those that were fast, "random" any.
         seed: of the sampler.
-        settings: the folder of the kernels, and the limits of a kernel; its repetitions are those
-            of the confirmation run, if they are more than the default.
+        settings: the folder of the kernels, how many are compiled and verified at a time, and the
+            limits of a kernel; its repetitions are those of the confirmation run, if they are more
+            than the default.
         progress: called after each trial.
         compare_with_c: measure a loop nest in C, too, if the operation can be written as one and a
             C compiler is installed.
@@ -77,18 +78,20 @@ def search(
     )
     operation.check()
     compiler = make_provider(provider) if isinstance(provider, str) else provider
-    base = replace(settings or SweepSettings(), jobs=1, verify=True, profile=True, bisect=False)
+    base = replace(settings or SweepSettings(), verify=True, profile=True, bisect=False)
     confirmations = max(base.repetitions, _CONFIRMATIONS)
     providers, baseline = {compiler.name: compiler}, None
     if compare_with_c and (loops := _c_loops(operation)) is not None:
         baseline = loops.default(operation)
         providers.setdefault(loops.name, loops)
-    trials, _ = make_stages(replace(base, repetitions=_REPETITIONS), providers)
+    trials, jobs = make_stages(replace(base, repetitions=_REPETITIONS), providers)
     finals, _ = make_stages(replace(base, repetitions=confirmations), providers)
     if trials.verifier is None or finals.profiler is None:
         raise KernelError("A search needs verification and profiling: leave --dry-run out.")
     folder = GeneratedFolder(base.generated_dir.resolve())
-    evaluator = SweepEvaluator(Generation(folder, providers), trials, providers, finals.profiler)
+    evaluator = SweepEvaluator(
+        Generation(folder, providers), trials, providers, finals.profiler, jobs
+    )
     log = search_log(folder, operation, compiler)
     return ConfigurationSearch(
         operation, compiler, evaluator, log, limits, progress, baseline, likely

@@ -16,10 +16,19 @@ from actiondbg.kernels.sweep.sweep import DispatchProfiler, Stages, Sweep
 
 
 class Evaluator(Protocol):
-    """Compiles, verifies and measures kernels."""
+    """Compiles, verifies and measures kernels.
 
-    def evaluate(self, dispatch: Dispatch) -> SearchTrial:
-        """Compile, verify and measure a dispatch; a fault of the kernel is a verdict, no error."""
+    Attributes:
+        jobs: how many it compiles and verifies at a time.
+    """
+
+    jobs: int
+
+    def evaluate(self, dispatches: Sequence[Dispatch]) -> list[SearchTrial]:
+        """Compile and verify dispatches at a time, then measure them in turn.
+
+        A fault of a kernel is a verdict, no error.
+        """
         ...
 
     def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
@@ -35,13 +44,16 @@ class Evaluator(Protocol):
 
 
 class SweepEvaluator:
-    """Evaluates by sweeps of one dispatch, in the folder of generated kernels.
+    """Evaluates by sweeps, in the folder of generated kernels.
+
+    Nothing is compiled while a kernel is measured: that would disturb its times.
 
     Args:
         generation: writes the files of a dispatch.
         stages: compile, verify and profile.
         providers: of the configurations, by their names; the first is searched.
         confirmation: profiles the finalists.
+        jobs: how many dispatches are compiled and verified at a time.
     """
 
     def __init__(
@@ -50,30 +62,34 @@ class SweepEvaluator:
         stages: Stages,
         providers: Mapping[str, Provider],
         confirmation: DispatchProfiler,
+        jobs: int,
     ) -> None:
+        self.jobs = jobs
         self._generation = generation
         self._stages = stages
         self._providers = providers
         self._confirmation = confirmation
 
-    def evaluate(self, dispatch: Dispatch) -> SearchTrial:
-        """Compile, verify and measure a dispatch; see ``Evaluator``."""
-        name = dispatch.configuration.provider
-        if name not in self._providers:
+    def evaluate(self, dispatches: Sequence[Dispatch]) -> list[SearchTrial]:
+        """Compile, verify and measure dispatches; see ``Evaluator``."""
+        for name in {each.configuration.provider for each in dispatches}.difference(
+            self._providers
+        ):
             raise UsageError(
                 f"The provider {next(iter(self._providers))} made a configuration of the provider "
                 f"{name}: its 'configured' must name its own."
             )
-        self._generation.write([dispatch])
-        (row,) = Sweep(self._stages, self._providers, 1).run([dispatch])
-        return _trial(row)
+        self._generation.write(dispatches)
+        return [
+            _trial(row) for row in Sweep(self._stages, self._providers, self.jobs).run(dispatches)
+        ]
 
     def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
         """Measure right kernels again; see ``Evaluator``."""
         self._generation.write(dispatches)  # of a log whose folder was removed
         stages = Stages(self._stages.compiler, profiler=self._confirmation)
         profiles: list[Profile] = []
-        for row in Sweep(stages, self._providers, 1).run(dispatches):
+        for row in Sweep(stages, self._providers, self.jobs).run(dispatches):
             if row.profile is None:
                 reason = row.verification.detail if row.verification else "it has no time"
                 raise KernelError(f"{row.dispatch.name} cannot be measured again: {reason}")

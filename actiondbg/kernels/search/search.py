@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -162,11 +163,20 @@ class SearchResult:
         return [each for each in self.trials if not each.is_right]
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A configuration to try; ``choice`` has the parameters of the space that it was made of."""
+
+    configuration: Configuration
+    choice: Mapping[str, Parameter] | None = None
+
+
 class ConfigurationSearch:
     """Tries the configurations of an operation.
 
     First come the default, what was fast elsewhere, and the predefined configurations; then the
-    proposals of the sampler. Only a kernel that is verified can win.
+    proposals of the sampler. Only a kernel that is verified can win. As many are compiled and
+    verified at a time as the evaluator has jobs: the sampler learns their times after that.
 
     Args:
         operation: to search for.
@@ -216,6 +226,7 @@ class ConfigurationSearch:
         header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
         self.log = TrialLog(log, header)
         self._by_name = {each.configuration.name: each for each in self.log.trials}
+        self._chosen = set(self._by_name)
         self._new = 0
 
     def run(self) -> SearchResult:
@@ -227,10 +238,9 @@ class ConfigurationSearch:
         earlier = self._best()
         for trial in self.log.trials:
             self._learn(trial)
-        self._try(self._default)
-        if self._baseline is not None:
-            self._try(self._baseline)
-        ended = self._try_likely() or self._try_predefined() or self._sample()
+        firsts = [self._default, *(() if self._baseline is None else (self._baseline,))]
+        self._try([_Candidate(each) for each in firsts if self._is_new(each)])
+        ended = self._try_candidates()
         finalists = self._confirm(earlier)
         return SearchResult(
             self._operation,
@@ -241,68 +251,72 @@ class ConfigurationSearch:
             self._provider.default_is_plain,
         )
 
-    def _try_predefined(self) -> End | None:
-        for configuration in self._predefined:
-            ended = self._ended()
-            if ended is not None:
-                return ended
-            if self._provider.obstacle(Dispatch(self._operation, configuration)) is None:
-                self._try(configuration)
-        return None
-
-    def _try_likely(self) -> End | None:
-        for parameters in self._likely:
-            ended = self._ended()
-            if ended is not None:
-                return ended
-            point = self._space.point(parameters)
-            if point is not None:
-                self._try_point(point)
-        return None
-
-    def _sample(self) -> End:
-        misfits = 0
+    def _try_candidates(self) -> End:
+        candidates = self._candidates()
         while (ended := self._ended()) is None:
-            point = self._sampler.propose()
-            if point is None or misfits >= _MISFITS:
+            batch = list(islice(candidates, self._room()))
+            if not batch:
                 return "space"
-            fits = self._try_point(point)
-            misfits = 0 if fits else misfits + 1
+            self._try(batch)
         return ended
 
-    def _try_point(self, point: Point) -> bool:
-        """Try a point; return whether it gives a configuration that was not tried before."""
+    def _room(self) -> int:
+        """Return how many candidates are tried at a time, within the budget."""
+        budget, jobs = self._settings.budget, self._evaluator.jobs
+        return jobs if budget is None else min(jobs, budget - len(self.log.trials))
+
+    def _candidates(self) -> Iterator[_Candidate]:
+        """Yield configurations that fit and were not chosen before."""
+        for parameters in self._likely:
+            point = self._space.point(parameters)
+            yield from () if point is None else self._candidate(point)
+        for configuration in self._predefined:
+            if self._fits(configuration) and self._is_new(configuration):
+                yield _Candidate(configuration)
+        misfits = 0
+        while misfits < _MISFITS and (point := self._sampler.propose()) is not None:
+            misfits += 1
+            for candidate in self._candidate(point):
+                misfits = 0
+                yield candidate
+
+    def _candidate(self, point: Point) -> Iterator[_Candidate]:
+        """Yield the candidate of a point, unless it does not fit or was chosen before."""
         choice = self._space.choice(point)
         configuration = self._provider.configured(self._operation, choice)
         known = self._by_name.get(configuration.name)
         if known is not None:
             self._sampler.learn(point, known.cost)
-            return False
-        if self._provider.obstacle(Dispatch(self._operation, configuration)) is not None:
+        elif not self._fits(configuration):
             self._sampler.learn(point, float("inf"))
-            return False
-        self._try(configuration, choice)
-        return True
+        elif self._is_new(configuration):
+            yield _Candidate(configuration, choice)
 
-    def _try(
-        self, configuration: Configuration, choice: Mapping[str, Parameter] | None = None
-    ) -> SearchTrial:
-        known = self._by_name.get(configuration.name)
-        if known is not None:
-            return known
-        trial = self._evaluator.evaluate(Dispatch(self._operation, configuration))
-        if trial.verdict in ("Not verified", "NOT RUNNABLE HERE"):
-            raise KernelError(
-                f"{self._operation.name} cannot be searched, because its kernels are "
-                f"{trial.verdict.lower()}: {trial.detail}"
-            )
-        trial = replace(trial, choice=choice)
-        self._by_name[configuration.name] = trial
-        self.log.append(trial)
-        self._new += 1
-        self._learn(trial)
-        self._report(trial)
-        return trial
+    def _fits(self, configuration: Configuration) -> bool:
+        return self._provider.obstacle(Dispatch(self._operation, configuration)) is None
+
+    def _is_new(self, configuration: Configuration) -> bool:
+        """Choose a configuration; return whether it was not chosen before."""
+        is_new = configuration.name not in self._chosen
+        self._chosen.add(configuration.name)
+        return is_new
+
+    def _try(self, candidates: Sequence[_Candidate]) -> None:
+        """Evaluate candidates; the log has those before one that ends the search."""
+        dispatches = [Dispatch(self._operation, each.configuration) for each in candidates]
+        trials = self._evaluator.evaluate(dispatches) if dispatches else []
+        for candidate, trial in zip(candidates, trials, strict=True):
+            if trial.verdict in ("Not verified", "NOT RUNNABLE HERE"):
+                raise KernelError(
+                    f"{self._operation.name} cannot be searched, because its kernels are "
+                    f"{trial.verdict.lower()}: {trial.detail}"
+                )
+            tried = replace(trial, choice=candidate.choice)
+            self._by_name[tried.configuration.name] = tried
+            self.log.append(tried)
+            self._new += 1
+            self._learn(tried)
+            self._report(tried)
 
     def _learn(self, trial: SearchTrial) -> None:
         """Teach the sampler a trial, if its configuration is of the space."""

@@ -103,12 +103,17 @@ class ProblemOptions(OperationOptions):
     split_k_slices: str = option("SIZES", default="", help="split the sums into so many slices")
 
 
-class CompileOptions(Options):
-    """How kernels are compiled."""
+class JobOptions(Options):
+    """How many kernels are compiled at a time."""
 
     num_cpu: int = option(
         "N", default=_CORES, help=f"compile so many at a time; {_CORES}", parse=positive
     )
+
+
+class CompileOptions(JobOptions):
+    """How kernels are compiled."""
+
     force_compile: Annotated[
         bool, _switch("--force-compile", "compile again even if up to date")
     ] = False

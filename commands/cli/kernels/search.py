@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import (
     FolderOptions,
+    JobOptions,
     LimitOptions,
     OperationOptions,
     ProviderOptions,
@@ -52,7 +53,7 @@ docs/kernels-search.md explains the search.
 """
 
 
-class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, LimitOptions):
+class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, JobOptions, LimitOptions):
     """The options of ``actiondbg kernels search``."""
 
     budget: int | None = option(
@@ -103,6 +104,7 @@ def _search_all(options: SearchOptions) -> int:
     ]
     settings = SweepSettings(
         generated_dir=options.generated_dir,
+        jobs=options.num_cpu,
         repetitions=options.benchmark_repetitions,
         run_seconds=options.timeout,
         memory=options.memory,

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.kernels.options import LimitOptions
+from actiondbg.commands.cli.kernels.options import JobOptions, LimitOptions
 from actiondbg.commands.cli.kernels.sweep_line import progress_bar
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import flag, option, positional
@@ -35,7 +35,7 @@ docs/kernels-search.md explains the spec.
 """
 
 
-class TuneOptions(LimitOptions):
+class TuneOptions(JobOptions, LimitOptions):
     """The options of ``actiondbg kernels tune``."""
 
     model: Path = positional("MODEL.mlir", help="a program with linalg on tensors")
@@ -80,7 +80,9 @@ def run(argv: list[str]) -> int:
 
 def _tune(options: TuneOptions) -> int:
     settings = TuneSettings(options.budget, options.seed, options.function, options.output)
-    sweep = SweepSettings(options.generated_dir, run_seconds=options.timeout, memory=options.memory)
+    sweep = SweepSettings(
+        options.generated_dir, options.num_cpu, run_seconds=options.timeout, memory=options.memory
+    )
     display = _Display()
     try:
         with progress_bar(shown=True) as report:

@@ -63,18 +63,24 @@ class KnownTimes:
 
     Args:
         interrupted_at: raises KeyboardInterrupt at this evaluation, from 1; 0 for never.
+        jobs: how many are evaluated at a time.
 
     Attributes:
         evaluated: the names of the configurations, in order.
         confirmed: those of the confirmation run.
     """
 
-    def __init__(self, interrupted_at: int = 0) -> None:
+    def __init__(self, interrupted_at: int = 0, jobs: int = 1) -> None:
+        self.jobs = jobs
         self.evaluated: list[str] = []
         self.confirmed: list[str] = []
         self._interrupted_at = interrupted_at
 
-    def evaluate(self, dispatch: Dispatch) -> SearchTrial:
+    def evaluate(self, dispatches: Sequence[Dispatch]) -> list[SearchTrial]:
+        """Return the trials of dispatches."""
+        return [self.trial(each) for each in dispatches]
+
+    def trial(self, dispatch: Dispatch) -> SearchTrial:
         """Return the known time; kernels that unroll 3 times are fast and wrong."""
         configuration = dispatch.configuration
         self.evaluated.append(configuration.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,8 +93,8 @@ def test_the_confirmation_has_the_fastest_and_the_default(tmp_path: Path) -> Non
 
 def test_a_baseline_is_measured_and_never_wins(tmp_path: Path) -> None:
     class Fast(KnownTimes):
-        def evaluate(self, dispatch: Dispatch) -> SearchTrial:
-            trial = super().evaluate(dispatch)
+        def trial(self, dispatch: Dispatch) -> SearchTrial:
+            trial = super().trial(dispatch)
             is_loops = dispatch.configuration.provider == "c"
             return replace(trial, seconds=1e-9) if is_loops else trial
 
@@ -111,8 +112,8 @@ def test_a_baseline_is_measured_and_never_wins(tmp_path: Path) -> None:
 
 def test_a_default_that_is_much_slower_keeps_the_time_of_its_trial(tmp_path: Path) -> None:
     class Slow(KnownTimes):
-        def evaluate(self, dispatch: Dispatch) -> SearchTrial:
-            trial = super().evaluate(dispatch)
+        def trial(self, dispatch: Dispatch) -> SearchTrial:
+            trial = super().trial(dispatch)
             return trial if dispatch.configuration.parameters else replace(trial, seconds=7.0)
 
     evaluator = Slow()
@@ -147,6 +148,28 @@ def test_tpe_finds_the_fastest_sooner_than_the_average_random_order(tmp_path: Pa
             fastest = "tuned_tile_32_unroll_4_order_ikj"
             needed[sampler] += evaluator.evaluated.index(fastest)
     assert needed["tpe"] < needed["random"]
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+def test_several_at_a_time_keep_to_the_budget_and_repeat_none(
+    tmp_path: Path, sampler: samplers.SamplerName
+) -> None:
+    sizes: list[int] = []
+
+    class Batches(KnownTimes):
+        def evaluate(self, dispatches: Sequence[Dispatch]) -> list[SearchTrial]:
+            sizes.append(len(dispatches))
+            return super().evaluate(dispatches)
+
+    evaluator = Batches(jobs=4)
+    result = search(tmp_path, SearchSettings(budget=20, sampler=sampler), evaluator)
+    assert result.ended == "budget"
+    assert sizes == [1, 4, 4, 4, 4, 3]
+    assert len(evaluator.evaluated) == len(set(evaluator.evaluated)) == len(result.trials) == 20
+    every = search(tmp_path, SearchSettings(budget=None, sampler=sampler), KnownTimes(jobs=7))
+    assert every.ended == "space"
+    assert len(every.trials) == 1 + 5 * 5 * 3
+    assert every.best is not None and every.best.configuration.parameters == FASTEST
 
 
 def test_an_interrupted_search_continues(tmp_path: Path) -> None:
@@ -219,7 +242,7 @@ def test_the_progress_names_the_best_so_far(tmp_path: Path) -> None:
 
 def test_kernels_that_cannot_be_verified_are_not_searched(tmp_path: Path) -> None:
     class Unverified(KnownTimes):
-        def evaluate(self, dispatch: Dispatch) -> SearchTrial:
+        def trial(self, dispatch: Dispatch) -> SearchTrial:
             return SearchTrial(
                 dispatch.configuration, "Not verified", 0.1, "There is no reference."
             )

@@ -13,7 +13,7 @@ from actiondbg.recording.format.scan import Chunk, Section
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.tables.actions import ActionTable
-from actiondbg.recording.tables.changes import ChangeTable, ReasonTable
+from actiondbg.recording.tables.changes import ChangeTable, FindingTable, ReasonTable
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
@@ -27,7 +27,8 @@ from actiondbg.support.counts import counted
 class Recording:
     """The tables of a recording, each column read on first use and cached.
 
-    docs/recordings.md describes them: actions, changes, operations, reasons, links and ir.
+    docs/recordings.md describes them: actions, changes, operations, reasons, findings, links
+    and ir.
     """
 
     def __init__(self, file: RecordingFile) -> None:
@@ -47,6 +48,7 @@ class Recording:
             "changes": changes.table(),
             "operations": OperationTable(definitions, describer, changes).table(),
             "reasons": reasons.table(),
+            "findings": FindingTable(self._rows, strings).table(),
             "links": LinkTable(self._rows).table(),
             "ir": self._snapshots.table(),
         }

@@ -95,10 +95,172 @@ struct Guards : PassWrapper<Guards, OperationPass<>> {
 };
 } // namespace
 
+// Patterns that break a rule of rewriting, each beside one that keeps it: the
+// attribute "rule" of a cast names the pattern, which applies once or more
+// often.
+namespace {
+struct Ruled : RewritePattern {
+  using Apply = LogicalResult (*)(Cast, PatternRewriter &);
+  Ruled(MLIRContext *context, StringRef rule, Apply apply, unsigned times)
+      : RewritePattern(Cast::getOperationName(), 1, context), rule(rule),
+        apply(apply), left(times) {
+    setDebugName(rule);
+  }
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto wanted = op->getAttrOfType<StringAttr>("rule");
+    if (!wanted || wanted.getValue() != rule || !left)
+      return failure();
+    --left;
+    return apply(cast<Cast>(op), rewriter);
+  }
+  StringRef rule;
+  Apply apply;
+  mutable unsigned left;
+};
+} // namespace
+
+static void mark(Operation *op) {
+  op->setAttr("marked", UnitAttr::get(op->getContext()));
+}
+
+static Operation *copied(OpBuilder &builder, Cast op) {
+  return Cast::create(builder, op.getLoc(), op->getResultTypes(),
+                      op.getOperands());
+}
+
+static void addRules(RewritePatternSet &patterns) {
+  auto add = [&](StringRef rule, Ruled::Apply apply, unsigned times = 1) {
+    patterns.add(
+        std::make_unique<Ruled>(patterns.getContext(), rule, apply, times));
+  };
+  add("failed-after-change", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(op, [&] { mark(op); });
+    return failure();
+  });
+  add("failed-after-undo", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(op, [&] { mark(op); });
+    rewriter.modifyOpInPlace(op, [&] { op->removeAttr("marked"); });
+    rewriter.eraseOp(copied(rewriter, op));
+    return failure();
+  });
+  add("nothing", [](Cast, PatternRewriter &) { return success(); });
+  add("location", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(
+        op, [&] { op->setLoc(UnknownLoc::get(op->getContext())); });
+    return success();
+  });
+  add("modified-silently", [](Cast op, PatternRewriter &) {
+    mark(op);
+    return success();
+  });
+  add("neighbour-modified-silently", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(op, [&] { mark(op); });
+    mark(op->getPrevNode());
+    return success();
+  });
+  add("modified", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(op, [&] { mark(op); });
+    return success();
+  });
+  add("erased-silently", [](Cast op, PatternRewriter &) {
+    op->getNextNode()->erase();
+    return success();
+  });
+  add("erased", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.eraseOp(op->getNextNode());
+    return success();
+  });
+  add("moved-silently", [](Cast op, PatternRewriter &) {
+    op->getNextNode()->moveBefore(op);
+    return success();
+  });
+  add("moved", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.moveOpBefore(op->getNextNode(), op);
+    return success();
+  });
+  add("inserted-silently", [](Cast op, PatternRewriter &) {
+    OpBuilder builder(op);
+    mark(copied(builder, op));
+    return success();
+  });
+  add("inserted", [](Cast op, PatternRewriter &rewriter) {
+    mark(copied(rewriter, op));
+    return success();
+  });
+  add("uses-replaced-silently", [](Cast op, PatternRewriter &rewriter) {
+    op.getResult(0).replaceAllUsesWith(copied(rewriter, op)->getResult(0));
+    return success();
+  });
+  add("replaced", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.replaceOp(op, copied(rewriter, op));
+    return success();
+  });
+  // The driver does not revisit what it is not told of: one try an iteration.
+  auto count = [](Cast op, PatternRewriter &) {
+    auto before = op->getAttrOfType<IntegerAttr>("count");
+    int64_t value = before ? before.getInt() + 1 : 0;
+    op->setAttr("count", Builder(op->getContext()).getI64IntegerAttr(value));
+    return success();
+  };
+  add("endless", count, 1000);
+  add("long", count, 8);
+  add("location-lost", [](Cast op, PatternRewriter &rewriter) {
+    Location unknown = UnknownLoc::get(op->getContext());
+    mark(Cast::create(rewriter, unknown, op->getResultTypes(),
+                      op.getOperands()));
+    return success();
+  });
+  add("unstable", [](Cast op, PatternRewriter &rewriter) {
+    llvm::DenseSet<Operation *> all;
+    for (Operation &one : *op->getBlock())
+      all.insert(&one);
+    rewriter.modifyOpInPlace(*all.begin(), [&] { mark(*all.begin()); });
+    return success();
+  });
+  add("reads-erased", [](Cast op, PatternRewriter &rewriter) {
+    Operation *erased = op->getNextNode();
+    rewriter.eraseOp(erased);
+    auto read = reinterpret_cast<volatile uintptr_t *>(erased);
+    rewriter.modifyOpInPlace(op, [&] {
+      op->setAttr("read",
+                  rewriter.getBoolAttr(read[4] == ~uintptr_t(0) / 0xff * 0xa5));
+    });
+    return success();
+  });
+  add("crash", [](Cast, PatternRewriter &) -> LogicalResult { abort(); });
+  add("invalid", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.moveOpBefore(op, op->getBlock()->getTerminator());
+    return success();
+  });
+}
+
+namespace {
+struct Rules : PassWrapper<Rules, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Rules)
+  StringRef getArgument() const override { return "rules"; }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    addRules(patterns);
+    (void)applyPatternsGreedily(
+        getOperation(), std::move(patterns),
+        GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false));
+    // Repairs what "invalid" left, so that the pass does not fail.
+    getOperation()->walk([](Cast op) {
+      if (op->getAttrOfType<StringAttr>("rule"))
+        for (Operation *user : op->getUsers())
+          if (user->isBeforeInBlock(op))
+            op->moveBefore(user);
+    });
+  }
+};
+} // namespace
+
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();
             PassRegistration<Guards>();
+            PassRegistration<Rules>();
           }};
 }

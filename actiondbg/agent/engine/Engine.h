@@ -306,7 +306,8 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   frame.tally.firstId = observer.ids.upcoming();
   observer.innermost = &frame;
   observer.forgetFold();
-  if (LLVM_UNLIKELY(kind == Kind::Pass || kind == Kind::Step))
+  if (LLVM_UNLIKELY(kind == Kind::Pass || kind == Kind::Step ||
+                    PatternChecks::areOn))
     observer.begin(frame, /*isCounted=*/false);
   if (LLVM_LIKELY(observer.recorder))
     observer.recorder->begin(frame, kind, op, folded);
@@ -316,7 +317,7 @@ inline void Engine::exit(Frame &frame) {
   int64_t now = Observer::now();
   AgentHeap agentHeap;
   frame.over = true;
-  if (LLVM_UNLIKELY(!frame.isFailedAttempt()))
+  if (LLVM_UNLIKELY(!frame.isFailedAttempt() || PatternChecks::areOn))
     observer.end(frame, /*isCounted=*/false);
   if (LLVM_LIKELY(observer.recorder))
     observer.recorder->end(frame, now);

@@ -4,6 +4,9 @@
 #include "support/ExitAtOnce.h"
 
 #include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -67,6 +70,59 @@ pid_t forkQuietly() {
   if (pid == 0)
     setpgid(0, 0);
   return pid;
+}
+
+//===----------------------------------------------------------------------===//
+// Computations in a fork
+//===----------------------------------------------------------------------===//
+
+using Clock = std::chrono::steady_clock;
+
+/// Reads what a child writes; false if it did not come to its end in time.
+static bool readToEnd(int fd, std::string &text, Clock::time_point last) {
+  char chunk[4096];
+  for (;;) {
+    auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(last - Clock::now());
+    struct pollfd one = {fd, POLLIN, 0};
+    bool isEndless = last == Clock::time_point::max();
+    if (!isEndless && left.count() <= 0)
+      return false;
+    int ready = poll(&one, 1, isEndless ? -1 : static_cast<int>(left.count()));
+    ssize_t size = ready > 0 ? read(fd, chunk, sizeof(chunk)) : -1;
+    if (size > 0)
+      text.append(chunk, size);
+    else if (size == 0 || (ready < 0 && errno != EINTR))
+      return size == 0;
+  }
+}
+
+ForkEnd runInFork(llvm::function_ref<void(int)> write,
+                  std::optional<std::chrono::seconds> limit) {
+  Clock::time_point last =
+      limit ? Clock::now() + *limit : Clock::time_point::max();
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return {};
+  pid_t child = fork();
+  if (child == 0) {
+    // LLVM's signal handlers would remove the files that the tool is writing.
+    for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
+      signal(fatal, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    write(ends[1]);
+    exitAtOnce(0);
+  }
+  close(ends[1]);
+  ForkEnd end{child > 0, ""};
+  if (child > 0 && !readToEnd(ends[0], *end.text, last)) {
+    kill(child, SIGKILL);
+    end.text.reset();
+  }
+  close(ends[0]);
+  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return end;
 }
 
 } // namespace adbg

@@ -2,6 +2,10 @@
 
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <chrono>
+#include <optional>
+#include <string>
 #include <sys/types.h>
 
 namespace adbg {
@@ -9,5 +13,18 @@ namespace adbg {
 /// Forks this process without the tool seeing the child. Returns its pid, or -1
 /// on failure; 0 in the child.
 pid_t forkQuietly();
+
+/// The end of a computation in a fork.
+struct ForkEnd {
+  /// Whether there could be a fork.
+  bool isForked = false;
+  /// What it wrote; empty if it crashed, none if it did not end in time.
+  std::optional<std::string> text = std::nullopt;
+};
+
+/// Runs a computation in a fork of the tool, whose memory is freed at once; it
+/// writes to a descriptor.
+ForkEnd runInFork(llvm::function_ref<void(int)> write,
+                  std::optional<std::chrono::seconds> limit = std::nullopt);
 
 } // namespace adbg

@@ -86,11 +86,15 @@ static void takeEnvironment() {
   std::string socket = read("ACTIONDBG_SOCKET");
   if (settings().socket.empty()) // a program may have been told another one
     settings().socket = socket;
-  settings().record = {
-      read("ACTIONDBG_RECORD"),         read("ACTIONDBG_UPSTREAM_LOG"),
-      read("ACTIONDBG_RECORD_IR"),      read("ACTIONDBG_RECORD_EVENTS"),
-      read("ACTIONDBG_RECORD_LINEAGE"), read("ACTIONDBG_RECORD_SKIPS"),
-      read("ACTIONDBG_RECORD_LLVM")};
+  settings().record = {read("ACTIONDBG_RECORD"),
+                       read("ACTIONDBG_UPSTREAM_LOG"),
+                       read("ACTIONDBG_RECORD_IR"),
+                       read("ACTIONDBG_RECORD_EVENTS"),
+                       read("ACTIONDBG_RECORD_LINEAGE"),
+                       read("ACTIONDBG_RECORD_CHECKS"),
+                       read("ACTIONDBG_RECORD_ONE_THREAD"),
+                       read("ACTIONDBG_RECORD_SKIPS"),
+                       read("ACTIONDBG_RECORD_LLVM")};
   std::string parent = read("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   if (!isKept)
@@ -204,6 +208,13 @@ void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
   runAction(frame, run);
 }
 
+/// Ordinals are reproducible only if one thread dispatches; a recording leaves
+/// the threads to the tool, unless it is asked for.
+static bool usesOneThread(const Engine &engine) {
+  return engine.isAttached() &&
+         (!engine.isObserving || Recorder::usesOneThread());
+}
+
 void adbg::observeContext(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
@@ -221,8 +232,7 @@ void adbg::observeContext(MLIRContext *context) {
   Frame::seesChanges = whyNotHooked("changes").empty();
   static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  if (disable && engine.isAttached() && !engine.isObserving &&
-      !isSwitchedOff("threads-off"))
+  if (disable && usesOneThread(engine) && !isSwitchedOff("threads-off"))
     disable(context, true);
   handleActions(context, number);
 }
@@ -268,9 +278,8 @@ ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
                MLIRContext *self, bool disable) {
   static Original<DisableThreading> next(ADBG_DISABLE_THREADING);
   Engine &engine = Engine::get();
-  if (!engine.isAttached() || engine.isSilentHere() || engine.isObserving)
+  if (!usesOneThread(engine) || engine.isSilentHere())
     return next(self, disable);
-  // Ordinals are reproducible only if one thread dispatches.
   engine.wantsThreads |= !disable;
   next(self, true);
 }

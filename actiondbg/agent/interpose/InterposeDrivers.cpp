@@ -48,6 +48,12 @@ void adbg::noteReason(Location location,
   engine.reason(*frame, diagnostic);
 }
 
+void adbg::noteHeard(Operation *op) {
+  Engine &engine = Engine::get();
+  if (engine.follows() && engine.observer.checks.isChecking())
+    engine.observer.checks.heard(op);
+}
+
 static void noteReturn(Returned returned) {
   Engine &engine = Engine::get();
   Frame *frame = engine.follows() ? engine.innermost : nullptr;

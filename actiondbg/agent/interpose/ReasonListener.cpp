@@ -5,6 +5,7 @@
 #include "layout/Layout.h"
 #include "layout/Storage.h"
 #include "layout/ToolFunctions.h"
+#include "observe/PatternChecks.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
@@ -22,16 +23,22 @@ namespace adbg {
 
 namespace {
 using Notify = void(void *, Location, llvm::function_ref<void(Diagnostic &)>);
+/// Of an operation, and for an insertion the block and the place before: two
+/// words, which are passed in registers.
+using NotifyOperation = void(void *, Operation *, void *, void *);
 
 /// The order of the virtual functions of RewriterBase::Listener is the same in
 /// LLVM 19 to 24; a table that has one of the functions elsewhere refutes it.
-constexpr unsigned before = 2, patternBegin = 9, matchFailure = 11, most = 64;
+constexpr unsigned before = 2, inserted = 2, modified = 5, erased = 8,
+                   patternBegin = 9, matchFailure = 11, most = 64;
 
 /// A copy of a virtual table; the words before it are the offset of the object
 /// and its type information.
 struct CopiedTable {
   const void *words[before + most];
   Notify *original = nullptr;
+  /// By place, of those that are told to the checks of patterns.
+  NotifyOperation *operations[patternBegin] = {};
   const void *table() const { return words + before; }
 };
 
@@ -61,6 +68,8 @@ static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
   return function && found != begin + matchFailure + 10 &&
          found != begin + place;
 }
+
+thread_local bool ReasonListener::isListening = false;
 
 bool ReasonListener::isKnown() { return !isUnknown; }
 
@@ -96,6 +105,24 @@ static void notify(void *self, Location location,
     isUnknown = true;
 }
 
+template <unsigned place>
+static void notifyOperation(void *self, Operation *op, void *block,
+                            void *point) {
+  const auto *table = static_cast<Listener *>(self)->table;
+  auto *copy = reinterpret_cast<const CopiedTable *>(
+      static_cast<const void *const *>(table) - before);
+  noteHeard(op);
+  copy->operations[place](self, op, block, point);
+}
+
+/// Lets the checks of patterns hear what a listener is told at one place.
+template <unsigned place> static void hear(CopiedTable &copy) {
+  const void *&word = copy.words[before + place];
+  copy.operations[place] =
+      reinterpret_cast<NotifyOperation *>(reinterpret_cast<uintptr_t>(word));
+  word = reinterpret_cast<const void *>(&notifyOperation<place>);
+}
+
 /// Reads the table as far as there is memory: its size is unknown.
 static CopiedTable *copied(const void *table) {
   auto *copy = new CopiedTable();
@@ -114,6 +141,11 @@ static CopiedTable *copied(const void *table) {
   copy->original = reinterpret_cast<Notify *>(
       reinterpret_cast<uintptr_t>(copy->words[before + matchFailure]));
   copy->words[before + matchFailure] = reinterpret_cast<const void *>(&notify);
+  if (PatternChecks::areOn) {
+    hear<inserted>(*copy);
+    hear<modified>(*copy);
+    hear<erased>(*copy);
+  }
   return copy;
 }
 
@@ -157,11 +189,14 @@ ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   listener = one;
   table = one->table;
   one->table = copy->table();
+  isListening = true;
 }
 
 ReasonListener::~ReasonListener() {
-  if (listener)
-    static_cast<Listener *>(listener)->table = table;
+  if (!listener)
+    return;
+  static_cast<Listener *>(listener)->table = table;
+  isListening = false;
 }
 
 } // namespace adbg

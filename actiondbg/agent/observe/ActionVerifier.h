@@ -18,9 +18,10 @@ public:
   /// The operation that the last check found invalid; null if it is unknown.
   mlir::Operation *invalid() const { return found.get(Identities::all()); }
 
-private:
+  /// Returns why an operation is invalid; empty if it is valid.
   std::string whyInvalid(mlir::Operation *op);
 
+private:
   OperationHandle found;
   bool isBroken = false;
 };

@@ -294,11 +294,16 @@ private:
 
 void Snapshot::add(Operation *op, const Identities &ids) {
   if (uint32_t id = ids.of(op))
-    entries.push_back({op, id, digestWithBlocks(op)});
+    entries.push_back({op, id, digestOf(op)});
 }
 
-Snapshot Snapshot::of(Operation *root, const Identities &ids) {
+uint64_t Snapshot::digestOf(Operation *op) const {
+  return withBlocks ? digestWithBlocks(op) : digestOne(op);
+}
+
+Snapshot Snapshot::of(Operation *root, const Identities &ids, bool withBlocks) {
   Snapshot snapshot;
+  snapshot.withBlocks = withBlocks;
   root->walk([&](Operation *op) { snapshot.add(op, ids); });
   return snapshot;
 }
@@ -320,8 +325,7 @@ std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
   std::vector<Operation *> found;
   for (const Entry &entry : entries)
     // Another operation may have reused its address.
-    if (ids.of(entry.op) == entry.id &&
-        digestWithBlocks(entry.op) != entry.digest)
+    if (ids.of(entry.op) == entry.id && digestOf(entry.op) != entry.digest)
       found.push_back(entry.op);
   return found;
 }

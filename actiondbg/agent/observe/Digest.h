@@ -37,8 +37,9 @@ public:
   /// The number of operations near another one: more than most functions have.
   static constexpr size_t mostNear = 1024;
 
-  /// All operations in `root`.
-  static Snapshot of(mlir::Operation *root, const Identities &ids);
+  /// All operations in `root`. `withBlocks`: their blocks are a part of them.
+  static Snapshot of(mlir::Operation *root, const Identities &ids,
+                     bool withBlocks = true);
   /// The operations that an action on `op` may modify: those around it, and the
   /// nearest of the others in `root`, by nesting, by use and in their blocks.
   static Snapshot near(mlir::Operation *op, mlir::Operation *root,
@@ -53,7 +54,9 @@ private:
     uint64_t digest;
   };
   void add(mlir::Operation *op, const Identities &ids);
+  uint64_t digestOf(mlir::Operation *op) const;
 
+  bool withBlocks = true;
   std::vector<Entry> entries;
 };
 

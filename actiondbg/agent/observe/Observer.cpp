@@ -64,6 +64,8 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                    const Detail &detail) {
   if (LLVM_UNLIKELY(!Frame::seesChanges) && !detail.isGuess)
     return; // some are not seen: a list of the others would be wrong
+  if (LLVM_UNLIKELY(checks.isChecking()) && !detail.isBlock)
+    checks.changed(kind, op, id, isNew);
   Tally &tally = innermost->tally;
   ++tally.counts[static_cast<unsigned>(kind)];
   tally.isTouched = true;
@@ -350,6 +352,9 @@ void Observer::begin(Frame &frame, bool isCounted) {
       frame.digest = isKnown ? digestOfIt : digest(op) | 1;
     }
   }
+  if (LLVM_UNLIKELY(PatternChecks::areOn) && frame.kind == Kind::Pattern &&
+      !frame.conversion && recorder && !checks.isChecking())
+    checks.begin(frame);
   if (isCounted)
     frame.began = now() - stopTime;
 }
@@ -419,6 +424,8 @@ void Observer::end(Frame &frame, bool isCounted) {
     if (frame.digest || frame.rare().snapshot)
       findUnreported(frame);
   }
+  if (LLVM_UNLIKELY(checks.isChecking()))
+    checks.end(frame, *recorder);
   if (isCounted)
     count(frame);
   else

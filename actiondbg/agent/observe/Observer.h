@@ -3,6 +3,7 @@
 #pragma once
 
 #include "match/Breakpoint.h"
+#include "observe/PatternChecks.h"
 #include "observe/Provenance.h"
 #include "observe/Statistics.h"
 
@@ -112,6 +113,7 @@ public:
   /// Actions missing from the statistics because counting was off.
   uint64_t uncounted = 0;
   std::vector<Breakpoint *> watches;
+  PatternChecks checks;
   /// Time spent at stops, attributed to no action, in ticks.
   int64_t stopTime = 0;
 

@@ -32,7 +32,8 @@ enum class SectionKind : uint16_t {
   Links,
   Stages,
   StageOperations,
-  Contexts
+  Contexts,
+  Findings
 };
 
 /// The kind of thing that a string names.
@@ -68,6 +69,10 @@ struct ReasonRow {
 };
 struct ContextRow {
   uint32_t row, context;
+};
+/// A rule that a pattern breaks; see Rule.
+struct FindingRow {
+  uint32_t row, operation, rule, text;
 };
 struct IRRow {
   uint32_t row, operation;

@@ -66,14 +66,15 @@ void Recorder::flush() {
   }
   // The rows of a thread that was busy when its recording ended are dropped.
   if (file == RecordFile::count())
-    RecordFile::write(header, {actions, strings.part(), locations.part(),
-                               operations.part(), patches.part(),
-                               changes.part(), reasons.part(), texts, irs,
-                               samples.part(), links.part(), contexts.part()});
+    RecordFile::write(header,
+                      {actions, strings.part(), locations.part(),
+                       operations.part(), patches.part(), changes.part(),
+                       reasons.part(), texts, irs, samples.part(), links.part(),
+                       contexts.part(), findings.part()});
   firstRow += count;
   count = 0;
-  for (Section *one :
-       {&strings, &locations, &patches, &reasons, &samples, &contexts})
+  for (Section *one : {&strings, &locations, &patches, &reasons, &samples,
+                       &contexts, &findings})
     one->clear();
   if (ir) {
     ir->texts.section.clear();
@@ -85,7 +86,8 @@ void Recorder::flush() {
 
 bool Recorder::isPending() const {
   return count || patches.count || changes.count || reasons.count ||
-         samples.count || links.count || (ir && ir->rows.count);
+         samples.count || links.count || findings.count ||
+         (ir && ir->rows.count);
 }
 
 void Recorder::beginChunk() {
@@ -248,6 +250,15 @@ void Recorder::replacements(const Changed &change) {
            change.ordinal, value.id, change.id);
     last = value.id;
   }
+}
+
+void Recorder::finding(const Frame &frame, Rule rule, Operation *op,
+                       StringRef text) {
+  Busy busy(*this);
+  uint32_t id = op ? describe(op) : 0;
+  findings.add(FindingRow{
+      static_cast<uint32_t>(frame.ordinal - 1), id, static_cast<uint32_t>(rule),
+      text.empty() ? 0 : of(Space::Reason, text.take_front(4096))});
 }
 
 void Recorder::dropLastChange() {

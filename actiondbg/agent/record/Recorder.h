@@ -23,6 +23,9 @@ struct RecordSettings {
   std::string ir, events;
   /// Not empty if the lineage of operations is recorded.
   std::string lineage;
+  /// Not empty if patterns are checked (see PatternChecks), and if the tool
+  /// uses one thread.
+  std::string checks, oneThread;
   /// Standing skip rules as JSON, as in skips/set; empty for none.
   std::string skips;
   /// The version of the tool's LLVM; empty if it is not known.
@@ -130,6 +133,10 @@ public:
         reasonNumbers.get(text, [&] { return of(Space::Reason, text); });
     reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1), number});
   }
+  /// Records a rule that a pattern breaks. `op`: what it is about; null if it
+  /// was erased.
+  void finding(const Frame &frame, Rule rule, mlir::Operation *op,
+               llvm::StringRef text);
   // Inlined into its single caller, so that the argument stays in registers.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void change(const Changed &change) {
     Busy busy(*this);
@@ -161,6 +168,9 @@ public:
   /// Whether the lineage of operations is recorded: clones, all replacements,
   /// and the IR at the beginning and the end.
   static bool followsLineage() { return wantsLineage; }
+  /// Whether the threads of contexts are off, so that each run has the same
+  /// actions in the same order.
+  static bool usesOneThread() { return wantsOneThread; }
   /// Whether values are identified: IR is recorded.
   static bool keepsValues() {
     return wantedIR != RecordedIR::None || wantsLineage;
@@ -288,7 +298,7 @@ private:
   /// A termination signal that arrived while the buffers were inconsistent.
   static volatile int endSignal;
   static RecordedIR wantedIR;
-  static bool wantsLineage;
+  static bool wantsLineage, wantsOneThread;
 
   /// Marks the buffers as inconsistent while it lives.
   struct Busy {
@@ -331,6 +341,7 @@ private:
       patches{SectionKind::Patches, sizeof(PatchRow)},
       reasons{SectionKind::Reasons, sizeof(ReasonRow)},
       contexts{SectionKind::Contexts, sizeof(ContextRow)},
+      findings{SectionKind::Findings, sizeof(FindingRow)},
       samples{SectionKind::Samples, 0};
   PackedSection operations{SectionKind::Operations},
       changes{SectionKind::Changes}, links{SectionKind::Links};

@@ -15,6 +15,7 @@ namespace adbg {
 
 RecordedIR Recorder::wantedIR = RecordedIR::None;
 bool Recorder::wantsLineage = false;
+bool Recorder::wantsOneThread = false;
 
 static llvm::json::Array commandLine() {
   llvm::json::Array words;
@@ -45,6 +46,7 @@ static std::string headerText(bool isThreaded, const RecordSettings &settings) {
       {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
       {"ir", settings.ir.empty() ? "none" : settings.ir},
       {"lineage", !settings.lineage.empty()},
+      {"checks", !settings.checks.empty()},
       {"events", std::move(events)},
       {"threads", isThreaded}});
   return text;
@@ -62,6 +64,8 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
              : settings.ir == "changed" ? RecordedIR::Changed
                                         : RecordedIR::None;
   wantsLineage = !settings.lineage.empty();
+  PatternChecks::areOn = !settings.checks.empty();
+  wantsOneThread = !settings.oneThread.empty();
   // Covers fatal signals that the agent does not handle itself.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   handleEndSignals();

@@ -172,6 +172,8 @@ def start_recording(
     ir: IRDetail = "none",
     events: Sequence[str] = (),
     lineage: bool = False,
+    checks: bool = False,
+    one_thread: bool = False,
     stdin: Redirection = None,
     stdout: Redirection = None,
     stderr: Redirection = None,
@@ -194,6 +196,8 @@ def start_recording(
         events: the names of the events to count at each action, or ``["default"]``; see
             docs/stat.md.
         lineage: whether to record what docs/lineage.md needs.
+        checks: whether to check that patterns keep the rules of rewriting, see docs/lint.md.
+        one_thread: whether the tool's own threads are off, so that each run has the same actions.
         stdin: a path, a file or its descriptor; None for ours.
         stdout: as ``stdin``.
         stderr: as ``stdin``.
@@ -220,7 +224,9 @@ def start_recording(
                 f"What is to be recorded needs the capability {name!r}, which is switched off: "
                 "leave out one of the two."
             )
-    variables = _agent_environment(output, ir, events, lineage, upstream_log)
+    variables = _agent_environment(output, ir, events, upstream_log)
+    kept = {"LINEAGE": lineage, "CHECKS": checks, "ONE_THREAD": one_thread}
+    variables |= {f"ACTIONDBG_RECORD_{name}": "on" for name, on in kept.items() if on and output}
     variables["ACTIONDBG_RECORD_LLVM"] = program.tool.llvm() or ""
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)
@@ -261,7 +267,6 @@ def _agent_environment(
     output: str | os.PathLike[str] | None,
     ir: IRDetail,
     events: Sequence[str],
-    lineage: bool,
     upstream_log: str | os.PathLike[str] | None,
 ) -> dict[str, str]:
     """Return the environment variables that configure the agent."""
@@ -269,8 +274,6 @@ def _agent_environment(
     if output is not None:
         variables["ACTIONDBG_RECORD"] = os.path.realpath(output)
         variables["ACTIONDBG_RECORD_IR"] = ir
-        if lineage:
-            variables["ACTIONDBG_RECORD_LINEAGE"] = "on"
         if events:
             # Imported on demand: trying the events needs ctypes.
             from actiondbg.statistics.event_probe import choose

@@ -25,6 +25,7 @@ class Header:
         events: the names of the counters read at each action.
         threads: whether the tool's own threading was on.
         lineage: whether the lineage of operations was recorded.
+        checks: whether it was checked that patterns keep the rules of rewriting.
         imported: the log or folder from which the recording was imported; empty if a tool was
             recorded. Then there is no command line, no time, and nothing but passes.
     """
@@ -39,6 +40,7 @@ class Header:
     events: tuple[str, ...] = ()
     threads: bool = False
     lineage: bool = False
+    checks: bool = False
     imported: str = ""
 
     @property
@@ -85,6 +87,7 @@ def parse_header(payload: bytes) -> Header:
         events=_words(fields.get("events")),
         threads=bool(fields.get("threads", False)),
         lineage=bool(fields.get("lineage", False)),
+        checks=bool(fields.get("checks", False)),
         imported=_text(fields.get("imported", "")),
     )
 

@@ -21,6 +21,7 @@ LAYOUTS: dict[int, np.dtype[Any]] = {
     Kind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
     Kind.REASONS: _layout(row="u4", reason="u4"),
     Kind.CONTEXTS: _layout(row="u4", context="u4"),
+    Kind.FINDINGS: _layout(row="u4", operation="u4", rule="u4", text="u4"),
     Kind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
     Kind.STAGES: _layout(thread="u4", row="u4", kind="u4", generic="u4", text="u8"),
 }
@@ -48,6 +49,7 @@ def layout_of(kind: int, events: int) -> np.dtype[Any]:
 
 
 LINK_KINDS = ("cloned", "replaced", "replaced by argument", "uses", "body", "before", "heir")
+CHECKED_RULES = ("changed-but-failed", "success-without-change", "not-notified", "invalid-ir")
 OUTCOMES = ("unfinished", "succeeded", "unchanged", "failed", "skipped")
 UNFINISHED = 0
 FOLDS = ("in-place", "constants", "values", "constants and values")

@@ -42,6 +42,7 @@ class Kind(IntEnum):
     STAGES = 14
     STAGE_OPERATIONS = 15
     CONTEXTS = 16
+    FINDINGS = 17
 
 
 class Space(IntEnum):

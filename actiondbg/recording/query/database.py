@@ -17,7 +17,7 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-TABLES = ("actions", "changes", "operations", "reasons", "links", "ir")
+TABLES = ("actions", "changes", "operations", "reasons", "findings", "links", "ir")
 
 _BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
@@ -127,7 +127,7 @@ def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:
     )
     kept = "ordinal IN (SELECT ordinal FROM kept)"
     parent = "CASE WHEN parent IN (SELECT ordinal FROM kept) THEN parent END AS parent"
-    for name in ("actions", "changes", "reasons", "links", "ir"):
+    for name in ("actions", "changes", "reasons", "findings", "links", "ir"):
         columns = f"* REPLACE ({parent})" if name == "actions" else "*"
         database.execute(f"ALTER VIEW {name} RENAME TO whole_{name}")
         database.execute(

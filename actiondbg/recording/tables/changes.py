@@ -1,4 +1,4 @@
-"""The tables of changes and of reasons, and their summaries per action."""
+"""The tables of changes, reasons and findings, and their summaries per action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from actiondbg.recording.format.arrow import (
     word_array,
 )
 from actiondbg.recording.format.items import Items
-from actiondbg.recording.format.layout import BLOCK, CHANGE_KIND_MASK, CHANGE_KINDS, GUESS
+from actiondbg.recording.format.layout import (
+    BLOCK,
+    CHANGE_KIND_MASK,
+    CHANGE_KINDS,
+    CHECKED_RULES,
+    GUESS,
+)
 from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
@@ -174,4 +180,33 @@ class ReasonTable(ActionItems):
                 ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
                 ("reason", WORD, lambda: word_array(self._codes, words.words)),
             ]
+        )
+
+
+class FindingTable(ActionItems):
+    """The rules that patterns broke, in order: of a recording with checks."""
+
+    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
+        super().__init__(rows, Kind.FINDINGS)
+        self._strings = strings
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
+                ("rule", WORD, lambda: word_array(self.field("rule"), CHECKED_RULES)),
+                ("operation", pa.int64(), self._operations),
+                ("detail", WORD, self._details),
+            ]
+        )
+
+    def _operations(self) -> Array:
+        operations = self.field("operation")
+        return int_array(operations, pa.int64(), operations == 0)
+
+    def _details(self) -> Array:
+        strings = self._strings[Space.REASON]
+        return word_array(
+            self.sorted(self.items.resolve(self.items.field("text"), strings.places)), strings.words
         )

@@ -173,7 +173,16 @@ def test_without_sql_the_columns_are_listed() -> None:
     listed = json.loads(query("--format", "json", "run.adbrec"))
     assert [row["column"] for row in listed if row["table"] == "reasons"] == ["ordinal", "reason"]
     tables = dict.fromkeys(row["table"] for row in listed)
-    assert list(tables) == ["actions", "changes", "operations", "reasons", "links", "ir", "runs"]
+    assert list(tables) == [
+        "actions",
+        "changes",
+        "operations",
+        "reasons",
+        "findings",
+        "links",
+        "ir",
+        "runs",
+    ]
     actions = [(row["column"], row["type"]) for row in listed if row["table"] == "actions"]
     assert actions[:2] == [("ordinal", "BIGINT"), ("parent", "BIGINT")]
     names = open_recording("run.adbrec").columns("actions")
@@ -307,12 +316,12 @@ def test_exported_recordings_answer_the_same_queries() -> None:
     first, second = done.stdout.splitlines()
     assert first.startswith("bucket/run=run-") and ": 4 actions, " in first
     assert second.startswith("bucket/run=fake-") and ": 2,000 actions, " in second
-    files = {"actions", "changes", "operations", "reasons", "links", "ir", "runs"}
+    files = {"actions", "changes", "operations", "reasons", "findings", "links", "ir", "runs"}
     for folder in some(Path("bucket").iterdir()):
         assert {file.name for file in folder.iterdir()} == {f"{name}.parquet" for name in files}
         actions: Any = pyarrow.parquet.ParquetFile(folder / "actions.parquet")
         assert actions.metadata.row_group(0).column(0).compression == "ZSTD"
-    for table in ("actions", "changes", "operations", "reasons", "links", "ir"):
+    for table in ("actions", "changes", "operations", "reasons", "findings", "links", "ir"):
         sql = f"select * exclude (run) from {table} where run like '{{}}%' order by all"
         for run_name in ("run", "fake"):
             exported = answer("bucket", sql.format(run_name))

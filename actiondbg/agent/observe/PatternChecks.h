@@ -1,0 +1,69 @@
+//===- PatternChecks.h - Whether patterns keep the rules ---------*- C++
+//-*-===//
+//
+// A pattern changes IR if and only if it returns success, each change is told
+// to the rewriter's listener, and what it leaves is valid. MLIR checks this
+// only where it is built with MLIR_ENABLE_EXPENSIVE_PATTERN_API_CHECKS, and
+// stops at the first pattern that does not.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "observe/ActionVerifier.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace adbg {
+
+class Recorder;
+
+/// The rules, in the order of docs/recordings.md.
+enum class Rule : uint32_t {
+  ChangedButFailed,
+  SuccessWithoutChange,
+  NotNotified,
+  InvalidIR
+};
+
+/// Checks the outermost patterns of one thread, those of dialect conversions
+/// aside: a conversion undoes what a pattern did that failed.
+class PatternChecks {
+public:
+  /// Set before there are threads.
+  static bool areOn;
+
+  void begin(const Frame &frame);
+  /// Records the rules that the pattern breaks.
+  void end(const Frame &frame, Recorder &recorder);
+  bool isChecking() const { return checked; }
+
+  /// A change by the pattern. `isNew`: the operation was created by it.
+  void changed(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew);
+  /// A listener was told of a change to an operation.
+  void heard(mlir::Operation *op);
+
+private:
+  void findSilent(const Frame &frame, Recorder &recorder);
+  /// Verifies in a fork: invalid IR may crash a verifier.
+  void verify(const Frame &frame, mlir::Operation *around, Recorder &recorder);
+
+  const Frame *checked = nullptr;
+  /// The operation that contains everything that the pattern may change.
+  OperationHandle scope, root;
+  uint64_t before = 0;
+  Shape rootBefore;
+  Snapshot snapshot;
+  llvm::DenseSet<uint32_t> told;
+  struct Made {
+    ChangeKind kind;
+    uint32_t id;
+    OperationHandle op;
+    llvm::StringRef name;
+  };
+  llvm::SmallVector<Made, 0> made;
+  ActionVerifier verifier;
+  bool isBroken = false;
+};
+
+} // namespace adbg

@@ -28,6 +28,7 @@ SUBCOMMANDS = {  # their modules
     "kernels tune": f"{_CLI}.kernels.tune",
     "kernels verify": f"{_CLI}.kernels.verify",
     "lineage": f"{_CLI}.lineage",
+    "lint": f"{_CLI}.lint",
     "log": f"{_CLI}.log",
     "open": f"{_CLI}.open",
     "query": f"{_CLI}.query",

@@ -50,6 +50,7 @@ subcommands, each with --help:
   export    export recordings to Parquet files
   import    make a recording from the IR that a compiler printed
   log       log all actions, a line each
+  lint      find the patterns and passes that break a rule of rewriting
   trace     write a trace for Perfetto, Chrome or Tracy
   report    write an HTML page about a run
   stat      measure the cost of actions

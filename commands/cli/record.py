@@ -65,6 +65,9 @@ class RecordOptions(Options):
     )
     events: str | None = option("LIST", help="count events in each action; see actiondbg stat")
     lineage: bool = flag(help="record from which operation each was made; see actiondbg track")
+    checks: bool = flag(
+        help="check that patterns keep the rules of rewriting, in one thread; see actiondbg lint"
+    )
     quiet: Quiet = False
     follow: Follow = None
     randomize: Randomize = False
@@ -104,6 +107,8 @@ def run(argv: list[str]) -> int:
             ir=options.ir,
             events=options.events.split(",") if options.events else (),
             lineage=options.lineage,
+            checks=options.checks,
+            one_thread=options.checks,
             follow=options.follow,
             randomize=options.randomize,
             skip=options.skip,

@@ -119,6 +119,7 @@ def documented_commands() -> list[str]:
 SUBCOMMANDS = (
     "bisect",
     "whatif",
+    "lint",
     "lineage",
     "record",
     "log",

@@ -1,0 +1,103 @@
+"""The search for what breaks the rules, over recordings."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.lint.findings import Finding, Findings, Place
+from actiondbg.lint.rules import RULES, Rule
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+# Passes that only run others have the outcome of these, and no cost of their own.
+_PASSES = """
+    SELECT name, bool_or(outcome <> 'unchanged'), count(*), sum(duration_ns), min(ordinal)
+    FROM actions AS pass
+    WHERE tag = 'pass-execution' AND name NOT LIKE 'mlir::detail::%Adaptor'
+      AND NOT EXISTS (FROM actions WHERE parent = pass.ordinal AND tag = 'pass-execution')
+    GROUP BY name
+"""
+_LEAST_RUNS = 2  # in which a pass does nothing, before it counts as dead
+
+
+class Linter:
+    """Finds what breaks the rules in recordings, one after the other.
+
+    Args:
+        rules: to check; those that need checks find nothing in a recording without them.
+
+    Attributes:
+        findings: so far.
+        runs: the number of recordings.
+        unchecked: those of them without checks.
+    """
+
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+        self._rules = rules
+        self.findings = Findings()
+        self.runs = 0
+        self.unchecked = 0
+        self._passes: dict[str, Finding] = {}
+        self._active: set[str] = set()
+
+    def add(self, recording: Recording, path: str | None) -> None:
+        """Check a recording.
+
+        Args:
+            recording: of a run.
+            path: of it, for the findings; None if it will be gone.
+        """
+        from actiondbg.recording.query.database import open_database
+
+        self.runs += 1
+        self.unchecked += not recording.header.checks
+        place = Place(recording.header.argv, recording.header.cwd, recording.count, path)
+        with contextlib.closing(open_database(recording)) as database:
+            for rule in self._rules:
+                if rule.query:
+                    self.findings.add(_found(database, rule, place))
+            if any(rule.need == "runs" for rule in self._rules):
+                self._note_passes(database, place)
+
+    def finish(self) -> Findings:
+        """Return the findings, with those that need all runs."""
+        dead = (each for name, each in self._passes.items() if name not in self._active)
+        self.findings.add(each for each in dead if each.runs >= _LEAST_RUNS)
+        return self.findings
+
+    def _note_passes(self, database: Any, place: Place) -> None:
+        for name, has_changed, times, duration, ordinal in database.execute(_PASSES).fetchall():
+            if has_changed:
+                self._active.add(name)
+            at = _placed(database, place, ordinal)
+            finding = Finding("dead-pass", name, "", at, times, 1, (duration or 0) / 1e9)
+            known = self._passes.get(name)
+            self._passes[name] = finding if known is None else known.joined(finding)
+
+
+def _found(database: Any, rule: Rule, place: Place) -> Iterator[Finding]:
+    """Yield the findings of a rule in a recording, each subject once."""
+    rows = database.execute(
+        f"""
+        SELECT found.subject, arg_min(found.detail, ordinal), min(ordinal), count(*),
+               sum(actions.self_ns)
+        FROM ({rule.query}) AS found JOIN actions USING (ordinal)
+        GROUP BY found.subject ORDER BY min(ordinal)
+        """
+    ).fetchall()
+    for subject, detail, ordinal, times, spent in rows:
+        at = _placed(database, place, ordinal)
+        yield Finding(rule.name, subject, detail or "", at, times, 1, (spent or 0) / 1e9)
+
+
+def _placed(database: Any, place: Place, ordinal: int) -> Place:
+    (row,) = database.execute(
+        "SELECT file, line, function, op FROM actions WHERE ordinal = ?", [ordinal]
+    ).fetchall()
+    file, line, function, op = row
+    return Place(
+        place.command, place.cwd, place.actions, place.recording, ordinal, file, line, function, op
+    )

@@ -1,0 +1,243 @@
+"""``actiondbg lint [options] (-- TOOL ARGS... | RUN.adbrec...)``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, names_recording
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Options, flag, option
+from actiondbg.commands.render.tables import fitted
+from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.progress import ProgressLine
+from actiondbg.errors import ActiondbgError, LaunchError, UsageError
+from actiondbg.lint.findings import Finding, baseline_text, finding_object, read_baseline
+from actiondbg.lint.linter import Linter
+from actiondbg.lint.rules import BY_NAME, RULES, Rule
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.counts import counted
+from actiondbg.support.scratch_directory import scratch_directory
+
+if TYPE_CHECKING:
+    from actiondbg.lint.repetition import Command, Repeated
+    from actiondbg.recording.query.sources import Sources
+
+_EPILOG = f"""\
+examples:
+  actiondbg lint -- mlir-opt in.mlir --canonicalize
+  actiondbg lint --rerun --rule not-notified 'recordings/*.adbrec'
+  actiondbg lint --baseline known.json --format sarif -o lint.sarif recordings/
+
+The rules: {", ".join(each.name for each in RULES)}.
+
+Of a tool, stderr is shown, and neither stdout nor the file of its option -o is written.
+
+exit status: 0 nothing was found, 1 something was found, or an error; 2 bad usage; 3 the tool could
+not be started. docs/lint.md explains the rules.
+"""
+
+
+def _rule(word: str) -> Rule:
+    if word not in BY_NAME:
+        raise UsageError(f"{word!r} is not a rule: use {', '.join(BY_NAME)}.")
+    return BY_NAME[word]
+
+
+class LintOptions(Options):
+    rule: tuple[Rule, ...] = option("RULE", help="check this rule only; repeatable", parse=_rule)
+    rerun: bool = flag(
+        help="run the command again: with checks if recordings lack them, with other addresses, "
+        "and with freed memory overwritten"
+    )
+    format: Literal["text", "json", "sarif", "junit"] = option(
+        default="text", help="the format of the result; text by default"
+    )
+    output: Path | None = option("-o", "--output", "FILE", help="write the result to a file")
+    baseline: Path | None = option("FILE", help="leave out the findings of this file")
+    write_baseline: Path | None = option("FILE", help="write all findings as a baseline")
+    partial: Partial = False
+    follow: Follow = None
+
+
+def build_parser() -> LineParser[LintOptions]:
+    return LineParser(
+        LintOptions,
+        "actiondbg lint",
+        "[options] (-- TOOL ARGS... | RUN.adbrec...)",
+        "Find the patterns and passes that break a rule of rewriting.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    parser = build_parser()
+    ours, words = parser.split(argv)
+    if not words:
+        parser.error("the tool or recording is missing: actiondbg lint [options] -- TOOL ARGS...")
+    with parser.reported_usage():
+        options = parser.read(ours)
+        need_packages("actiondbg lint")
+        for path in (options.output, options.write_baseline):
+            if path is not None:
+                check_overwritten(path, words)
+        known = (
+            set[tuple[str, str]]() if options.baseline is None else read_baseline(options.baseline)
+        )
+        linting = _Linting(options)
+        is_tool = "--" in argv[len(ours) : -len(words)] or not _name_recordings(words)
+        found = linting.lint_tool(words) if is_tool else linting.lint_recordings(words)
+    if options.write_baseline is not None:
+        with writing(options.write_baseline):
+            write_whole(options.write_baseline, baseline_text(found))
+        known |= {each.key for each in found}
+    left = [each for each in found if each.key not in known]
+    _write(options, left, linting, len(found) - len(left))
+    return FAILED if left else 0
+
+
+def _name_recordings(words: Sequence[str]) -> bool:
+    return names_recording(words) or os.path.isdir(words[0])
+
+
+class _Linting:
+    """The check of a tool, or of recordings.
+
+    Args:
+        options: of the command.
+
+    Attributes:
+        linter: has the findings.
+        rules: that are checked.
+    """
+
+    def __init__(self, options: LintOptions) -> None:
+        self._options = options
+        self.rules = options.rule or tuple(each for each in RULES if each.is_default)
+        self.linter = Linter(self.rules)
+        self._progress = ProgressLine(sys.stderr)
+
+    def lint_tool(self, argv: Sequence[str]) -> list[Finding]:
+        """Run a tool, and check what it does.
+
+        Raises:
+            ActiondbgError: the tool made no MLIR context.
+        """
+        from actiondbg.lint.repetition import Command
+
+        with scratch_directory("lint") as folder:
+            command = Command(argv, os.getcwd(), _kept_input(folder))
+            done = self._lint(command, folder, repeats=self._options.rerun)
+            if not done.recordings:
+                raise ActiondbgError(
+                    f"There is nothing to check: {argv[0]!r} made no MLIR context (it ended with "
+                    f"{_status(done.status)})."
+                )
+            if done.status < 0:
+                print_notice(f"The tool was killed by {signal.Signals(-done.status).name}.")
+        return list(self.linter.finish())
+
+    def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
+        """Check recordings, or run their commands again."""
+        from actiondbg.recording.query.sources import open_sources
+
+        sources = open_sources(words, partial=self._options.partial)
+        for sentence in sources.sentences():
+            print_notice(sentence)
+        if self._options.rerun:
+            self._repeat(sources)
+        else:
+            for path, recording in sources.recordings.items():
+                self.linter.add(recording, path)
+            if self.linter.unchecked and any(each.need == "checks" for each in self.rules):
+                print_notice(
+                    f"{counted(self.linter.unchecked, 'recording')} without checks: use --rerun, "
+                    "or record with --checks."
+                )
+        return list(self.linter.finish())
+
+    def _repeat(self, sources: Sources) -> None:
+        from actiondbg.lint.repetition import Command
+
+        headers = [each.header for each in sources.recordings.values()]
+        commands = dict.fromkeys((each.argv, each.cwd) for each in headers)
+        failed = 0
+        for argv, cwd in commands:
+            with scratch_directory("lint") as folder:
+                try:
+                    done = self._lint(Command(argv, cwd), folder, repeats=True)
+                except LaunchError:
+                    failed += 1
+                    continue
+                failed += not done.recordings
+        if failed:
+            print_notice(
+                f"{counted(failed, 'command')} could not be run again: the tool, the directory or "
+                "an input is gone, or the input was a pipe."
+            )
+
+    def _lint(self, command: Command, folder: Path, *, repeats: bool) -> Repeated:
+        from actiondbg.lint.repetition import Repetition
+
+        repetition = Repetition(command, folder, self._options.follow)
+        with self._progress.shown("checking ..."):
+            done = repetition.run(shows_errors=not self._options.rerun)
+            for recording in done.recordings:
+                self.linter.add(recording, None)
+            if repeats and any(each.need == "repetition" for each in self.rules):
+                wanted = {each.name for each in self.rules}
+                found = repetition.findings()
+                self.linter.findings.add(each for each in found if each.rule in wanted)
+        return done
+
+
+def _kept_input(folder: Path) -> str:
+    """Return a file with our standard input, which can be read again; /dev/null for a terminal."""
+    with contextlib.suppress(OSError, ValueError):
+        mode = os.fstat(0).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode):
+            path = folder / "stdin"
+            path.write_bytes(sys.stdin.buffer.read())
+            return str(path)
+    return os.devnull
+
+
+def _columns() -> int:
+    return os.get_terminal_size(sys.stdout.fileno()).columns
+
+
+def _status(status: int) -> str:
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
+
+def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, known: int) -> None:
+    """Write the findings that are not known."""
+    from actiondbg.commands.render.lint import lint_text
+    from actiondbg.lint.reports import junit_text, sarif_log
+
+    runs = linting.linter.runs
+    if options.format == "json":
+        objects = [finding_object(each) for each in found]
+        text = json.dumps({"findings": objects, "runs": runs, "known": known}, ensure_ascii=False)
+    elif options.format == "sarif":
+        text = json.dumps(sarif_log(found, linting.rules), indent=2, ensure_ascii=False)
+    elif options.format == "junit":
+        text = junit_text(found, linting.rules, runs).rstrip("\n")
+    else:
+        text = lint_text(found, runs, known)
+    if options.output is None:
+        width = _columns() if sys.stdout.isatty() and options.format == "text" else None
+        print(fitted(text, width))
+        return
+    with writing(options.output):
+        write_whole(options.output, f"{text}\n".encode())

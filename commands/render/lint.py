@@ -1,0 +1,58 @@
+"""The text of findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from actiondbg.lint.findings import Finding
+from actiondbg.lint.reports import command_of
+from actiondbg.support.counts import counted
+
+
+def lint_text(findings: Sequence[Finding], runs: int, known: int) -> str:
+    """Return the text of findings, by rule, with their number at the end.
+
+    Args:
+        findings: in the order of the rules.
+        runs: how many runs were checked.
+        known: how many further findings the baseline has.
+    """
+    lines: list[str] = []
+    shows_commands = len({each.place.command for each in findings}) > 1
+    for name, group in groupby(findings, key=lambda each: each.rule):
+        of_rule = list(group)
+        rule = of_rule[0].declared
+        lines += [f"{name}: {rule.meaning}", f"  {rule.advice}", ""]
+        for each in of_rule:
+            lines += [*_lines(each), *([f"    {command_of(each)}"] if shows_commands else [])]
+        lines.append("")
+    total = f"{counted(len(findings), 'finding')} in {counted(runs, 'run')}"
+    lines.append(f"{total}, {known} known." if known else f"{total}.")
+    return "\n".join(lines)
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    yield f"  {finding.subject}: {_amount(finding)}"
+    place = finding.place
+    where = [] if place.file is None else [f"{_short(place.file)}:{place.line}"]
+    if place.function is not None:
+        where.append(f"in @{place.function}")
+    if place.ordinal:
+        where.append(f"action #{place.ordinal}")
+    if where:
+        yield f"    {', '.join(where)}"
+
+
+def _amount(finding: Finding) -> str:
+    times = "once" if finding.times == 1 else f"{finding.times:,} times"
+    runs = f", in {finding.runs:,} runs" if finding.runs > 1 else ""
+    detail = f"{finding.detail}; " if finding.detail else ""
+    return f"{detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"
+
+
+def _short(path: str) -> str:
+    """Return a path relative to the working directory, if it is below."""
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith("..") else relative

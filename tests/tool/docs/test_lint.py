@@ -1,0 +1,54 @@
+"""The examples of docs/lint.md, run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actiondbg.lint.rules import RULES
+from tests.paths import ROOT
+
+PAGE = (ROOT / "docs/lint.md").read_text()
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+@pytest.fixture(autouse=True)
+def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    (source,) = _blocks("mlir")
+    Path("send.mlir").write_text(source)
+
+
+def test_the_example_in_the_shell(mlir_opt: str) -> None:
+    (block,) = _blocks("text")
+    line, _, said = block.partition("\n")
+    run = subprocess.run(
+        line.removeprefix("$ ").replace("mlir-opt", mlir_opt),
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (1, "")
+    assert re.sub(r"[\d.e-]+ ms", "0.009 ms", run.stdout) == said
+
+
+def test_the_example_in_python() -> None:
+    (script,) = _blocks("python")
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "not-notified FoldCast<mlir::mpi::SendOp> modified mpi.send 7\n" in run.stdout
+
+
+def test_the_page_has_every_rule() -> None:
+    assert re.findall(r"^\| `([a-z-]+)` \| .* \|$", PAGE.split("*Checks*")[0], re.M) == [
+        each.name for each in RULES
+    ]

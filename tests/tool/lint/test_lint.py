@@ -1,0 +1,239 @@
+"""Rules that patterns break on purpose, each beside patterns that keep it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from actiondbg.lint.linter import Linter
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
+from tests.paths import COMMAND
+
+# The patterns of tests/inputs/pattern_plugin.cpp, with the rules that each breaks.
+BROKEN = {
+    "failed-after-change": {"changed-but-failed"},
+    "failed-after-undo": set[str](),
+    "nothing": {"success-without-change"},
+    "location": set[str](),
+    "location-lost": {"lost-location"},
+    "modified-silently": {"not-notified"},
+    "neighbour-modified-silently": {"not-notified"},
+    "modified": set[str](),
+    "erased-silently": {"not-notified"},
+    "erased": set[str](),
+    "moved-silently": {"not-notified"},
+    "moved": set[str](),
+    "inserted-silently": {"not-notified"},
+    "inserted": set[str](),
+    "uses-replaced-silently": {"not-notified"},
+    "replaced": set[str](),
+    "endless": {"not-notified", "no-convergence"},
+    "long": {"not-notified"},
+    "invalid": {"invalid-ir"},
+    "unstable": {"unstable-output"},
+    "reads-erased": {"use-after-erase"},
+}
+# What only other runs of the same command show.
+REPEATED = {"unstable-output", "use-after-erase"}
+FUNCTION = """\
+func.func @{name}(%a: i32) -> i64 {{
+  "test.previous"(%a) : (i32) -> ()
+  %0 = builtin.unrealized_conversion_cast %a : i32 to i64 {{rule = "{rule}"}}
+  "test.next"(%a) : (i32) -> ()
+  %1 = builtin.unrealized_conversion_cast %0 : i64 to i32
+  %2 = builtin.unrealized_conversion_cast %1 : i32 to i64
+  return %2 : i64
+}}
+"""
+Lint = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def source(*rules: str) -> str:
+    """Return a function for each pattern."""
+    return "".join(FUNCTION.format(name=each.replace("-", "_"), rule=each) for each in rules)
+
+
+@pytest.fixture
+def tool(mlir_opt: str, pattern_plugin: Path, tmp_path: Path) -> list[str]:
+    """The tool with the patterns, on a function for each."""
+    (tmp_path / "rules.mlir").write_text(source(*BROKEN))
+    return [
+        mlir_opt,
+        "rules.mlir",
+        "--allow-unregistered-dialect",
+        f"--load-pass-plugin={pattern_plugin}",
+        "--pass-pipeline=builtin.module(func.func(rules))",
+    ]
+
+
+@pytest.fixture
+def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lint:
+    """Run ``actiondbg lint``."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [COMMAND, "lint", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+def by_pattern(text: str) -> dict[str, set[str]]:
+    """Return the rules that each pattern breaks, from an answer in JSON."""
+    broken: dict[str, set[str]] = {}
+    for each in json.loads(text)["findings"]:
+        broken.setdefault(each["subject"], set()).add(each["rule"])
+    return broken
+
+
+def test_each_pattern_breaks_its_rules_and_no_other(lint: Lint, tool: list[str]) -> None:
+    done = lint("--format", "json", "--", *tool)
+    assert (done.returncode, done.stderr) == (1, "")
+    expected = {name: rules - REPEATED for name, rules in BROKEN.items() if rules - REPEATED}
+    assert by_pattern(done.stdout) == expected
+
+
+def test_a_finding_names_what_changed_and_where(lint: Lint, tool: list[str]) -> None:
+    done = lint("--rule", "not-notified", "--format", "json", "--", *tool)
+    details = {each["subject"]: each["detail"] for each in json.loads(done.stdout)["findings"]}
+    assert details == {
+        "modified-silently": "modified builtin.unrealized_conversion_cast",
+        "neighbour-modified-silently": "modified test.previous",
+        "erased-silently": "erased test.next",
+        "moved-silently": "moved test.next",
+        "inserted-silently": "inserted builtin.unrealized_conversion_cast",
+        "uses-replaced-silently": "modified builtin.unrealized_conversion_cast",
+        "endless": "modified builtin.unrealized_conversion_cast",
+        "long": "modified builtin.unrealized_conversion_cast",
+    }
+    (erased,) = (
+        each["place"]
+        for each in json.loads(done.stdout)["findings"]
+        if each["subject"] == "erased-silently"
+    )
+    assert (erased["function"], erased["op"]) == (
+        "erased_silently",
+        "builtin.unrealized_conversion_cast",
+    )
+
+
+def test_other_runs_show_unstable_output_and_reads_of_freed_memory(
+    lint: Lint, tool: list[str]
+) -> None:
+    rules = [word for rule in sorted(REPEATED) for word in ("--rule", rule)]
+    done = lint("--rerun", *rules, "--format", "json", "--", *tool)
+    expected = {name: rules for name, rules in BROKEN.items() if rules & REPEATED}
+    assert by_pattern(done.stdout) == expected
+
+
+def test_the_tools_output_is_as_without_checks(tool: list[str], tmp_path: Path) -> None:
+    stable = [each for each in BROKEN if not BROKEN[each] & REPEATED]
+    (tmp_path / "rules.mlir").write_text(source(*stable))
+    bare = subprocess.run(tool, cwd=tmp_path, capture_output=True, check=True)
+    run = record(
+        tool, tmp_path / "run.adbrec", checks=True, cwd=tmp_path, stdout=tmp_path / "output"
+    )
+    assert run.status == 0
+    assert (tmp_path / "output").read_bytes() == bare.stdout
+
+
+def test_a_baseline_hides_what_is_known(lint: Lint, tool: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rules.mlir").write_text(source("nothing"))
+    written = lint("--write-baseline", "known.json", "--", *tool)
+    assert (written.returncode, written.stdout) == (0, "0 findings in 1 run, 1 known.\n")
+    (tmp_path / "rules.mlir").write_text(source("nothing", "erased-silently"))
+    done = lint("--baseline", "known.json", "--", *tool)
+    assert done.returncode == 1
+    assert "erased-silently" in done.stdout and "nothing:" not in done.stdout
+    assert done.stdout.endswith("1 finding in 1 run, 1 known.\n")
+
+
+def test_of_several_recordings_the_smallest_run_is_shown_and_dead_passes_are_found(
+    lint: Lint, tool: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    for name, rules in (("large", ("nothing", "modified")), ("small", ("nothing",))):
+        (tmp_path / f"{name}.mlir").write_text(source(*rules))
+        argv = [*tool[:1], f"{name}.mlir", *tool[2:-1]]
+        pipeline = "--pass-pipeline=builtin.module(func.func(rules),symbol-dce)"
+        record(
+            [*argv, pipeline],
+            tmp_path / "runs" / f"{name}.adbrec",
+            checks=True,
+            cwd=tmp_path,
+            stdout=os.devnull,
+        )
+    done = lint("--format", "json", "runs")
+    first, dead = json.loads(done.stdout)["findings"]
+    assert (first["rule"], first["subject"], first["runs"]) == (
+        "success-without-change",
+        "nothing",
+        2,
+    )
+    assert first["place"]["command"][1] == "small.mlir"
+    assert (dead["rule"], dead["subject"], dead["times"]) == ("dead-pass", "symbol-dce", 2)
+
+
+def test_recordings_without_checks_are_named_and_their_commands_run_again(
+    lint: Lint, tool: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "rules.mlir").write_text(source("modified-silently", "location-lost"))
+    record(tool, tmp_path / "run.adbrec", cwd=tmp_path, stdout=os.devnull)
+    done = lint("--format", "json", "run.adbrec")
+    assert by_pattern(done.stdout) == {"location-lost": {"lost-location"}}
+    assert "1 recording without checks: use --rerun" in done.stderr
+    again = lint("--rerun", "--rule", "not-notified", "--format", "json", "run.adbrec")
+    assert by_pattern(again.stdout) == {"modified-silently": {"not-notified"}}
+    (tmp_path / "rules.mlir").unlink()
+    gone = lint("--rerun", "run.adbrec")
+    assert "1 command could not be run again" in gone.stderr
+    assert gone.stdout == "0 findings in 0 runs.\n"
+
+
+def test_a_crash_has_the_findings_before_it(lint: Lint, tool: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rules.mlir").write_text(source("nothing", "crash"))
+    done = lint("--format", "json", "--", *tool)
+    assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
+    assert done.stderr.splitlines()[-1] == "actiondbg: The tool was killed by SIGABRT."
+
+
+def test_bad_input_is_one_sentence(lint: Lint) -> None:
+    for words, status, expected in (
+        (["--rule", "none", "--", "true"], 2, "'none' is not a rule: use changed-but-failed"),
+        (["--baseline", "none.json", "--", "true"], 1, "'none.json' cannot be read"),
+        (["--", "true"], 1, "There is nothing to check: 'true' made no MLIR context"),
+        ([], 2, "the tool or recording is missing"),
+        (["--", "no-such-tool"], 3, "no-such-tool"),
+    ):
+        done = lint(*words)
+        assert done.returncode == status, done.stderr
+        assert expected in done.stderr.splitlines()[-1]
+        assert "Traceback" not in done.stderr
+
+
+def test_the_tables_of_a_recording_have_the_findings(tool: list[str], tmp_path: Path) -> None:
+    run = record(tool, tmp_path / "run.adbrec", checks=True, cwd=tmp_path, stdout=os.devnull)
+    assert run.path is not None
+    recording = open_recording(run.path)
+    assert recording.header.checks
+    rules = recording.table("findings", ["rule"]).column("rule").to_pylist()
+    assert set(rules) == {
+        "changed-but-failed",
+        "success-without-change",
+        "not-notified",
+        "invalid-ir",
+    }
+    linter = Linter()
+    linter.add(recording, None)
+    assert linter.unchecked == 0

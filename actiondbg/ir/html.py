@@ -11,6 +11,7 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.token import STANDARD_TYPES, Whitespace
 
 from actiondbg.ir.lexer import MlirLexer
+from actiondbg.support.html_page import Html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,19 +63,19 @@ def notebook_page(rows: Iterable[tuple[str, str]]) -> str:
     return f'<style>\n{token_colors()}</style>\n<pre class="hl">{chr(10).join(lines)}</pre>'
 
 
-def highlighted(text: str) -> str:
+def highlighted(text: str) -> Html:
     """Return MLIR as HTML."""
-    return joined(pieces(text))
+    return marked_pieces(pieces(text))
 
 
-def joined(parts: Sequence[Piece], marked: Sequence[bool] = ()) -> str:
+def marked_pieces(parts: Sequence[Piece], marked: Sequence[bool] = ()) -> Html:
     """Return pieces as HTML; ``marked``: of each whether it is marked, as by ``marks``."""
     elements: list[str] = []
     for (name, value), is_marked in zip(parts, marked or repeat(False), strict=False):
         text = escape(value)
         text = f'<span class="{name}">{text}</span>' if name else text
         elements.append(f"<mark>{text}</mark>" if is_marked else text)
-    return "".join(elements)
+    return Html("".join(elements))
 
 
 def _class_of(token: TokenType) -> str:

@@ -1,8 +1,18 @@
-"""actiondbg's HTML pages; their colours follow the reader's light or dark setting."""
+"""HTML pages and their parts; text is escaped, and only what is of type Html is not.
+
+A page is self-contained, allows no scripts but its own, and follows the reader's light or dark
+setting.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.resources import files
+from typing import NamedTuple
 
 _STYLE = """\
 :root {
@@ -42,23 +52,181 @@ details { margin: .5rem 0; } summary { cursor: pointer; }
 mark { color: inherit; border-radius: 2px; }
 td.old mark { background: var(--old-mark); } td.new mark { background: var(--new-mark); }
 label { margin-right: 1rem; }
+.wide { overflow-x: auto; } .quiet { color: var(--quiet); }
+.controls, .more {
+  margin: .5rem 0; display: flex; gap: .6rem; align-items: center; flex-wrap: wrap;
+}
+input, select, button {
+  font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--line);
+  border-radius: 4px; padding: .2rem .5rem;
+}
+.sortable th { padding: 0; white-space: nowrap; }
+.sortable th button {
+  border: 0; background: none; width: 100%; text-align: inherit; font-weight: 600;
+  padding: .3rem .6rem; cursor: pointer;
+}
+th[aria-sort=ascending] button::after { content: " ▲"; font-size: 9px; }
+th[aria-sort=descending] button::after { content: " ▼"; font-size: 9px; }
+th.n, td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.good { color: var(--good); } .bad { color: var(--bad); }
 """
+# Tables whose rows are made by a script, and sorted by a click on a column's title.
+TABLES = ("actiondbg.support", "table.js")
 
 
-def code(text: str) -> str:
+class Html(str):
+    """HTML, in contrast to text."""
+
+    __slots__ = ()
+
+
+class Cell(NamedTuple):
+    """A cell of a table.
+
+    Args:
+        content: text, or HTML.
+        kind: its classes; ``n`` is a number, aligned to the right.
+        value: by which a script sorts it; None to sort by the text.
+        style: CSS.
+        is_heading: whether it is the heading of its row.
+    """
+
+    content: str
+    kind: str = ""
+    value: float | None = None
+    style: str = ""
+    is_heading: bool = False
+
+
+class Row(NamedTuple):
+    """A row of a table with a name and classes.
+
+    Args:
+        cells: of the row.
+        name: to which links lead.
+        kind: its classes.
+    """
+
+    cells: Sequence[Shown]
+    name: str = ""
+    kind: str = ""
+
+
+Shown = str | int | Cell
+
+
+def html(*parts: str) -> Html:
+    """Return parts as one piece of HTML."""
+    return Html("".join(part if isinstance(part, Html) else escape(part) for part in parts))
+
+
+def element(name: str, *parts: str, kind: str = "") -> Html:
+    """Return an element with its content, and with classes."""
+    classes = f' class="{kind}"' if kind else ""
+    return Html(f"<{name}{classes}>{html(*parts)}</{name}>")
+
+
+def code(text: str) -> Html:
     """Return text in the font of code."""
-    return f"<code>{escape(text)}</code>"
+    return element("code", text)
 
 
-def html_page(title: str, style: str, body: str, *, head: str = "") -> str:
+def pre(lines: Sequence[str]) -> Html:
+    """Return lines as they are; nothing if there are none."""
+    return element("pre", "\n".join(lines)) if lines else Html()
+
+
+def joined(*parts: str) -> Html:
+    """Return the parts that are not empty, each on lines of its own."""
+    return Html("\n".join(html(part) for part in parts if part))
+
+
+def section(title: str, *parts: str, name: str = "") -> Html:
+    """Return a section of a page, with a name for links; nothing if its parts are empty."""
+    body = joined(*parts)
+    named = f' id="{name}"' if name else ""
+    return Html(f"<section{named}>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else "")
+
+
+def table(
+    rows: Iterable[Sequence[Shown] | Row], head: Sequence[Shown] = (), kind: str = ""
+) -> Html:
+    """Return a table; nothing without rows. Integers get separators, and zero is left empty."""
+    lines = "".join(_line(row) for row in rows)
+    top = "".join(_cell(title, "col") for title in head)
+    named = f' class="{kind}"' if kind else ""
+    above = f"<thead><tr>{top}</tr></thead>\n" if head else ""
+    return Html(f"<table{named}>{above}<tbody>\n{lines}</tbody></table>" if lines else "")
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> Html:
+    """Return a table of names and what each of them is."""
+    return table((Cell(name, is_heading=True), value) for name, value in rows)
+
+
+def _line(row: Sequence[Shown] | Row) -> str:
+    name, kind = (row.name, row.kind) if isinstance(row, Row) else ("", "")
+    cells: Sequence[Shown] = row.cells if isinstance(row, Row) else row
+    attributes = f' id="{name}"' if name else ""
+    attributes += f' class="{kind}"' if kind else ""
+    return f"<tr{attributes}>{''.join(map(_cell, cells))}</tr>\n"
+
+
+def _cell(shown: Shown, heading: str = "") -> str:
+    """Return a cell; ``heading`` is ``col`` for that of a column."""
+    if isinstance(shown, int):
+        shown = Cell(f"{shown:,}" if shown else "", "n")
+    cell = shown if isinstance(shown, Cell) else Cell(shown)
+    scope = heading or ("row" if cell.is_heading else "")
+    name, attributes = ("th", f" scope={scope}") if scope else ("td", "")
+    attributes += f' class="{cell.kind}"' if cell.kind else ""
+    attributes += f' data-value="{cell.value!r}"' if cell.value is not None else ""
+    attributes += f' style="{cell.style}"' if cell.style else ""
+    return f"<{name}{attributes}>{html(cell.content)}</{name}>"
+
+
+def as_script(value: object) -> Html:
+    """Return JSON without ``<``, which could end the script element."""
+    text = json.dumps(value, separators=(",", ":"))
+    return Html(text.replace("<", "\\u003c"))
+
+
+def asset(package: str, name: str) -> Html:
+    """Return an asset of a package: CSS, a script, or HTML."""
+    return Html((files(package) / "assets" / name).read_text(encoding="utf-8"))
+
+
+def html_page(
+    title: str,
+    *parts: str,
+    style: str = "",
+    data: object = None,
+    scripts: Iterable[str] = (),
+    maker: str = "",
+) -> str:
     """Return a self-contained page.
 
     Args:
         title: plain text.
+        parts: the page, below which its scripts run.
         style: CSS, which follows that of all pages.
-        body: HTML.
-        head: further elements of the head, each on its line.
+        data: JSON for the scripts, in the element ``#data``.
+        scripts: their texts; the page allows no others.
+        maker: the command that makes such pages, by which they are found again.
     """
+    script = "\n".join(scripts)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"'sha256-{digest}'" if script else "'none'"
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}"
+    body = joined(
+        *parts,
+        Html(
+            f'<script type="application/json" id="data">{as_script(data)}</script>'
+            if data is not None
+            else ""
+        ),
+        Html(f"<script>{script}</script>" if script else ""),
+    )
     return f"""\
 <!DOCTYPE html>
 <html lang="en">
@@ -66,7 +234,9 @@ def html_page(title: str, style: str, body: str, *, head: str = "") -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-{head}<title>{escape(title)}</title>
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="generator" content="actiondbg {maker}">
+<title>{escape(title)}</title>
 <style>
 {_STYLE}{style}
 </style>

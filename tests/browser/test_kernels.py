@@ -33,10 +33,10 @@ def _sorted_by(page: Browser, title: str) -> list[str]:
     """Click a column's title; return that column."""
     return page.run(
         f"""(() => {{
-          const heads = [...document.querySelectorAll("table.kernels thead th")];
+          const heads = [...document.querySelectorAll(".kernels thead th")];
           const head = heads.find((one) => one.textContent === {title!r});
           head.querySelector("button").click();
-          return [...document.querySelectorAll("table.kernels tbody tr")]
+          return [...document.querySelectorAll(".kernels tbody tr")]
             .map((row) => row.cells[heads.indexOf(head)].textContent);
         }})()"""
     )

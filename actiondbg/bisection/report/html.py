@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report, Text
-from actiondbg.ir.html import highlighted, joined, marks, sides, token_colors
+from actiondbg.ir.html import highlighted, marked_pieces, marks, sides, token_colors
 from actiondbg.support.counts import counted
-from actiondbg.support.html_page import code, html_page
+from actiondbg.support.html_page import (
+    Html,
+    code,
+    element,
+    facts,
+    html,
+    html_page,
+    pre,
+    section,
+    table,
+)
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff, Row
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 _WIDE = 100_000  # columns of a side; the browser breaks lines
 _MOST_ROWS = 5_000  # of a diff
 _STYLE = """\
-.verdict { font-weight: 600; } .good { color: var(--good); } .bad { color: var(--bad); }
+.verdict { font-weight: 600; }
 #side:not(:checked) ~ table.side, #unified:not(:checked) ~ table.unified { display: none; }
 @media print { details { display: none; } }
 """
@@ -29,116 +38,96 @@ def html_report(report: Report) -> str:
     words, name, inside = content.title(report)
     result = report.result
     entries_title, entries = content.other_entries(report)
-    parts = [
-        f"<h1>{escape(words)} {code(name)}{f' in {code(inside)}' if inside else ''}</h1>",
-        f"<p>{escape(content.summary(report))}</p>",
-        f"<p>{escape(result.message)}</p>" if result.message else "",
-        _section("The action", _facts(content.action_facts(report))),
-        _section(entries_title, _lines(entries)) if entries else "",
-        _section("The action stack, innermost first", _lines(content.stack_lines(report))),
-        _section("The crash", _crash(report)),
-        _section("Changes of the IR", _diff(report.culprit.diff)),
-        _section("The verdicts of the bisection", _verdicts(report)),
-        _section("How to reproduce", _reproduce(report)),
-        _section("IR", "".join(_text(text) for text in report.texts)),
-        _section("The tool", _facts(content.tool_facts(report))),
-        _section("Notes", _bullets(content.notes(report))),
-        _section("Files", _table((), [(code(name), escape(what)) for name, what in report.files])),
-    ]
-    body = "\n".join(part for part in parts if part)
-    return html_page(f"{words} {name}", f"{_STYLE}\n{token_colors()}", body)
+    where = html(" in ", code(inside)) if inside else ""
+    return html_page(
+        f"{words} {name}",
+        element("h1", words, " ", code(name), where),
+        element("p", content.summary(report)),
+        element("p", result.message) if result.message else "",
+        section("The action", _facts(content.action_facts(report))),
+        section(entries_title, pre(entries)),
+        section("The action stack, innermost first", pre(content.stack_lines(report))),
+        section("The crash", *_crash(report)),
+        section("Changes of the IR", _diff(report.culprit.diff)),
+        section("The verdicts of the bisection", _verdicts(report)),
+        section("How to reproduce", *_reproduce(report)),
+        section("IR", *map(_text, report.texts)),
+        section("The tool", _facts(content.tool_facts(report))),
+        section("Notes", _bullets(content.notes(report))),
+        section("Files", table((code(name), what) for name, what in report.files)),
+        style=f"{_STYLE}\n{token_colors()}",
+        maker="bisect",
+    )
 
 
-def _section(title: str, body: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
+def _facts(rows: Sequence[content.Fact]) -> Html:
+    return facts((name, code(value) if is_code else value) for name, value, is_code in rows)
 
 
-def _facts(facts: Sequence[content.Fact]) -> str:
-    rows = [
-        (f"<b>{escape(what)}</b>", code(value) if is_code else escape(value))
-        for what, value, is_code in facts
-    ]
-    return _table((), rows)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; the cells are HTML."""
-    lines = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
-    if not lines:
-        return ""
-    top = "<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>" if head else ""
-    return f"<table>{top}\n" + "\n".join(lines) + "\n</table>"
-
-
-def _lines(lines: Sequence[str]) -> str:
-    return f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
-
-
-def _crash(report: Report) -> str:
+def _crash(report: Report) -> Iterator[Html]:
     sentence, lines = content.crash(report)
-    return f"<p>{escape(sentence)}</p>{_lines(lines)}" if sentence else ""
+    if sentence:
+        yield element("p", sentence)
+        yield pre(lines)
 
 
-def _bullets(lines: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(line)}</li>\n" for line in lines)
-    return f"<ul>\n{items}</ul>" if items else ""
+def _bullets(lines: Sequence[str]) -> Html:
+    return element("ul", *(element("li", line) for line in lines)) if lines else Html()
 
 
-def _verdict(word: str) -> str:
+def _verdict(word: str) -> Html:
     color = word if word in ("good", "bad") else "other"
-    return f'<span class="verdict {color}">{escape(word)}</span>'
+    return element("span", word, kind=f"verdict {color}")
 
 
-def _verdicts(report: Report) -> str:
-    rows = [(escape(run), _verdict(word)) for run, word in content.verdicts(report)]
-    return _table(("run", "verdict"), rows)
+def _verdicts(report: Report) -> Html:
+    rows = [(run, _verdict(word)) for run, word in content.verdicts(report)]
+    return table(rows, ("run", "verdict"))
 
 
-def _reproduce(report: Report) -> str:
-    does = content.script_does(report)
+def _reproduce(report: Report) -> tuple[Html, Html]:
     rows = [
         (
             str(number),
             _verdict(each.step.expected),
             _verdict(each.verdict),
-            f"{escape(each.step.title)}<br>{code(command)}",
+            html(each.step.title, Html("<br>"), code(command)),
         )
         for number, (each, command) in enumerate(content.commands(report), 1)
     ]
-    return (
-        f"<p>{escape(report.strategy)} <code>repro.sh</code> {does}. "
-        f"{escape(content.reproducer_status(report))}</p>\n"
-        f"{_table(('', 'expected', 'judged', 'run'), rows)}"
-    )
+    does = f" {content.script_does(report)}. {content.reproducer_status(report)}"
+    about = element("p", report.strategy, " ", code("repro.sh"), does)
+    return about, table(rows, ("", "expected", "judged", "run"))
 
 
-def _text(text: Text) -> str:
+def _text(text: Text) -> Html:
     size = counted(text.text.count(chr(10)), "line")
     form = ", in generic form, as it is not valid IR" if text.generic else ""
-    cut = "<p>The rest is in the file.</p>" if text.is_cut else ""
-    return (
-        f"<details><summary><code>{escape(text.name)}</code>, {escape(text.title)} "
-        f"({size}{form})</summary>\n<pre class=hl>{highlighted(text.text)}</pre>{cut}</details>\n"
+    return element(
+        "details",
+        element("summary", code(text.name), f", {text.title} ({size}{form})"),
+        element("pre", highlighted(text.text), kind="hl"),
+        element("p", "The rest is in the file.") if text.is_cut else "",
     )
 
 
-def _diff(diff: Diff | None) -> str:
+def _diff(diff: Diff | None) -> Html:
     if diff is None:
-        return "<p>The IR before and after it could not be compared: see the notes.</p>"
+        return element("p", "The IR before and after it could not be compared: see the notes.")
     if diff.is_empty:
-        return "<p>It made no difference to the printed IR.</p>"
+        return element("p", "It made no difference to the printed IR.")
     rows = diff.side_by_side(_WIDE)
     cut = f"<p>Left out: {counted(len(rows) - _MOST_ROWS, 'more row')}.</p>"
     rows, cut = rows[:_MOST_ROWS], cut if len(rows) > _MOST_ROWS else ""
     # Radio buttons switch between the two tables without a script.
-    return f"""\
+    return Html(f"""\
 <input type=radio name=view id=side checked><label for=side>side by side</label>
 <input type=radio name=view id=unified><label for=unified>unified</label>
 <table class="diff side hl"><tr><th>before</th><th>after</th></tr>
 {"".join(_side_row(row) for row in rows)}</table>
 <table class="diff unified hl">
 {"".join(_unified_rows(rows))}</table>
-{cut}"""
+{cut}""")
 
 
 def _side_row(row: Row) -> str:
@@ -185,6 +174,6 @@ def _cells(row: Row) -> tuple[str, str]:
     """Return both sides of a row as HTML; the differences in a changed line are marked."""
     left, right = sides(row)
     if row.kind != "!":
-        return joined(left), joined(right)
+        return marked_pieces(left), marked_pieces(right)
     marked = marks(left, right)
-    return joined(left, marked[0]), joined(right, marked[1])
+    return marked_pieces(left, marked[0]), marked_pieces(right, marked[1])

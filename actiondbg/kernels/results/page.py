@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Callable, Sequence
 
 from actiondbg.kernels.results import roofline
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.roofline import roofline_svg
 from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
-    Fact,
     bandwidth,
     digits,
     further_facts,
@@ -19,41 +17,29 @@ from actiondbg.kernels.results.words import (
     original_facts,
     summary_of,
 )
-from actiondbg.support.html_page import html_page
+from actiondbg.support.html_page import (
+    TABLES,
+    Cell,
+    Html,
+    Row,
+    Shown,
+    asset,
+    code,
+    element,
+    facts,
+    html_page,
+    joined,
+    pre,
+    section,
+    table,
+)
 
 _ANCHOR = "d"
+_KIND = "kernels"  # the class of tables that are sorted
 _STYLE = """\
-.wide { overflow-x: auto; }
-.kernels td.n, .kernels th.n { text-align: right; font-variant-numeric: tabular-nums; }
 .kernels td { white-space: nowrap; } .kernels td.notes { white-space: normal; min-width: 16rem; }
-.kernels th button { all: unset; cursor: pointer; }
-.kernels th button:focus-visible { outline: 2px solid currentColor; }
-.kernels th[aria-sort=ascending] button::after { content: " \\2191"; }
-.kernels th[aria-sort=descending] button::after { content: " \\2193"; }
 .kernels tr:target { background: var(--soft); outline: 2px solid var(--quiet); }
-.kernels tr.best code { font-weight: 600; }
-.kernels th { white-space: nowrap; }
-.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
-"""
-# Columns are sorted by numbers in data-value where a cell has one, else by text.
-_SCRIPT = """\
-for (const table of document.querySelectorAll("table.kernels")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
-    const ascending = head.getAttribute("aria-sort") === "descending"
-      || (!head.hasAttribute("aria-sort") && !head.classList.contains("n"));
-    heads.forEach((one) => one.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-    const key = (row) => row.cells[column].dataset.value;
-    const text = (row) => row.cells[column].textContent;
-    const order = (a, b) => key(a) !== undefined && key(b) !== undefined ? key(a) - key(b)
-      : text(a).localeCompare(text(b), "en", { numeric: true });
-    const isEmpty = (row) => text(row) === "";
-    const rows = [...table.tBodies[0].rows];
-    rows.sort((a, b) => isEmpty(a) - isEmpty(b) || (ascending ? order(a, b) : order(b, a)));
-    table.tBodies[0].append(...rows);
-  }));
-}
+.kernels tr.best code, .kernels .bad { font-weight: 600; }
 """
 _ABOUT = (
     "Times are those of one call: the least of all repetitions, measured in turn with the other "
@@ -66,58 +52,45 @@ _ABOUT = (
 
 def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:
     """Return a report: a roofline plot, a table of all dispatches, and the wrong ones in full."""
-    plot = roofline_svg(entries, _ANCHOR)
     wrong = [entry for entry in entries if entry.is_wrong]
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(summary_of(list(entries)).text)}.</p>",
-        _section("Roofline", plot),
-        _section("Dispatches", _table(entries)),
-        _section(TITLE, _shares(entries)),
-        _section("Wrong", "".join(map(_in_full, wrong))),
-        f"<script>\n{_SCRIPT}</script>",
-    ]
-    body = "\n".join(part for part in parts if part)
-    return html_page(title, f"{_STYLE}{roofline.STYLE}", body)
-
-
-def _section(title: str, body: str) -> str:
-    name = title.lower().replace(" ", "-")
-    return f"<section id={name}>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
-
-
-def _table(entries: Sequence[Entry]) -> str:
-    tags = list(dict.fromkeys(name for entry in entries for name in entry.tags))
-    best = _best(entries)
-    heads = "".join(_head(name) for name in tags)
-    heads += "".join(_head(name, is_number) for name, is_number in _HEADS)
-    rows = [_row(index, entry, tags, index in best) for index, entry in enumerate(entries)]
-    about = f"<p>{escape(_ABOUT)}</p>\n" if any(entry.seconds for entry in entries) else ""
-    return (
-        f"{about}<div class=wide><table class=kernels>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"
-        + "\n".join(rows)
-        + "\n</tbody></table></div>"
+    return html_page(
+        title,
+        element("h1", title),
+        element("p", f"{summary_of(list(entries)).text}."),
+        section("Roofline", Html(roofline_svg(entries, _ANCHOR)), name="roofline"),
+        section(
+            "Dispatches",
+            element("p", _ABOUT) if any(entry.seconds for entry in entries) else "",
+            _table(entries),
+            name="dispatches",
+        ),
+        _shares(entries),
+        section("Wrong", *map(_in_full, wrong), name="wrong"),
+        style=f"{_STYLE}{roofline.STYLE}",
+        scripts=[asset(*TABLES), f"sortTables({_KIND!r});"],
+        maker="kernels",
     )
 
 
-def _shares(entries: Sequence[Entry]) -> str:
+def _table(entries: Sequence[Entry]) -> Html:
+    tags = list(dict.fromkeys(name for entry in entries for name in entry.tags))
+    best = _best(entries)
+    rows = (_row(index, entry, tags, index in best) for index, entry in enumerate(entries))
+    return element("div", table(rows, (*tags, *_HEADS), _KIND), kind="wide")
+
+
+def _shares(entries: Sequence[Entry]) -> Html:
     """Return the operations of a model by their share of its time."""
     weights = model_weights(entries)
     if not weights.weights:
-        return ""
-    heads = "".join(_head(name, at not in TEXT) for at, name in enumerate(HEAD))
-    rows = (
-        "".join(
-            _cell(cell) if at in TEXT else f"<td class=n>{escape(cell)}</td>"
-            for at, cell in enumerate(each.cells)
-        )
-        for each in weights.weights
-    )
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        f"<p>{escape(weights.summary)}</p>\n<div class=wide><table class=kernels>\n"
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
-    )
+        return Html()
+
+    def aligned(cells: Sequence[str]) -> list[Cell]:
+        return [Cell(cell, "" if at in TEXT else "n") for at, cell in enumerate(cells)]
+
+    rows = (aligned(each.cells) for each in weights.weights)
+    shares = element("div", table(rows, aligned(HEAD), _KIND), kind="wide")
+    return section(TITLE, element("p", weights.summary), shares, name="shares")
 
 
 def _best(entries: Sequence[Entry]) -> set[int]:
@@ -130,66 +103,56 @@ def _best(entries: Sequence[Entry]) -> set[int]:
 
 
 _HEADS = (
-    ("dispatch", False),
-    ("kind", False),
-    ("provider", False),
-    ("verified", False),
-    ("ms", True),
-    ("to ms", True),
-    ("call ms", True),
-    ("GFLOP/s", True),
-    ("% of peak", True),
-    ("% of roof", True),
-    ("bytes/s", True),
-    ("applied", False),
-    ("notes", False),
+    "dispatch",
+    "kind",
+    "provider",
+    "verified",
+    *(
+        Cell(name, "n")
+        for name in (
+            "ms",
+            "to ms",
+            "call ms",
+            "GFLOP/s",
+            "% of peak",
+            "% of roof",
+            "bytes/s",
+        )
+    ),
+    "applied",
+    "notes",
 )
 
 
-def _head(name: str, is_number: bool = False) -> str:
-    style = " class=n" if is_number else ""
-    return f"<th scope=col{style}><button type=button>{escape(name)}</button></th>"
-
-
-def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> str:
+def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> Row:
     verdict = entry.verification.verdict
     color = "bad" if entry.is_wrong else "good" if verdict == "SUCCESS" else ""
     times = (entry.least, max(entry.seconds, default=None), entry.call_seconds)
-    cells = [
-        *(_cell(entry.tags.get(name, "")) for name in tags),
-        f"<td><code>{escape(entry.dispatch)}</code></td>",
-        _cell(entry.kind),
-        _cell(entry.provider),
-        f'<td class="{color}">{escape(verdict)}</td>',
-        *(_number(time, "" if time is None else milliseconds(time)) for time in times),
-        *(
-            _number(value, "" if value is None else digits(value))
-            for value in (entry.gflops, entry.percent_of_peak, entry.percent_of_roof)
-        ),
-        _number(entry.bandwidth, "" if entry.bandwidth is None else bandwidth(entry.bandwidth)),
-        _cell(entry.compilation.config_applied),
-        f"<td class=notes>{escape(notes(entry))}</td>",
+    cells: list[Shown] = [
+        *(entry.tags.get(name, "") for name in tags),
+        code(entry.dispatch),
+        entry.kind,
+        entry.provider,
+        Cell(verdict, color),
+        *(_number(time, milliseconds) for time in times),
+        _number(entry.gflops, digits),
+        _number(entry.percent_of_peak, digits),
+        _number(entry.percent_of_roof, digits),
+        _number(entry.bandwidth, bandwidth),
+        entry.compilation.config_applied,
+        Cell(notes(entry), "notes"),
     ]
-    best = " class=best" if is_best else ""
-    return f"<tr id={_ANCHOR}{index}{best}>{''.join(cells)}</tr>"
+    return Row(cells, f"{_ANCHOR}{index}", "best" if is_best else "")
 
 
-def _cell(text: str) -> str:
-    return f"<td>{escape(text)}</td>"
+def _number(value: float | None, words: Callable[[float], str]) -> Cell:
+    return Cell("" if value is None else words(value), "n", value)
 
 
-def _number(value: float | None, text: str) -> str:
-    data = "" if value is None else f' data-value="{value!r}"'
-    return f"<td class=n{data}>{text}</td>"
-
-
-def _in_full(entry: Entry) -> str:
-    facts = [*original_facts(entry)[1:], *further_facts(entry)]
-    rows = "".join(_fact(fact) for fact in facts if fact.text)
-    lines = [*entry.verification.first, *entry.verification.map.splitlines()]
-    shown = f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
-    return f"<h3><code>{escape(entry.dispatch)}</code></h3>\n<table>{rows}</table>\n{shown}\n"
-
-
-def _fact(fact: Fact) -> str:
-    return f"<tr><th scope=row>{escape(fact.name)}</th><td>{escape(fact.text)}</td></tr>\n"
+def _in_full(entry: Entry) -> Html:
+    shown = [*original_facts(entry)[1:], *further_facts(entry)]
+    return joined(
+        element("h3", code(entry.dispatch)),
+        facts((fact.name, fact.text) for fact in shown if fact.text),
+        pre([*entry.verification.first, *entry.verification.map.splitlines()]),
+    )

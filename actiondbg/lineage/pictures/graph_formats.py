@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from html import escape
 
 from actiondbg.lineage.pictures.drawing import Drawing, shortened, text_width
 from actiondbg.lineage.pictures.graph import Box, Edge, Picture
-from actiondbg.lineage.pictures.page import page, table
+from actiondbg.support.html_page import Html, element, html_page, table
 
 _MARGIN, _LINE, _GAP = 16.0, 15.0, 14.0
 _HEAD = 64.0  # height of the titles
@@ -48,26 +47,33 @@ def picture_dot(picture: Picture) -> str:
 def picture_page(picture: Picture) -> str:
     """Return a picture as an HTML page, with its operations and steps as tables."""
     boxes = picture.boxes
-    parts = [
-        f"<p>{escape(picture.note)}</p>" if picture.note else "",
-        "<p class=quiet>Green: the operations asked for, and those reached. Red: where a way "
-        "ended. Dashed: shown by source locations alone.</p>",
-        f'<div class="wide">{picture_svg(picture)}</div>',
-        "<h2>Operations</h2>",
-        table(
-            ("stage or pass", "operation", "location, or why its way ended"),
-            ((picture.columns[box.column], box.title, box.detail) for box in boxes),
+    title = f"Lineage of {picture.title}"
+    return html_page(
+        title,
+        element("h1", title),
+        element("p", picture.note) if picture.note else "",
+        element(
+            "p",
+            "Green: the operations asked for, and those reached. Red: where a way ended. Dashed: "
+            "shown by source locations alone.",
+            kind="quiet",
         ),
-        "<h2>Steps</h2>",
+        element("div", Html(picture_svg(picture)), kind="wide"),
+        element("h2", "Operations"),
         table(
-            ("from", "to", "evidence and action"),
+            ((picture.columns[box.column], box.title, box.detail) for box in boxes),
+            ("stage or pass", "operation", "location, or why its way ended"),
+        ),
+        element("h2", "Steps"),
+        table(
             (
                 (boxes[edge.source].title, boxes[edge.target].title, edge.label)
                 for edge in picture.edges
             ),
+            ("from", "to", "evidence and action"),
         ),
-    ]
-    return page(f"Lineage of {picture.title}", "\n".join(part for part in parts if part))
+        maker="lineage",
+    )
 
 
 class _Layout:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from actiondbg.lineage.pictures.page import asset, facts, page, table
 from actiondbg.lineage.questions.matrix import Matrix, Orphan, reason_counts
 from actiondbg.lineage.questions.reasons import reason_text
 from actiondbg.lineage.stage import Stage
 from actiondbg.support.counts import counted
+from actiondbg.support.html_page import TABLES, Html, asset, element, facts, html_page, table
 
+_TITLE = "Traceability matrix"
 _LONGEST = 160  # characters of a location
 _MOST_REASONS = 40
 _LEVELS = {"operation": "operations", "loop": "loop nests", "function": "functions"}
@@ -25,40 +26,45 @@ def matrix_page(matrix: Matrix, unexplained: Sequence[Orphan]) -> str:
     traced = len(matrix.source) - len(matrix.lost)
     founded = len(matrix.target) - len(matrix.unfounded)
     level = _LEVELS.get(matrix.level, "dispatches")
-    body = [
+    return html_page(
+        _TITLE,
+        element("h1", _TITLE),
         facts(
-            {
-                matrix.source.name: (
-                    f"{counted(len(matrix.source), 'operation')}, {traced:,} traced"
+            [
+                (
+                    matrix.source.name,
+                    f"{counted(len(matrix.source), 'operation')}, {traced:,} traced",
                 ),
-                matrix.target.name: f"{counted(len(matrix.target), 'operation')}, "
-                f"{founded:,} with an origin, in {counted(len(matrix.units), 'unit')} ({level})",
-                "unexplained orphans": f"{len(unexplained):,}",
-            }
+                (
+                    matrix.target.name,
+                    f"{counted(len(matrix.target), 'operation')}, {founded:,} with an origin, in "
+                    f"{counted(len(matrix.units), 'unit')} ({level})",
+                ),
+                ("unexplained orphans", f"{len(unexplained):,}"),
+            ]
         ),
         *_reasons("Why operations of the input have no trace", matrix.lost),
         *_reasons("Why operations of the output have no origin", matrix.unfounded),
-        "<noscript><p>The tables below need JavaScript; nothing is loaded from elsewhere."
-        "</p></noscript>",
-        *(f'<section id="{name}"></section>' for name in ("inputs", "units", "orphans")),
-    ]
-    return page(
-        "Traceability matrix",
-        "\n".join(body),
-        scripts=("matrix.js",),
+        Html(
+            "<noscript><p>The tables below need JavaScript; nothing is loaded from elsewhere."
+            "</p></noscript>"
+        ),
+        *(Html(f'<section id="{name}"></section>') for name in ("inputs", "units", "orphans")),
+        style=asset(__spec__.parent, "matrix.css"),
         data=_data(matrix),
-        style=asset("matrix.css"),
+        scripts=[asset(*TABLES), asset(__spec__.parent, "matrix.js")],
+        maker="lineage",
     )
 
 
-def _reasons(title: str, orphans: Sequence[Orphan]) -> Iterable[str]:
+def _reasons(title: str, orphans: Sequence[Orphan]) -> Iterable[Html]:
     if not orphans:
         return ()
     rows = [
         (reason_text(why), action, count)
         for (why, action), count in reason_counts(orphans).most_common(_MOST_REASONS)
     ]
-    return f"<h2>{title}</h2>", table(("reason", "action", "operations"), rows)
+    return element("h2", title), table(rows, ("reason", "action", "operations"))
 
 
 def _data(matrix: Matrix) -> dict[str, object]:

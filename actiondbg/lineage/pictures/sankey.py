@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from actiondbg.lineage.pictures.drawing import Drawing, shortened, text_width
-from actiondbg.lineage.pictures.page import as_script, asset, page, table
 from actiondbg.lineage.questions.flows import Flows
+from actiondbg.support.html_page import Html, as_script, asset, element, html_page, joined, table
 
 # Colours that are told apart by readers with any colour vision, after Okabe and Ito.
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b59d00")
@@ -18,7 +18,7 @@ _HEIGHT = 520.0  # of the bars of a column
 _BETWEEN = 300.0  # columns
 _LEAST = 1.0  # height of a bar
 _LONGEST = 40  # characters of a name
-SANKEY_SCRIPTS = ("d3-min.js", "d3-sankey.min.js", "sankey.js")
+_SCRIPTS = ("d3-min.js", "d3-sankey.min.js", "sankey.js")
 
 
 def sankey_svg(flows: Flows, title: str) -> str:
@@ -28,10 +28,13 @@ def sankey_svg(flows: Flows, title: str) -> str:
 
 def sankey_page(flows: Flows, title: str) -> str:
     """Return a page with a Sankey diagram, which d3-sankey lays out, and the flows as a table."""
-    return page(title, sankey_section(flows, title), scripts=SANKEY_SCRIPTS)
+    heading = element("h1", title)
+    return html_page(
+        title, heading, sankey_section(flows, title), scripts=[sankey_script()], maker="lineage"
+    )
 
 
-def sankey_section(flows: Flows, title: str) -> str:
+def sankey_section(flows: Flows, title: str) -> Html:
     """Return a Sankey diagram and the flows as HTML, for a page with ``sankey_script``.
 
     The picture is complete without the script, which makes it movable.
@@ -45,30 +48,39 @@ def sankey_section(flows: Flows, title: str) -> str:
         ],
         "links": [flow._asdict() for flow in flows.flows],
     }
-    parts = [
-        f"<!--\nThe script contains d3-sankey.\n\n{asset('d3-sankey.LICENSE').strip()}\n-->",
-        f"<style>\n{asset('sankey.css')}</style>",
-        "<p class=quiet>Each operation of the input counts as one, divided evenly among the kinds "
-        "that it became. Move the pointer over a kind to see where its operations come from "
-        "and go; drag it to move it.</p>",
-        f'<div id="sankey">{sankey_svg(flows, title)}</div>',
-        f'<script type="application/json" id="sankey-data">{as_script(data)}</script>',
-        "<details><summary>The flows as a table</summary>",
-        table(
-            ("from", "to", "operations"),
-            (
-                (names[flow.source], names[flow.target], amount(flow.value))
-                for flow in sorted(flows.flows, key=lambda one: -one.value)
+    return joined(
+        Html(f"<!--\nThe script contains d3-sankey.\n\n{_asset('d3-sankey.LICENSE').strip()}\n-->"),
+        Html(f"<style>\n{_asset('sankey.css')}</style>"),
+        element(
+            "p",
+            "Each operation of the input counts as one, divided evenly among the kinds that it "
+            "became. Move the pointer over a kind to see where its operations come from and go; "
+            "drag it to move it.",
+            kind="quiet",
+        ),
+        Html(f'<div id="sankey">{sankey_svg(flows, title)}</div>'),
+        Html(f'<script type="application/json" id="sankey-data">{as_script(data)}</script>'),
+        element(
+            "details",
+            element("summary", "The flows as a table"),
+            table(
+                (
+                    (names[flow.source], names[flow.target], amount(flow.value))
+                    for flow in sorted(flows.flows, key=lambda one: -one.value)
+                ),
+                ("from", "to", "operations"),
             ),
         ),
-        "</details>",
-    ]
-    return "\n".join(parts)
+    )
 
 
 def sankey_script() -> str:
     """Return the script that lays out the diagram of a section."""
-    return "\n".join(map(asset, SANKEY_SCRIPTS))
+    return "\n".join(map(_asset, _SCRIPTS))
+
+
+def _asset(name: str) -> Html:
+    return asset(__spec__.parent, name)
 
 
 def colors(flows: Flows) -> list[str]:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import hashlib
-import json
-from html import escape
-from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,15 +16,27 @@ from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
-from actiondbg.support.html_page import code, html_page
+from actiondbg.support.html_page import (
+    TABLES,
+    Cell,
+    Html,
+    asset,
+    code,
+    element,
+    facts,
+    html,
+    html_page,
+    joined,
+    table,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from actiondbg.recording.recording import Recording
 
 _STEP = 10  # units between the beginnings of two actions
-_SCRIPTS = ("base", "table", "action", "timeline", "tables", "search", "main")
+_SCRIPTS = ("base", "action", "timeline", "tables", "search", "main")
 _SMALLER = 0.7  # factor for the limits of a page that is too large
 _TRIES = 12
 _LONGEST = 4_000  # characters of the command line
@@ -122,46 +129,36 @@ def report_page(
 
 
 def _page(content: Content, sections: Sequence[str], further: str) -> str:
-    script = "\n".join([*(_asset(f"{name}.js") for name in _SCRIPTS), further])
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     title = f"actiondbg: {content.title}"
     body = Template(_asset("page.html")).substitute(
-        heading=escape(title),
-        command=escape(_short(content.command)),
-        facts=_facts(content.facts),
+        heading=html(title),
+        command=html(_short(content.command)),
+        facts=facts(
+            (name, code(text) if is_code else text) for name, text, is_code in content.facts
+        ),
         counts=_counts(content),
-        held="<ul>\n"
-        + "".join(f"<li>{escape(line)}</li>\n" for line in content.left_out)
-        + "</ul>",
+        held=element("ul", joined(*(element("li", line) for line in content.left_out))),
         sections="".join(f"<section>\n{section}</section>\n" for section in sections),
-        run=_as_script(content.run),
-        script=script,
     )
-    head = Template(_asset("head.html")).substitute(hash=f"sha256-{digest}")
-    return html_page(title, _asset("style.css") + token_colors(), body.rstrip(), head=head)
-
-
-def _asset(name: str) -> str:
-    return (files(__spec__.parent) / "assets" / name).read_text(encoding="utf-8")
-
-
-def _as_script(value: dict[str, Any]) -> str:
-    """Return JSON without ``<``, which could end the script element."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _facts(facts: Iterable[tuple[str, str, bool]]) -> str:
-    return _table(
-        (f"<th scope=row>{escape(title)}</th>", code(text) if is_code else escape(text))
-        for title, text, is_code in facts
+    return html_page(
+        title,
+        Html(body.rstrip()),
+        style=_asset("style.css") + token_colors(),
+        data=content.run,
+        scripts=[asset(*TABLES), *(_asset(f"{name}.js") for name in _SCRIPTS), further],
+        maker="report",
     )
+
+
+def _asset(name: str) -> Html:
+    return asset(__spec__.parent, name)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
-def _counts(content: Content) -> str:
+def _counts(content: Content) -> Html:
     """Return the table of kinds of actions, without columns for outcomes that never occurred."""
     shown = [
         at
@@ -170,25 +167,16 @@ def _counts(content: Content) -> str:
     ]
     head = ["", "actions", *(OUTCOMES[at] for at in shown), "changed the IR"]
     rows = [
-        [f"<th scope=row>{escape(row.kind)}</th>"]
-        + [_number(each) for each in (row.calls, *(row.outcomes[at] for at in shown), row.changed)]
+        (
+            Cell(row.kind, is_heading=True),
+            row.calls,
+            *(row.outcomes[at] for at in shown),
+            row.changed,
+        )
         for row in content.counts
     ]
     changed = ", ".join(f"{count:,} {kind}" for kind, count in content.changes.items() if count)
-    return f"{_table(rows, head)}<p>Changes to operations and blocks: {changed or 'none'}.</p>"
-
-
-def _number(count: int) -> str:
-    return f"<td class=n>{count:,}</td>" if count else "<td class=n></td>"
-
-
-def _table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """Return a table; plain cells become ``td`` elements."""
-    top = "".join(f"<th scope=col>{escape(title)}</th>" for title in head)
-    lines = "".join(
-        "<tr>"
-        + "".join(c if c.startswith(("<th", "<td")) else f"<td>{c}</td>" for c in row)
-        + "</tr>\n"
-        for row in rows
+    return joined(
+        table(rows, head),
+        element("p", f"Changes to operations and blocks: {changed or 'none'}."),
     )
-    return f"<table>{f'<tr>{top}</tr>' if top else ''}\n{lines}</table>"

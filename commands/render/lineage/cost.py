@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
 from itertools import islice
 from typing import NamedTuple
 
-from actiondbg.ir.html import pieces, token_colors
+from actiondbg.ir.html import highlighted, token_colors
 from actiondbg.lineage.performance.cost import Cost
 from actiondbg.lineage.performance.source_lines import SourceLines, source_lines
 from actiondbg.lineage.stage import Operation, stage_title
 from actiondbg.support.counts import counted
-from actiondbg.support.html_page import html_page
+from actiondbg.support.html_page import Cell, Html, code, element, html_page, joined, table
 
 _SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
 _PLACES = 5  # places of time without an operation that are named
@@ -20,11 +19,9 @@ _KINDS = 5  # kinds of operations above the table
 _WIDTH = 160  # characters of a line that are shown
 _SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _STYLE = """\
-td.number { text-align: right; white-space: nowrap; }
 table.listing { width: 100%; border: 1px solid var(--line); } table.listing td { border: 0; }
 table.listing td { padding: 0 .6rem; font-family: ui-monospace, monospace; font-size: 13px; }
 table.listing td.code { white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }
-.quiet { color: var(--quiet); }
 """
 
 
@@ -191,27 +188,26 @@ def cost_object(cost: Cost) -> dict[str, object]:
 def cost_page(cost: Cost) -> str:
     """Return the HTML page: the section alone."""
     title = f"Cost of {source_lines(cost.stage).name}"
-    heading = f"<h1>{escape(title)}</h1>\n"
-    return html_page(title, token_colors(), heading + cost_section(cost))
+    heading = element("h1", title)
+    return html_page(title, heading, cost_section(cost), style=token_colors(), maker="cost")
 
 
-def cost_section(cost: Cost) -> str:
+def cost_section(cost: Cost) -> Html:
     """Return the section of a page: the operations that cost most, and the listing.
 
     The page has the style of all pages, and that of tokens.
     """
     source = source_lines(cost.stage)
     rows = [
-        _row((_time(cost, time), _part(cost, time)), f"<code>{escape(described(operation))}</code>")
+        (*_times(cost, time), code(described(operation)))
         for operation, time in cost.hottest()
         if cost.share(time) >= _SHOWN
     ]
     for reason, places in cost.left.items():
-        time = sum(places.values())
-        what = f'<span class="quiet">{escape(f"{reason} ({_some(places)})")}</span>'
-        rows.append(_row((_time(cost, time), _part(cost, time)), what))
+        what = element("span", f"{reason} ({_some(places)})", kind="quiet")
+        rows.append((*_times(cost, sum(places.values())), what))
     kinds = [
-        _row((_time(cost, time), _part(cost, time), f"{count:,}"), f"<code>{escape(name)}</code>")
+        (*_times(cost, time), count, code(name))
         for name, count, time in cost.kinds()
         if cost.share(time) >= _SHOWN
     ]
@@ -220,44 +216,29 @@ def cost_section(cost: Cost) -> str:
         for line in listed_lines(cost, source)
         if cost.share(line.total) >= _SHOWN
     ]
-    return f"""\
-<style>
-{_STYLE}</style>
-<h2>Cost of operations</h2>
-<p>{escape(headline(cost, source))}</p>
-<table>
-<tr><th>time</th><th>part</th><th>operations</th><th>kind</th></tr>
-{chr(10).join(kinds)}
-</table>
-<h3>Operations</h3>
-<table>
-<tr><th>time</th><th>part</th><th>operation</th></tr>
-{chr(10).join(rows)}
-</table>
-<h3>Listing</h3>
-<table class="listing hl">
-<tr><th>total</th><th>own</th><th>line</th><th></th></tr>
-{chr(10).join(listing)}
-</table>
-"""
+    return joined(
+        Html(f"<style>\n{_STYLE}</style>"),
+        element("h2", "Cost of operations"),
+        element("p", headline(cost, source)),
+        table(kinds, ("time", "part", "operations", "kind")),
+        element("h3", "Operations"),
+        table(rows, ("time", "part", "operation")),
+        element("h3", "Listing"),
+        table(listing, ("total", "own", "line", ""), "listing hl"),
+    )
 
 
-def _row(numbers: tuple[str, ...], what: str) -> str:
-    cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
-    return f"<tr>{cells}<td>{what}</td></tr>"
+def _times(cost: Cost, time: float) -> tuple[Cell, Cell]:
+    return Cell(_time(cost, time), "n"), Cell(_part(cost, time), "n")
 
 
-def _listed(cost: Cost, line: ListedLine) -> str:
+def _listed(cost: Cost, line: ListedLine) -> tuple[Cell, ...]:
     share = cost.share(line.own) * 100
     # The longer the own time, the wider the bar behind the line.
-    bar = f' style="background: linear-gradient(90deg, var(--old) {share:.1f}%, transparent 0)"'
-    code = "".join(
-        f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
-        for name, piece in pieces(_cut(line.text))
-    )
+    bar = f"background: linear-gradient(90deg, var(--old) {share:.1f}%, transparent 0)"
     return (
-        f'<tr><td class="number">{_part(cost, line.total)}</td>'
-        f'<td class="number">{_part(cost, line.own)}</td>'
-        f'<td class="number quiet">{line.number}</td>'
-        f'<td class="code"{bar if share >= 0.1 else ""}>{code}</td></tr>'
+        Cell(_part(cost, line.total), "n"),
+        Cell(_part(cost, line.own), "n"),
+        Cell(str(line.number), "n quiet"),
+        Cell(highlighted(_cut(line.text)), "code", style=bar if share >= 0.1 else ""),
     )

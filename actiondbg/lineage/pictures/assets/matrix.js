@@ -1,74 +1,15 @@
-"use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { source, target, units, cells, words } = data;
-  const SIZE = 50; // rows of a page of a table
-  const number = (value) => value.toLocaleString("en");
 
-  const element = (name, text = "", kind = "") => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
-
-  // A table of `count` rows, of which some match the filter and one page is shown.
-  const showTable = (id, title, heads, count, textOf, fill) => {
+  // A section with a table of `count` rows, which `textOf` makes searchable.
+  const showTable = (id, title, count, textOf, columns) => {
     const place = document.getElementById(id);
-    const [filter, shown] = [element("input"), element("span", "", "quiet")];
-    const [before, after] = [element("button", "previous"), element("button", "next")];
-    const [table, body, top] = [element("table"), element("tbody"), element("tr")];
-    filter.type = "search";
-    filter.placeholder = "filter";
-    filter.setAttribute("aria-label", `filter: ${title}`);
-    for (const head of heads) top.append(element("th", head));
-    const section = element("thead");
-    section.append(top);
-    table.append(section, body);
-    const controls = element("div", "", "controls");
-    controls.append(filter, before, after, shown);
-    place.append(element("h2", title), controls, table);
-    let [rows, first] = [[], 0];
-    const draw = () => {
-      const page = rows.slice(first, first + SIZE);
-      body.replaceChildren(...page.map((row) => {
-        const line = element("tr");
-        for (const cell of fill(row)) {
-          if (typeof cell === "string") line.append(element("td", cell));
-          else if (typeof cell === "number") line.append(element("td", number(cell), "n"));
-          else {
-            const box = element("td", "", "units");
-            box.append(cell);
-            line.append(box);
-          }
-        }
-        return line;
-      }));
-      const last = first + page.length;
-      shown.textContent = rows.length
-        ? `${number(first + 1)} to ${number(last)} of ${number(rows.length)}`
-        : "none";
-      before.disabled = first === 0;
-      after.disabled = last === rows.length;
-    };
-    const search = () => {
-      const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-      rows = [];
-      for (let row = 0; row < count; row++) {
-        if (wanted.length) {
-          const text = textOf(row).toLowerCase();
-          if (!wanted.every((word) => text.includes(word))) continue;
-        }
-        rows.push(row);
-      }
-      first = 0;
-      draw();
-    };
-    filter.addEventListener("input", search);
-    before.addEventListener("click", () => { first = Math.max(first - SIZE, 0); draw(); });
-    after.addEventListener("click", () => { first += SIZE; draw(); });
-    search();
-    return (text) => { filter.value = text; search(); place.scrollIntoView(); };
+    place.append(h("h2", null, title));
+    const rows = Array.from({ length: count }, (_, row) => row);
+    const table = sortable(place, rows, columns,
+      { sort: "line", ascending: true, shown: 50, filter: textOf, empty: "none" });
+    return (text) => { table.search(text); place.scrollIntoView(); };
   };
 
   const [cellSources, cellUnits, cellCounts] = cells;
@@ -90,43 +31,37 @@
     units[cellUnits[cell]] + (cellCounts[cell] > 1 ? ` (${number(cellCounts[cell])})` : "");
 
   const unitList = (row) => {
-    const box = document.createDocumentFragment();
     const found = ofSource[row];
-    for (const cell of found.slice(0, 50)) {
-      const kind = data.exact[cell] ? "unit" : "unit guess";
-      const shown = element("span", unitText(cell), kind);
-      shown.title = data.exact[cell] ? "shown by the compiler" : "shown by source locations";
-      box.append(shown);
-    }
-    if (found.length > 50) box.append(element("span", `and ${number(found.length - 50)} more`));
-    if (lost.has(row)) box.append(element("span", why(lost.get(row)), "reason"));
-    return box;
+    const shown = found.slice(0, 50).map((cell) => h("span", {
+      class: data.exact[cell] ? "unit" : "unit guess",
+      title: data.exact[cell] ? "shown by the compiler" : "shown by source locations" },
+      unitText(cell)));
+    if (found.length > 50) shown.push(h("span", null, `and ${number(found.length - 50)} more`));
+    if (lost.has(row)) shown.push(h("span", { class: "reason" }, why(lost.get(row))));
+    return shown;
   };
   const textOfInput = (row) =>
     [`:${source.line[row]}`, name(source, row), location(source, row),
       ...ofSource[row].map((cell) => units[cellUnits[cell]]),
       lost.has(row) ? `lost ${why(lost.get(row))}` : ""].join(" ");
+  const text = (title, value) => ({ title, value, text: true });
+  const places = (stage) => [
+    { title: "line", value: (row) => stage.line[row] },
+    text("operation", (row) => name(stage, row)), text("location", (row) => location(stage, row))];
   const search = showTable(
-    "inputs", "Operations of the input", ["line", "operation", "location", "units of the output"],
-    source.index.length, textOfInput,
-    (row) => [source.line[row], name(source, row), location(source, row), unitList(row)]);
-
-  const button = (text, act) => {
-    const made = element("button", text);
-    made.addEventListener("click", act);
-    return made;
-  };
+    "inputs", "Operations of the input", source.index.length, textOfInput,
+    [...places(source), { title: "units of the output", text: true, class: "units",
+      value: (row) => ofSource[row].map(unitText).join(" "), show: unitList }]);
   showTable(
-    "units", "Units of the output",
-    ["line", "unit", "operations", "origins in the input", ""],
-    units.length, (row) => units[row],
-    (row) => [data.unitLines[row], units[row], data.unitSizes[row], ofUnit[row].length,
-      button("show origins", () => search(units[row]))]);
+    "units", "Units of the output", units.length, (row) => units[row],
+    [{ title: "line", value: (row) => data.unitLines[row] }, text("unit", (row) => units[row]),
+      { title: "operations", value: (row) => data.unitSizes[row] },
+      { title: "origins in the input", value: (row) => ofUnit[row].length },
+      { title: "", text: true, show: (row) => button("show origins", () => search(units[row])) }]);
+  const reason = (row) => why(data.unfounded[row]);
   showTable(
-    "orphans", "Operations of the output without an origin",
-    ["line", "operation", "location", "why"],
-    data.unfounded.length,
-    (row) => `${name(target, row)} ${location(target, row)} ${why(data.unfounded[row])}`,
-    (row) => [target.line[row], name(target, row), location(target, row), why(data.unfounded[row])]);
+    "orphans", "Operations of the output without an origin", data.unfounded.length,
+    (row) => `${name(target, row)} ${location(target, row)} ${reason(row)}`,
+    [...places(target), text("why", reason)]);
   document.documentElement.dataset.ready = "yes";
 })();

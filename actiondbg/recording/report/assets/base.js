@@ -1,28 +1,8 @@
-"use strict";
-// What all parts share: the run, elements, numbers as text, and references to actions.
+// What all parts share: the run, times as text, and references to actions.
 
-const run = JSON.parse(document.getElementById("run").textContent);
+const run = JSON.parse(document.getElementById("data").textContent);
 const OUTCOMES = run.outcomes;
 const byId = (id) => document.getElementById(id);
-
-/** Make an element. Text is text, never HTML: names in a recording may hold anything. */
-function h(name, attributes, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value === true) element.setAttribute(key, "");
-    else if (value !== false && value != null) element.setAttribute(key, value);
-  }
-  element.append(...children.flat(Infinity).filter((child) => child != null && child !== ""));
-  return element;
-}
-
-const integers = new Intl.NumberFormat("en-US");
-const number = (value) => integers.format(value);
-
-function plural(count, noun) {
-  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
 
 /** Write a time in ns; of an import nothing, as its actions have an order only. */
 function time(ns) {

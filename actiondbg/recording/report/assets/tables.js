@@ -16,7 +16,7 @@ function placeColumns(columns) {
 const ordinals = (title, list, more) =>
   column(title, (row) => list[row], { show: (row) => ordinalNode(list[row]), ...more });
 const timeColumn = (title, value, more = {}) =>
-  column(title, value, { isTime: true, show: (row) => time(value(row)), ...more });
+  column(title, value, { isHidden: !run.timed, show: (row) => time(value(row)), ...more });
 
 // --- passes, patterns and folds ---------------------------------------------------------
 

@@ -17,7 +17,7 @@ def test_a_page_has_all_dispatches_and_the_wrong_ones_in_full(tmp_path: Path) ->
     page = tmp_path / "a.html"
     ReportFiles([page]).write(entries_of(ROWS))
     text = page.read_text()
-    assert len(re.findall("<tr id=d[0-9]", text)) == len(ROWS)
+    assert len(re.findall('<tr id="d[0-9]', text)) == len(ROWS)
     assert "<p>4 dispatches: 1 right, 1 wrong, 1 not compiled, 1 not verified.</p>" in text
     assert "....xx..\n..\\n..xx</pre>" in text
     assert "cc failed with exit status 1." in text
@@ -33,7 +33,7 @@ def test_a_page_escapes_what_it_shows() -> None:
 def test_the_best_configuration_of_an_operation_is_marked() -> None:
     slow = replace(entry_of(FAST), seconds=(1.0,))
     text = to_html([slow, entry_of(FAST), entry_of(WRONG)])
-    assert re.findall("<tr id=(d[0-9]) class=best>", text) == ["d1"]
+    assert re.findall('<tr id="(d[0-9])" class="best">', text) == ["d1"]
 
 
 def test_the_plot_shows_points_and_roofs() -> None:

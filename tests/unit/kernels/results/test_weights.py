@@ -67,4 +67,4 @@ def test_each_format_has_the_shares() -> None:
         {"operation": "rare", "dispatch": "rare_a", "count": 1, "seconds": 0.002, "share": 25.0},
     ]
     assert "| 75.0 % | 6.000 | 3 | 2.000 | often | b |" in to_markdown(_MODEL)
-    assert "<td class=n>75.0 %</td><td class=n>6.000</td>" in to_html(_MODEL)
+    assert '<td class="n">75.0 %</td><td class="n">6.000</td>' in to_html(_MODEL)

@@ -31,18 +31,14 @@ _NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
 
 class Subcommand(Protocol):
-    """The module of a subcommand."""
+    """A subcommand, as ``actiondbg.commands.cli.line_parser`` declares it."""
 
     def build_parser(self) -> ArgumentParser:
         """Return the parser of the subcommand's options."""
         ...
 
-    def run(self, argv: list[str]) -> int:
-        """Run the command line after the subcommand's name; return the exit code.
-
-        Raises:
-            ActiondbgError: it cannot be carried out, such as a file that cannot be written.
-        """
+    def __call__(self, argv: list[str]) -> int:
+        """Run the command line after the subcommand's name; return the exit code."""
         ...
 
 
@@ -125,13 +121,18 @@ def _delegate(words: list[str]) -> int:
     for length in (2, 1):  # a group of commands, such as kernels, has names of two words
         name = " ".join(words[:length])
         if name in SUBCOMMANDS:
-            return load_subcommand(SUBCOMMANDS[name]).run(words[length:])
-    return load_subcommand(_DEBUG).run(words)
+            return load_subcommand(SUBCOMMANDS[name])(words[length:])
+    return load_subcommand(_DEBUG)(words)
 
 
-def load_subcommand(module: str) -> Subcommand:
-    """Import a subcommand, lazily: each needs packages that the others do not."""
-    return cast("Subcommand", import_module(module))
+def load_subcommand(place: str) -> Subcommand:
+    """Import a subcommand, lazily: each needs packages that the others do not.
+
+    Args:
+        place: its module, and after a colon its name there; ``run`` without a name.
+    """
+    module, _, name = place.partition(":")
+    return cast("Subcommand", getattr(import_module(module), name or "run"))
 
 
 def _skip_collection() -> None:

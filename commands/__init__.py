@@ -6,7 +6,7 @@ May import every package of actiondbg.
 FAILED, NOT_STARTED = 1, 3  # exit codes
 
 _CLI = "actiondbg.commands.cli"
-SUBCOMMANDS = {  # their modules
+SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "annotate": f"{_CLI}.annotate",
     "bisect": f"{_CLI}.bisect",
     "connect": f"{_CLI}.connect",
@@ -17,16 +17,16 @@ SUBCOMMANDS = {  # their modules
     "import": f"{_CLI}.imports",
     "kernels": f"{_CLI}.kernels.command_list",
     "kernels bisect": f"{_CLI}.kernels.bisect",
-    "kernels compile": f"{_CLI}.kernels.compile",
+    "kernels compile": f"{_CLI}.kernels.stages:compile_kernels",
     "kernels count": f"{_CLI}.kernels.count",
-    "kernels generate": f"{_CLI}.kernels.generate",
+    "kernels generate": f"{_CLI}.kernels.stages:generate_kernels",
     "kernels judge": f"{_CLI}.kernels.judge",
-    "kernels profile": f"{_CLI}.kernels.profile",
+    "kernels profile": f"{_CLI}.kernels.stages:profile_kernels",
     "kernels report": f"{_CLI}.kernels.report",
-    "kernels run": f"{_CLI}.kernels.run",
+    "kernels run": f"{_CLI}.kernels.stages:run_kernels",
     "kernels search": f"{_CLI}.kernels.search",
     "kernels tune": f"{_CLI}.kernels.tune",
-    "kernels verify": f"{_CLI}.kernels.verify",
+    "kernels verify": f"{_CLI}.kernels.stages:verify_kernels",
     "lineage": f"{_CLI}.lineage",
     "lint": f"{_CLI}.lint",
     "log": f"{_CLI}.log",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
+from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout, subcommand
 from actiondbg.commands.cli.lineage_source import (
     Dumps,
     Remap,
@@ -68,18 +68,14 @@ class AnnotateOptions(Options):
     partial: Partial = False
 
 
-def build_parser() -> LineParser[AnnotateOptions]:
-    return LineParser(
-        AnnotateOptions,
-        "actiondbg annotate",
-        "[options] (RUN.adbrec | --input A.mlir --then B.mlir... | -- TOOL ARGS...)",
-        "Print the final module with the origin of each operation, as a comment and a location.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand(
+    "annotate",
+    "[options] (RUN.adbrec | --input A.mlir --then B.mlir... | -- TOOL ARGS...)",
+    AnnotateOptions,
+    _EPILOG,
+)
+def run(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
+    """Print the final module with the origin of each operation, as a comment and a location."""
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
     if options.loc_only and options.comments_only:

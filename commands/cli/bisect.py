@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without
+from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without, subcommand
 from actiondbg.commands.interpreter.options import flag
 from actiondbg.commands.render.bisection import bisection_text, progress_display
 from actiondbg.commands.render.past import colored_line
@@ -42,18 +42,9 @@ class BisectCommandLine(BisectOptions):
     no_color: NoColor = False
 
 
-def build_parser() -> LineParser[BisectCommandLine]:
-    return LineParser(
-        BisectCommandLine,
-        "actiondbg bisect",
-        "[options] -- TOOL ARGS...",
-        "Find the action that miscompiles a program or crashes the tool.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("bisect", "[options] -- TOOL ARGS...", BisectCommandLine, _EPILOG)
+def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
+    """Find the action that miscompiles a program or crashes the tool."""
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if not tool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
 from actiondbg.commands.interpreter.options import positional
 
@@ -25,18 +25,10 @@ class ConnectOptions(StartupOptions):
     socket: str = positional("SOCKET", help="the path that actiondbg.attach(wait=True) printed")
 
 
-def build_parser() -> LineParser[ConnectOptions]:
-    return LineParser(
-        ConnectOptions,
-        "actiondbg connect",
-        "[options] SOCKET",
-        "Debug a Python program that waits in actiondbg.attach(wait=True).",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    options = build_parser().read(argv)
+@subcommand("connect", "[options] SOCKET", ConnectOptions, _EPILOG)
+def run(parser: LineParser[ConnectOptions], argv: list[str]) -> int:
+    """Debug a Python program that waits in actiondbg.attach(wait=True)."""
+    options = parser.read(argv)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import connect

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
 from actiondbg.commands.cli.lineage_source import (
     Dumps,
     Remap,
@@ -60,18 +60,14 @@ class CostOptions(Options):
     partial: Partial = False
 
 
-def build_parser() -> LineParser[CostOptions]:
-    return LineParser(
-        CostOptions,
-        "actiondbg cost",
-        "[options] PROFILE (RUN.adbrec | --input A.mlir --then B.mlir... | -- TOOL ARGS...)",
-        "Print the run-time cost of each operation of the input: a profile joined with a lineage.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand(
+    "cost",
+    "[options] PROFILE (RUN.adbrec | --input A.mlir --then B.mlir... | -- TOOL ARGS...)",
+    CostOptions,
+    _EPILOG,
+)
+def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
+    """Print the run-time cost of each operation of the input: a profile joined with a lineage."""
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
     need_packages("actiondbg cost")

@@ -17,6 +17,7 @@ from actiondbg.commands.cli.line_parser import (
     Randomize,
     Without,
     names_recording,
+    subcommand,
 )
 from actiondbg.commands.cli.startup import (
     StartupOptions,
@@ -82,18 +83,9 @@ class DebugOptions(StartupOptions):
     version: bool = flag(help="print the versions of actiondbg and the tool")
 
 
-def build_parser() -> LineParser[DebugOptions]:
-    return LineParser(
-        DebugOptions,
-        "actiondbg",
-        "[options] [--] TOOL ARGS...",
-        "Debug the actions of an MLIR compiler: stop at, inspect, skip or apply any of them.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("", "[options] [--] TOOL ARGS...", DebugOptions, _EPILOG)
+def run(parser: LineParser[DebugOptions], argv: list[str]) -> int:
+    """Debug the actions of an MLIR compiler: stop at, inspect, skip or apply any of them."""
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if options.version:

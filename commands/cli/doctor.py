@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from actiondbg.commands.cli.line_parser import LineParser, Without
+from actiondbg.commands.cli.line_parser import LineParser, Without, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.commands.render.terminal.output import print_notice
@@ -48,18 +48,9 @@ class DoctorOptions(Options):
     without: Without = ()
 
 
-def build_parser() -> LineParser[DoctorOptions]:
-    return LineParser(
-        DoctorOptions,
-        "actiondbg doctor",
-        "[options] [TOOL...]",
-        "Examine tools: how the agent gets into each, what it can do there, and what is missing.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("doctor", "[options] [TOOL...]", DoctorOptions, _EPILOG)
+def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
+    """Examine tools: how the agent gets into each, what it can do there, and what is missing."""
     options = parser.read_intermixed(argv)
     if options.json and options.markdown:
         parser.error("--json and --markdown were given: choose one")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize
+from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.errors import UsageError
@@ -47,19 +47,11 @@ class ExplainOptions(Options):
     randomize: Randomize = False
 
 
-def build_parser() -> LineParser[ExplainOptions]:
-    return LineParser(
-        ExplainOptions,
-        "actiondbg explain",
-        "[options] (-- TOOL ARGS... | RUN.adbrec)",
-        "Explain why a dialect conversion failed: which operation it could not legalize, which "
-        "patterns it tried, and what each of them lacked.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("explain", "[options] (-- TOOL ARGS... | RUN.adbrec)", ExplainOptions, _EPILOG)
+def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
+    """Explain why a dialect conversion failed: which operation it could not legalize, which
+    patterns it tried, and what each of them lacked.
+    """
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:
         parser.error(

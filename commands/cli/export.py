@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import FileNotWritten
@@ -32,14 +32,9 @@ class ExportOptions(Options):
     partial: Partial = False
 
 
-def build_parser() -> LineParser[ExportOptions]:
-    description = "Export recordings to Parquet files."
-    rest = "--parquet DIR [options] RUN.adbrec..."
-    return LineParser(ExportOptions, "actiondbg export", rest, description, _EPILOG)
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("export", "--parquet DIR [options] RUN.adbrec...", ExportOptions, _EPILOG)
+def run(parser: LineParser[ExportOptions], argv: list[str]) -> int:
+    """Export recordings to Parquet files."""
     options = parser.read(argv)
     need_packages("actiondbg export")
     from actiondbg.recording.query.export import export

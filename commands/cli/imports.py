@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, Quiet
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, Quiet, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
@@ -49,18 +49,9 @@ class ImportOptions(Options):
     quiet: Quiet = False
 
 
-def build_parser() -> LineParser[ImportOptions]:
-    return LineParser(
-        ImportOptions,
-        "actiondbg import",
-        "[options] LOG",
-        "Make a recording of passes from the IR that a compiler printed.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("import", "[options] LOG", ImportOptions, _EPILOG)
+def run(parser: LineParser[ImportOptions], argv: list[str]) -> int:
+    """Make a recording of passes from the IR that a compiler printed."""
     options = parser.read(argv)
     need_packages("actiondbg import")
     try:

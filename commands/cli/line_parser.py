@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import shlex
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Generic
@@ -167,6 +167,50 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
             else:
                 words.append(word)
         return words
+
+
+class Subcommand(Generic[OptionsT]):
+    """A subcommand: the declaration of its command line, and the function that runs it."""
+
+    def __init__(
+        self, name: str, rest: str, options: type[OptionsT], epilog: str, work: _Work[OptionsT]
+    ) -> None:
+        self._name = name
+        self._rest = rest
+        self._options = options
+        self._epilog = epilog
+        self._work = work
+
+    def build_parser(self) -> LineParser[OptionsT]:
+        """Return the parser of the options."""
+        name = f"actiondbg {self._name}".rstrip()
+        about = " ".join((self._work.__doc__ or "").split())
+        return LineParser(self._options, name, self._rest, about, self._epilog)
+
+    def __call__(self, argv: list[str]) -> int:
+        """Run the command line after the subcommand's name; return the exit code.
+
+        Raises:
+            ActiondbgError: the subcommand failed.
+        """
+        return self._work(self.build_parser(), argv)
+
+
+_Work = Callable[[LineParser[OptionsT], list[str]], int]
+
+
+def subcommand(
+    name: str, rest: str, options: type[OptionsT], epilog: str
+) -> Callable[[_Work[OptionsT]], Subcommand[OptionsT]]:
+    """Declare a subcommand; the docstring of its function is the description in the help.
+
+    Args:
+        name: the words after ``actiondbg``.
+        rest: the text after the name in the usage line.
+        options: the declaration of the options.
+        epilog: examples, and the exit statuses.
+    """
+    return lambda work: Subcommand(name, rest, options, epilog, work)
 
 
 def _check_tool(word: str) -> None:

@@ -15,6 +15,7 @@ from actiondbg.commands.cli.line_parser import (
     Partial,
     file_or_stdout,
     names_recording,
+    subcommand,
 )
 from actiondbg.commands.cli.lineage_source import (
     Dumps,
@@ -132,18 +133,14 @@ class LineageOptions(Options):
         return [path for path in (self.svg, self.html, self.dot) if path is not None]
 
 
-def build_parser() -> LineParser[LineageOptions]:
-    return LineParser(
-        LineageOptions,
-        "actiondbg lineage",
-        '[options] (RUN.adbrec | --input A.mlir --then B.mlir) ["SQL"] | [options] -- TOOL ARGS...',
-        "Answer questions about what the operations of a program became.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand(
+    "lineage",
+    '[options] (RUN.adbrec | --input A.mlir --then B.mlir) ["SQL"] | [options] -- TOOL ARGS...',
+    LineageOptions,
+    _EPILOG,
+)
+def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
+    """Answer questions about what the operations of a program became."""
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
     try:

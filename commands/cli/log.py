@@ -28,6 +28,7 @@ from actiondbg.commands.cli.line_parser import (
     Randomize,
     Skip,
     file_or_stdout,
+    subcommand,
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, flag, option
@@ -173,18 +174,9 @@ class LogOptions(Options):
     no_color: NoColor = False
 
 
-def build_parser() -> LineParser[LogOptions]:
-    return LineParser(
-        LogOptions,
-        "actiondbg log",
-        "[options] (-- TOOL ARGS... | RUN.adbrec)",
-        "Log the actions of a tool in dispatch order, a line each.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("log", "[options] (-- TOOL ARGS... | RUN.adbrec)", LogOptions, _EPILOG)
+def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
+    """Log the actions of a tool in dispatch order, a line each."""
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:
         parser.error("the tool or recording is missing: actiondbg log [options] -- TOOL ARGS...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
 from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
 from actiondbg.commands.interpreter.options import positional
 
@@ -27,18 +27,10 @@ class OpenOptions(StartupOptions):
     file: str = positional("RUN.adbrec", help="a recording of 'actiondbg record'")
 
 
-def build_parser() -> LineParser[OpenOptions]:
-    return LineParser(
-        OpenOptions,
-        "actiondbg open",
-        "[options] RUN.adbrec",
-        "Debug a recording like a running tool.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    options = build_parser().read(argv)
+@subcommand("open", "[options] RUN.adbrec", OpenOptions, _EPILOG)
+def run(parser: LineParser[OpenOptions], argv: list[str]) -> int:
+    """Debug a recording like a running tool."""
+    options = parser.read(argv)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.commands.render.terminal.progress import ProgressLine

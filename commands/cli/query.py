@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, get_args
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
+from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
@@ -53,13 +53,9 @@ class QueryOptions(Options):
     partial: Partial = False
 
 
-def build_parser() -> LineParser[QueryOptions]:
-    rest = '[options] RUN.adbrec... ["SQL"]'
-    return LineParser(QueryOptions, "actiondbg query", rest, "Query recordings in SQL.", _EPILOG)
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("query", '[options] RUN.adbrec... ["SQL"]', QueryOptions, _EPILOG)
+def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
+    """Query recordings in SQL."""
     options = parser.read_intermixed(argv)
     need_packages("actiondbg query")
     from actiondbg.recording.query.sources import open_sources

@@ -21,6 +21,7 @@ from actiondbg.commands.cli.line_parser import (
     Randomize,
     Skip,
     Without,
+    subcommand,
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
@@ -75,23 +76,9 @@ class RecordOptions(Options):
     skip: Skip = ()
 
 
-def build_parser() -> LineParser[RecordOptions]:
-    return LineParser(
-        RecordOptions,
-        "actiondbg record",
-        "[options] -- TOOL ARGS...",
-        "Record all actions of a tool, with outcomes, changes, reasons and times.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the word record; return the exit code of the tool.
-
-    Raises:
-        ActiondbgError: the tool could not be recorded.
-    """
-    parser = build_parser()
+@subcommand("record", "[options] -- TOOL ARGS...", RecordOptions, _EPILOG)
+def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
+    """Record all actions of a tool, with outcomes, changes, reasons and times."""
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if not tool:

@@ -14,6 +14,7 @@ from actiondbg.commands.cli.line_parser import (
     Quiet,
     Randomize,
     Skip,
+    subcommand,
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
@@ -88,18 +89,9 @@ class ReportOptions(Options):
     skip: Skip = ()
 
 
-def build_parser() -> LineParser[ReportOptions]:
-    return LineParser(
-        ReportOptions,
-        "actiondbg report",
-        "[options] (RUN.adbrec | -- TOOL ARGS...)",
-        "Write a self-contained HTML page about a recording or a run.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("report", "[options] (RUN.adbrec | -- TOOL ARGS...)", ReportOptions, _EPILOG)
+def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
+    """Write a self-contained HTML page about a recording or a run."""
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:
         parser.error("the tool or recording is missing: actiondbg report RUN.adbrec -o report.html")

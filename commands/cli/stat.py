@@ -13,6 +13,7 @@ from actiondbg.commands.cli.line_parser import (
     LineParser,
     Partial,
     Randomize,
+    subcommand,
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
@@ -88,18 +89,9 @@ class StatOptions(Options):
     randomize: Randomize = False
 
 
-def build_parser() -> LineParser[StatOptions]:
-    return LineParser(
-        StatOptions,
-        "actiondbg stat",
-        "[options] (-- TOOL ARGS... | RUN.adbrec)",
-        "Measure the cost of actions: time, page faults, cycles, cache misses and other events.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("stat", "[options] (-- TOOL ARGS... | RUN.adbrec)", StatOptions, _EPILOG)
+def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
+    """Measure the cost of actions: time, page faults, cycles, cache misses and other events."""
     options, tool, recorded = parser.read_with_target(argv)
     if options.list_events:
         return _list_events()

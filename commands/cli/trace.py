@@ -26,6 +26,7 @@ from actiondbg.commands.cli.line_parser import (
     Quiet,
     Randomize,
     Skip,
+    subcommand,
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
@@ -102,18 +103,9 @@ class TraceOptions(Options):
     skip: Skip = ()
 
 
-def build_parser() -> LineParser[TraceOptions]:
-    return LineParser(
-        TraceOptions,
-        "actiondbg trace",
-        "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
-        "Write a trace of the actions of a tool, for Perfetto, Chrome or Tracy.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("trace", "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)", TraceOptions, _EPILOG)
+def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
+    """Write a trace of the actions of a tool, for Perfetto, Chrome or Tracy."""
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:
         parser.error("the tool or recording is missing: actiondbg trace -o FILE -- TOOL ARGS...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
 from actiondbg.commands.cli.lineage_source import (
     chosen_operations,
     is_chain,
@@ -88,18 +88,14 @@ class TrackOptions(Options):
     json: bool = flag(help="print one JSON object a line")
 
 
-def build_parser() -> LineParser[TrackOptions]:
-    return LineParser(
-        TrackOptions,
-        "actiondbg track",
-        "[options] (RUN.adbrec | --input A.mlir --then B.mlir) | [options] -- TOOL ARGS...",
-        "Track operations to what they became, and back.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand(
+    "track",
+    "[options] (RUN.adbrec | --input A.mlir --then B.mlir) | [options] -- TOOL ARGS...",
+    TrackOptions,
+    _EPILOG,
+)
+def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
+    """Track operations to what they became, and back."""
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
     if options.back and options.related:

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.line_parser import LineParser, NoColor
+from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.render.past import colored_line
@@ -64,18 +64,9 @@ class WhatifCommandLine(ComparisonOptions):
     no_color: NoColor = False
 
 
-def build_parser() -> LineParser[WhatifCommandLine]:
-    return LineParser(
-        WhatifCommandLine,
-        "actiondbg whatif",
-        "[options] -a ALTERNATIVE -- TOOL ARGS...",
-        "Compare a run with others that do something otherwise.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("whatif", "[options] -a ALTERNATIVE -- TOOL ARGS...", WhatifCommandLine, _EPILOG)
+def run(parser: LineParser[WhatifCommandLine], argv: list[str]) -> int:
+    """Compare a run with others that do something otherwise."""
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if not tool:

@@ -29,7 +29,7 @@ from actiondbg.commands.cli.kernels.sweep_line import (
     requested_providers,
     sweep_settings,
 )
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import changed_fields, option, positional
 from actiondbg.commands.interpreter.values import positive, positive_number
 from actiondbg.commands.render.bisection import progress_display
@@ -105,24 +105,9 @@ class BisectOptions(GenerateLine, VerifyLine):
     seed: int = option("N", default=0, help="of the random pipelines; 0", parse=int)
 
 
-def build_parser() -> LineParser[BisectOptions]:
-    """Return the parser of the command line."""
-    return LineParser(
-        BisectOptions,
-        "actiondbg kernels bisect",
-        "[options] [DISPATCH...]",
-        "Find the action of the compiler that makes each wrong kernel wrong.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels bisect; return the exit code.
-
-    Raises:
-        ActiondbgError: nothing is generated or selected, or a compiler is missing.
-    """
-    parser = build_parser()
+@subcommand("kernels bisect", "[options] [DISPATCH...]", BisectOptions, _EPILOG)
+def run(parser: LineParser[BisectOptions], argv: list[str]) -> int:
+    """Find the action of the compiler that makes each wrong kernel wrong."""
     options = parser.read_intermixed(argv)
     interrupted = False
     with parser.reported_usage():

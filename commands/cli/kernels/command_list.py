@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
+from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.errors import UsageError
 
 COMMANDS = {  # in the order of use, with what they do
@@ -22,27 +23,20 @@ COMMANDS = {  # in the order of use, with what they do
 }
 
 
-def build_parser() -> ArgumentParser:
-    """Return the parser of the command's name."""
-    width = max(map(len, COMMANDS)) + 2
-    lines = "".join(f"  {name:{width}}{what}\n" for name, what in COMMANDS.items())
-    return ArgumentParser(
-        "actiondbg kernels",
-        usage="actiondbg kernels COMMAND [options]",
-        description="Generate, compile, verify, profile, count and bisect single kernels.",
-        epilog=f"commands:\n{lines}\nactiondbg kernels COMMAND --help describes each; so does "
-        "docs/kernels.md.\n",
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+_WIDTH = max(map(len, COMMANDS)) + 2
+_LINES = "\n".join(f"  {name:{_WIDTH}}{what}" for name, what in COMMANDS.items())
+_EPILOG = f"""\
+commands:
+{_LINES}
+
+actiondbg kernels COMMAND --help describes each; so does docs/kernels.md.
+"""
 
 
-def run(argv: list[str]) -> int:
-    """Run the command line after the word kernels, if no command follows; return the exit code.
-
-    Raises:
-        UsageError: there is no such command.
-    """
+@subcommand("kernels", "COMMAND [options]", NoOptions, _EPILOG)
+def run(parser: LineParser[NoOptions], argv: list[str]) -> int:
+    """Generate, compile, verify, profile, count and bisect single kernels."""
     if not argv or argv[0] in ("-h", "--help"):
-        build_parser().print_help(sys.stdout if argv else sys.stderr)
+        parser.print_help(sys.stdout if argv else sys.stderr)
         return 0 if argv else 2
     raise UsageError(f"There is no command 'kernels {argv[0]}'; there are {', '.join(COMMANDS)}.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.cli.child_process import exit_code
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
@@ -97,24 +97,9 @@ class CountOptions(Options):
     print_library: bool = flag(help="print the path of the library for LD_PRELOAD")
 
 
-def build_parser() -> LineParser[CountOptions]:
-    """Return the parser of the options before PROGRAM."""
-    return LineParser(
-        CountOptions,
-        _COMMAND,
-        "[options] (-- PROGRAM ARGS... | DIR)",
-        "Count CPU events for each call of a dispatch function of IREE, or of a kernel.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels count; return the exit code.
-
-    Raises:
-        ActiondbgError: the calls could not be counted.
-    """
-    parser = build_parser()
+@subcommand("kernels count", "[options] (-- PROGRAM ARGS... | DIR)", CountOptions, _EPILOG)
+def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
+    """Count CPU events for each call of a dispatch function of IREE, or of a kernel."""
     ours, words = parser.split(argv)
     options = parser.read([*_hook_words(os.environ), *ours])
     # First: it is asked for in a shell whose environment may ask for the list.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.kernels.options import LimitOptions
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.options import positional
 from actiondbg.commands.render.terminal.output import print_notice
@@ -37,20 +37,10 @@ class JudgeOptions(LimitOptions):
     output: Path = positional("OUTPUT", help="an output of the step that is bisected")
 
 
-def build_parser() -> LineParser[JudgeOptions]:
-    """Return the parser of the command line."""
-    return LineParser(
-        JudgeOptions,
-        "actiondbg kernels judge",
-        "[options] KERNEL.json OUTPUT",
-        "Judge whether another output of a bisected step gives a right kernel.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels judge; return the exit code."""
-    options = build_parser().read(argv)
+@subcommand("kernels judge", "[options] KERNEL.json OUTPUT", JudgeOptions, _EPILOG)
+def run(parser: LineParser[JudgeOptions], argv: list[str]) -> int:
+    """Judge whether another output of a bisected step gives a right kernel."""
+    options = parser.read(argv)
     try:
         judgement = _judge(options)
     except (ActiondbgError, OSError) as error:

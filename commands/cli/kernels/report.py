@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import boolean
 from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
@@ -76,25 +76,9 @@ class ReportOptions(Options):
     )
 
 
-def build_parser() -> LineParser[ReportOptions]:
-    """Return the parser of the command line."""
-    return LineParser(
-        ReportOptions,
-        "actiondbg kernels report",
-        "[options] A.csv [B.csv]",
-        "Print or convert the results of kernels, or compare two reports.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels report; return the exit code.
-
-    Raises:
-        ActiondbgError: a file is not a report.
-        OSError: a file cannot be read or written.
-    """
-    parser = build_parser()
+@subcommand("kernels report", "[options] A.csv [B.csv]", ReportOptions, _EPILOG)
+def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
+    """Print or convert the results of kernels, or compare two reports."""
     options = parser.read_intermixed(argv)
     try:
         _check(options)

@@ -21,7 +21,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 )
 from actiondbg.commands.cli.kernels.sweep_line import provider_settings, requested_providers
 from actiondbg.commands.cli.kernels.unused_options import check_used
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.interpreter.values import seconds as positive_seconds
@@ -74,24 +74,9 @@ class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, JobOptions
     json: bool = flag(help="print one JSON object for each operation")
 
 
-def build_parser() -> LineParser[SearchOptions]:
-    """Return the parser of the command line."""
-    return LineParser(
-        SearchOptions,
-        "actiondbg kernels search",
-        "[options]",
-        "Search for the fastest configuration of each operation.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels search; return the exit code.
-
-    Raises:
-        ActiondbgError: an option is wrong, or a compiler is not installed.
-    """
-    parser = build_parser()
+@subcommand("kernels search", "[options]", SearchOptions, _EPILOG)
+def run(parser: LineParser[SearchOptions], argv: list[str]) -> int:
+    """Search for the fastest configuration of each operation."""
     options = parser.read(argv)
     with parser.reported_usage():
         return _search_all(options)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import (
@@ -30,6 +31,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_slices,
 )
 from actiondbg.commands.cli.kernels.unused_options import check_used
+from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.commands.render.terminal.output import print_notice, terminal_width
 from actiondbg.errors import ActiondbgError, UsageError
@@ -50,6 +52,7 @@ from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import Event
 
 _DEFAULT_PROVIDERS = ["mlir"]
+LineT = TypeVar("LineT", bound=CompileLine)
 
 
 def dispatch_filter(options: FolderOptions) -> DispatchFilter:
@@ -233,19 +236,28 @@ def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispat
     return "No operation is requested: name sizes, a problem set, a file or a model."
 
 
-def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]]) -> int:
+def run_sweep(
+    parser: LineParser[LineT], argv: list[str], choose: Callable[[LineT, Kernels], list[Dispatch]]
+) -> int:
     """Sweep over dispatches, print the rows and write the files of ``--output``.
 
     Args:
-        options: of the command line.
-        choose: returns the dispatches; it may generate them.
+        parser: of the command line.
+        argv: its words.
+        choose: returns the dispatches that the options mean; it may generate them.
 
     Returns:
         The exit code: 0 if all is right, 1 if a kernel is wrong, 130 after Ctrl-C.
 
     Raises:
-        ActiondbgError: nothing can be done.
+        ActiondbgError: a compiler is not installed, or nothing can be done.
     """
+    options = parser.read(argv)
+    with parser.reported_usage():
+        return _sweep(options, choose)
+
+
+def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -> int:
     settings = sweep_settings(options)
     output = _Output(options)
     with progress_bar(shown=not (options.verbose or options.dry_run)) as report:
@@ -258,7 +270,7 @@ def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]])
             warn=print_warning,
         )
         with _writing(options.generated_dir):
-            dispatches = choose(kernels)
+            dispatches = choose(options, kernels)
         sweep = kernels.sweep(dispatches)
         stopped = _stopped_by(sweep, dispatches)
     rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]

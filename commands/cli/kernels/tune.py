@@ -10,7 +10,7 @@ from pathlib import Path
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import JobOptions, LimitOptions
 from actiondbg.commands.cli.kernels.sweep_line import progress_bar
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.kernels.search import SearchDisplay
@@ -55,24 +55,9 @@ class TuneOptions(JobOptions, LimitOptions):
     json: bool = flag(help="print one JSON object")
 
 
-def build_parser() -> LineParser[TuneOptions]:
-    """Return the parser of the command line."""
-    return LineParser(
-        TuneOptions,
-        "actiondbg kernels tune",
-        "[options] MODEL.mlir",
-        "Write a tuning spec of IREE for a model, and measure the model with and without it.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels tune; return the exit code.
-
-    Raises:
-        ActiondbgError: the model cannot be compiled or called, or IREE is not installed.
-    """
-    parser = build_parser()
+@subcommand("kernels tune", "[options] MODEL.mlir", TuneOptions, _EPILOG)
+def run(parser: LineParser[TuneOptions], argv: list[str]) -> int:
+    """Write a tuning spec of IREE for a model, and measure the model with and without it."""
     options = parser.read_intermixed(argv)
     with parser.reported_usage():
         return _tune(options)

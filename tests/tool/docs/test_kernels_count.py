@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.kernels.count import build_parser
+from actiondbg.commands.cli.kernels.count import run
 from actiondbg.kernels.counting.csv_files import COLUMNS
 from tests.conftest import PYPI
 from tests.paths import ROOT
@@ -51,7 +51,7 @@ def test_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_options_variables_and_columns_are_named() -> None:
     named = {word.split()[0] for word in WORDS} | set(DOCS.split())
-    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    actions = run.build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     options = [set(action.option_strings) for action in actions if action.option_strings]
     assert [each for each in options if not each & (named | {"--help"})] == []
     assert len(options) > 5

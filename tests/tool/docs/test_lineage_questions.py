@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.lineage import build_parser
+from actiondbg.commands.cli.lineage import run
 from tests.elements import some
 from tests.paths import ROOT
 
@@ -65,7 +65,7 @@ def test_the_python(example: str, folder: Path) -> None:
 
 
 def test_options_are_named() -> None:
-    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    actions = run.build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     known = {"--help", "--partial", "--remap", "--tables"}
     options = [set(action.option_strings) for action in actions if action.option_strings]
     named = {*re.findall(r"--?[\w-]+", PAGE), *known}

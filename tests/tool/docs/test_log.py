@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.log import build_parser
+from actiondbg.commands.cli.log import run
 from tests.paths import ROOT
 
 DOCS = (ROOT / "docs/log.md").read_text()
@@ -45,7 +45,7 @@ def test_page_has_examples() -> None:
 
 
 def test_options_are_named() -> None:
-    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    actions = run.build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     options = [action.option_strings for action in actions if action.option_strings]
     assert len(options) > 10
     known = {"--help", "--randomize", "--partial"}

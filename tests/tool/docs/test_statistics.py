@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.stat import build_parser
+from actiondbg.commands.cli.stat import run
 from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.measurement import Selection, measure
 from actiondbg.recording.statistics.samples import write_csv
@@ -41,7 +41,7 @@ def test_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_options_are_named() -> None:
     named = {word.split()[0] for word in WORDS} | set(DOCS.split())
-    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    actions = run.build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     options = [set(action.option_strings) for action in actions if action.option_strings]
     assert len(options) > 10
     known = {"--help", "--randomize", "--partial"}

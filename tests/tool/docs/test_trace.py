@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.trace import build_parser
+from actiondbg.commands.cli.trace import run
 from actiondbg.recording.trace.options import SUFFIXES
 from actiondbg.recording.trace.writer import write_trace
 from tests.elements import some
@@ -55,7 +55,7 @@ def test_the_queries_work(traced: Path) -> None:
 
 def test_formats_and_options_are_documented(tmp_path: Path) -> None:
     named = {word.split()[0] for word in WORDS}
-    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    actions = run.build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     options = [set(action.option_strings) for action in actions if action.option_strings]
     known = {"--help", "--randomize", "--partial", "--output", "--quiet"}
     assert [each for each in options if not each & (named | known)] == []

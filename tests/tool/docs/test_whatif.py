@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.whatif import build_parser
+from actiondbg.commands.cli.whatif import run
 from actiondbg.whatif import parse_alternatives
 from tests.elements import some
 from tests.paths import COMMAND, ROOT
@@ -69,7 +69,7 @@ def test_each_alternative_of_the_table_is_one() -> None:
 
 
 def test_options_are_named() -> None:
-    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    actions = run.build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     known = {"--help", "--no-color"}
     known |= {"--lower", "--entry", "--entry-result", "--shared-libs", "--tolerance", "--input"}
     for action in some(actions):

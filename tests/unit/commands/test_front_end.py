@@ -248,7 +248,7 @@ def test_examples_of_subcommands_parse(name: str, word: str) -> None:
     ],
 )
 def test_our_options_end_at_the_tool(argv: list[str], ours: list[str], tool: list[str]) -> None:
-    assert debug_cli.build_parser().split(argv) == (ours, tool)
+    assert debug_cli.run.build_parser().split(argv) == (ours, tool)
 
 
 @pytest.fixture

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib import import_module
+from typing import cast
 
 import pytest
 
+from actiondbg.cli import load_subcommand
 from actiondbg.commands import SUBCOMMANDS
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.options import Options
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.registry import find_kind
@@ -22,7 +25,7 @@ _COMMANDS = [
 
 def _examples(command: str) -> list[list[str]]:
     """Return the words behind the command's name in each example of its help."""
-    text = import_module(SUBCOMMANDS[command]).build_parser().format_help()
+    text = load_subcommand(SUBCOMMANDS[command]).build_parser().format_help()
     block = text.partition("examples:\n")[2].partition("\n\n")[0].replace("\\\n", " ")
     lines = [shlex.split(line) for line in block.splitlines()]
     start = ["actiondbg", *command.split()]
@@ -33,8 +36,9 @@ def _examples(command: str) -> list[list[str]]:
 def test_examples_are_accepted(command: str) -> None:
     examples = _examples(command)
     assert examples
+    parser = cast("LineParser[Options]", load_subcommand(SUBCOMMANDS[command]).build_parser())
     for words in examples:
-        options = import_module(SUBCOMMANDS[command]).build_parser().read_intermixed(words)
+        options = parser.read_intermixed(words)
         operations = [
             each for name in getattr(options, "problem_set", ()) for each in load_set(name)
         ]

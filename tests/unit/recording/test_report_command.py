@@ -111,7 +111,7 @@ def test_smaller_page_has_fewer_actions(recording: str, tmp_path: Path) -> None:
 
 
 def test_every_option_is_in_the_manual() -> None:
-    from actiondbg.commands.cli.report import build_parser
+    from actiondbg.commands.cli.report import run
 
-    options = {word for action in build_parser()._actions for word in action.option_strings}  # type: ignore[attr-defined]
+    options = {word for action in run.build_parser()._actions for word in action.option_strings}  # type: ignore[attr-defined]
     assert [word for word in sorted(options - {"-h", "--help"}) if f"`{word}" not in PAGE] == []

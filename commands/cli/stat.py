@@ -23,7 +23,7 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.recording.statistics.sort_keys import check_key
-from actiondbg.statistics.event_probe import choose, try_event, why_refused
+from actiondbg.statistics.event_probe import choose, try_event
 from actiondbg.statistics.events import DEFAULT, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
@@ -94,7 +94,10 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
     """Measure the cost of actions: time, page faults, cycles, cache misses and other events."""
     options, tool, recorded = parser.read_with_target(argv)
     if options.list_events:
-        return _list_events()
+        from actiondbg.commands.render.events import event_lines
+
+        print(event_lines(map(try_event, listed_events())))
+        return 0
     if not tool:
         parser.error("the tool or recording is missing: actiondbg stat [options] -- TOOL ARGS...")
     if recorded and options.events is not None:
@@ -113,14 +116,6 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
             return _measure(source, options)
     except UsageError as error:
         parser.error(str(error))
-
-
-def _list_events() -> int:
-    from actiondbg.commands.render.events import event_lines
-
-    tried = [try_event(event) for event in listed_events()]
-    print(event_lines(tried, {one.refusal: why_refused(one.refusal) for one in tried}))
-    return 0
 
 
 # --- measuring --------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.statistics.arrays import Flags, Floats, Integers
+from actiondbg.statistics.arrays import Flags, Floats, Integers, all_measured
 from actiondbg.statistics.events import USER_ONLY
 from actiondbg.support.globs import glob_matches
 
@@ -81,10 +81,7 @@ class Calls:
     @property
     def counted(self) -> Flags:
         """Whether all events were counted, for each call."""
-        flags = np.ones(self.size, dtype=np.bool_)
-        for values in self.events.values():
-            flags &= ~np.isnan(values)
-        return flags
+        return all_measured(self.events.values(), self.size)
 
     def only(self, flags: Flags) -> Calls:
         """Return the calls whose flag is set."""

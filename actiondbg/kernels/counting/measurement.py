@@ -9,7 +9,7 @@ import numpy as np
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.counting.calls import Calls, Function, Thread
-from actiondbg.statistics.arrays import Floats, Integers
+from actiondbg.statistics.arrays import sums_by_group
 from actiondbg.statistics.quantities import (
     DURATION,
     Quantity,
@@ -214,10 +214,12 @@ def function_totals(calls: Calls) -> list[FunctionTotal]:
     used, group = np.unique(calls.function, return_inverse=True)
     size = len(used)
     number = np.bincount(group, minlength=size)
-    duration = _sums(calls.duration, group, size)
-    sums = {name: _sums(np.nan_to_num(one), group, size) for name, one in calls.events.items()}
+    duration = sums_by_group(calls.duration, group, size)
+    sums = {
+        name: sums_by_group(np.nan_to_num(one), group, size) for name, one in calls.events.items()
+    }
     counted = {
-        name: _sums((~np.isnan(one)).astype(np.float64), group, size)
+        name: sums_by_group((~np.isnan(one)).astype(np.float64), group, size)
         for name, one in calls.events.items()
     }
     totals = [
@@ -250,10 +252,6 @@ def _thread_totals(calls: Calls) -> list[ThreadTotal]:
             )
         )
     return totals
-
-
-def _sums(values: Floats, group: Integers, size: int) -> Floats:
-    return np.bincount(group, weights=values, minlength=size).astype(np.float64)
 
 
 def _statistics(calls: Calls, buckets: int, thread: int | None) -> CallStatistics:

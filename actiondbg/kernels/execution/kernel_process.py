@@ -38,6 +38,7 @@ from actiondbg.kernels.execution.messages import (
     decode_reply,
 )
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -237,7 +238,7 @@ class KernelProcess(Closeable):
                 "The kernel was killed by SIGKILL, as the system does when it is out of memory."
             )
         if end.status < 0:
-            how = f"was killed by {signal.Signals(-end.status).name}"
+            how = f"was killed by {signal_name(-end.status)}"
         else:
             how = f"ended its process with exit status {end.status}"
         return KernelCrashed(f"The kernel {how}{f': {text}' if text else '.'}")

@@ -23,6 +23,7 @@ from pathlib import PurePath
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.locations.source_files import same_file
 from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile
 from actiondbg.lineage.performance.source_lines import places
 from actiondbg.lineage.stage import Operation, Stage
@@ -173,14 +174,14 @@ class _Attribution:
         if indices := self._on_line(frame.file, frame.line):
             return indices
         for file, stage in self._modules.items():
-            if _same_file(file, frame.file):
+            if same_file(file, frame.file):
                 return self._origins_of(stage, stage.on_line(frame.line))
         return []
 
     def _on_line(self, file: str, line: int) -> list[int]:
         """Return the outermost operations of the input that are located on a line of a file."""
         located = self._located.get((PurePath(file).name, line), [])
-        indices = [index for known, index in located if _same_file(known, file)]
+        indices = [index for known, index in located if same_file(known, file)]
         inside = set(indices)
         return [one for one in indices if not _is_inside(self._input, one, inside)]
 
@@ -216,7 +217,7 @@ class _Attribution:
     def _reason(self, entry: Entry) -> tuple[str, str]:
         """Return why an entry is left, and its place."""
         for frame in entry.frames:
-            if frame.line and any(_same_file(file, frame.file) for file in self._modules):
+            if frame.line and any(same_file(file, frame.file) for file in self._modules):
                 return NO_ORIGIN, f"{frame.file}:{frame.line}"
             known = any(stage.with_symbol(frame.function) for stage in self._lineage.stages)
             if frame.function and known:
@@ -233,13 +234,6 @@ def _by_place(stage: Stage) -> dict[tuple[str, int], list[tuple[str, int]]]:
         for file, line in places(location):
             found.setdefault((PurePath(file).name, line), []).append((file, index))
     return found
-
-
-def _same_file(one: str, other: str) -> bool:
-    """Whether the components of one path are the last ones of the other."""
-    parts, others = PurePath(one).parts, PurePath(other).parts
-    count = min(len(parts), len(others))
-    return bool(count) and parts[-count:] == others[-count:]
 
 
 def _holds_functions(stage: Stage, index: int) -> bool:

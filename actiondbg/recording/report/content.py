@@ -133,8 +133,8 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "changes": listed,
         "diffs": diffs.as_json(),
         "actions": actions,
-        "names": [(tag, _cut(name)) for tag, name in shared.names.all],
-        "texts": [_cut(text) for text in shared.texts.all],
+        "names": [(tag, cut(name)) for tag, name in shared.names.all],
+        "texts": [cut(text) for text in shared.texts.all],
         "searched": summary.searched(held),
         "heldWords": summary.held_actions(held),
     }
@@ -166,7 +166,7 @@ def _tables(
     }
     for name in ("full", "labels"):
         texts = tables["groups"].columns[name]
-        texts[:] = [_cut(text) if text else text for text in texts]
+        texts[:] = [cut(text) if text else text for text in texts]
     return tables
 
 
@@ -178,5 +178,6 @@ def _named(tables: Iterable[Columns]) -> set[int]:
     return named
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+def cut(text: str, most: int = _LONGEST) -> str:
+    """Return a text without what is longer than ``most`` characters."""
+    return text if len(text) <= most else f"{text[:most]} ..."

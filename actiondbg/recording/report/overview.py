@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import signal
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.recording.report.groups import CHANGES, OUTCOMES
 from actiondbg.recording.report.queries import ask
+from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,12 +114,7 @@ def ending(recording: Recording) -> str:
 
 
 def _signal(number: int | None) -> str:
-    if number is None:
-        return ""
-    try:
-        return f" ({signal.Signals(number).name})"
-    except ValueError:
-        return f" (signal {number})"
+    return "" if number is None else f" ({signal_name(number)})"
 
 
 def _in(ordinal: int | None) -> str:

@@ -12,7 +12,7 @@ from actiondbg.ir.html import token_colors
 from actiondbg.recording.format.arrow import Ints, Table, int_array, pa
 from actiondbg.recording.query.database import keep_actions, open_database
 from actiondbg.recording.query.filters import where_any
-from actiondbg.recording.report.content import Content, content_of
+from actiondbg.recording.report.content import Content, content_of, cut
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
@@ -132,7 +132,7 @@ def _page(content: Content, sections: Sequence[str], further: str) -> str:
     title = f"actiondbg: {content.title}"
     body = Template(_asset("page.html")).substitute(
         heading=html(title),
-        command=html(_short(content.command)),
+        command=html(cut(content.command, _LONGEST)),
         facts=facts(
             (name, code(text) if is_code else text) for name, text, is_code in content.facts
         ),
@@ -152,10 +152,6 @@ def _page(content: Content, sections: Sequence[str], further: str) -> str:
 
 def _asset(name: str) -> Html:
     return asset(__spec__.parent, name)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def _counts(content: Content) -> Html:

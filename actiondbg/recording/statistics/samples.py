@@ -11,7 +11,7 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import call, pa, word_array
 from actiondbg.recording.tables.actions import column_of_event
-from actiondbg.statistics.arrays import Flags, Floats, Integers
+from actiondbg.statistics.arrays import Flags, Floats, Integers, all_measured
 from actiondbg.support.globs import check_glob, glob_matches
 
 if TYPE_CHECKING:
@@ -74,10 +74,7 @@ class Samples:
     @property
     def counted(self) -> Flags:
         """Whether all events were counted, for each action."""
-        flags = np.ones(self.size, dtype=np.bool_)
-        for values in self.events.values():
-            flags &= ~np.isnan(values)
-        return flags
+        return all_measured(self.events.values(), self.size)
 
     def only(self, flags: Flags) -> Samples:
         """Return the actions whose flag is set."""

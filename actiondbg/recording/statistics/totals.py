@@ -9,7 +9,7 @@ import numpy as np
 
 from actiondbg.recording.statistics.samples import Samples
 from actiondbg.recording.statistics.sort_keys import PER_CALL
-from actiondbg.statistics.arrays import Floats, Integers
+from actiondbg.statistics.arrays import Floats, Integers, sums_by_group
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _value(total: Total, key: str) -> float:
 def _totals(samples: Samples, codes: Integers, named: bool) -> list[Total]:
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     calls = np.bincount(group, minlength=len(first))
-    durations = _sums(samples.duration, group, len(first))
+    durations = sums_by_group(samples.duration, group, len(first))
     events = {name: _counts(values, group, len(first)) for name, values in samples.events.items()}
     return [
         Total(
@@ -104,10 +104,6 @@ def _totals(samples: Samples, codes: Integers, named: bool) -> list[Total]:
 
 def _counts(values: Floats, group: Integers, size: int) -> list[Count]:
     counted = ~np.isnan(values)
-    sums = _sums(values[counted], group[counted], size)
+    sums = sums_by_group(values[counted], group[counted], size)
     calls = np.bincount(group[counted], minlength=size)
     return [Count(float(total), int(number)) for total, number in zip(sums, calls, strict=True)]
-
-
-def _sums(values: Floats, group: Integers, size: int) -> Floats:
-    return np.bincount(group, weights=values, minlength=size).astype(np.float64)

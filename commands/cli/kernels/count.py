@@ -18,7 +18,7 @@ from actiondbg.commands.interpreter.values import bucket_count, index, milliseco
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
-from actiondbg.statistics.event_probe import choose_available, try_event, why_refused
+from actiondbg.statistics.event_probe import choose_available, try_event
 from actiondbg.statistics.events import DEFAULT, Event, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
@@ -106,7 +106,10 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
     if options.print_library:
         return _print_library()
     if options.list_events:
-        return _list_events()
+        from actiondbg.commands.render.events import event_lines
+
+        print(event_lines(map(try_event, listed_events())))
+        return 0
     if not words:
         parser.error(f"the program is missing: {_COMMAND} [options] -- PROGRAM ARGS...")
     is_program = "--" in argv[len(ours) : len(argv) - len(words)]
@@ -114,14 +117,6 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
         return _run(options, words, is_program)
     except UsageError as error:
         parser.error(str(error))
-
-
-def _list_events() -> int:
-    from actiondbg.commands.render.events import event_lines
-
-    tried = [try_event(event) for event in listed_events()]
-    print(event_lines(tried, {one.refusal: why_refused(one.refusal) for one in tried}))
-    return 0
 
 
 def _print_library() -> int:

@@ -11,11 +11,8 @@ from collections.abc import Callable, Sequence
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.batch_matmul import BatchMatmul
-from actiondbg.kernels.operations.conv_2d import Conv2d
-from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
-from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
 from actiondbg.kernels.operations.reduction import Reduction
 
 _START = "convert-linalg-to-affine-loops"

@@ -1,24 +1,187 @@
-"""Matrix multiplication."""
+"""Matrix multiplication: alone, of a batch, and with bias and ReLU."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from math import prod
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
 from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.element_types import check_sizes, check_types
-from actiondbg.kernels.operations.matmul_layouts import Layout, OperandLayouts
+from actiondbg.kernels.operations.element_types import arithmetic, check_sizes, check_types
 from actiondbg.kernels.operations.wide_arrays import absolute_product, product, widen
 
 if TYPE_CHECKING:
     import numpy as np
 
+Layout = Literal["t", "n"]  # as in BLAS and CUTLASS: t is row-major, n is column-major
+Broadcast = Literal["none", "lhs", "rhs"]
+
 
 @dataclass(frozen=True)
-class Matmul(Operation):
+class OperandLayouts:
+    """Shapes and indexing maps of the operands of ``result = lhs * rhs``.
+
+    Attributes:
+        lhs: "n" if the left operand is k x m in memory.
+        rhs: "n" if the right operand is n x k in memory.
+    """
+
+    lhs: Layout
+    rhs: Layout
+
+    @property
+    def row_major(self) -> bool:
+        """Whether neither operand is transposed."""
+        return self.lhs == self.rhs == "t"
+
+    def shapes(self, m: int, n: int, k: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return the shapes in memory."""
+        return (m, k) if self.lhs == "t" else (k, m), (k, n) if self.rhs == "t" else (n, k)
+
+    def indexing_maps(self, lhs_batch: bool = False, rhs_batch: bool = False) -> str:
+        """Return ``indexing_maps = [...]``.
+
+        Args:
+            lhs_batch: the left operand has a leading dimension of batches.
+            rhs_batch: the right operand has one; the result has one if either operand has.
+        """
+        batch = lhs_batch or rhs_batch
+        dimensions = "b, m, n, k" if batch else "m, n, k"
+        lhs = ["m", "k"] if self.lhs == "t" else ["k", "m"]
+        rhs = ["k", "n"] if self.rhs == "t" else ["n", "k"]
+        each = [_batched(lhs, lhs_batch), _batched(rhs, rhs_batch), _batched(["m", "n"], batch)]
+        maps = ", ".join(f"affine_map<({dimensions}) -> ({', '.join(one)})>" for one in each)
+        return f"indexing_maps = [{maps}]"
+
+
+def _batched(names: Sequence[str], batch: bool) -> list[str]:
+    return ["b", *names] if batch else list(names)
+
+
+class MatrixProduct(Operation):
+    """A kind that begins with ``lhs * rhs``, its root; a subclass has these fields.
+
+    Attributes:
+        m: rows of the product.
+        n: columns of the product.
+        k: the length of a sum.
+        lhs_type: of the left operand.
+        rhs_type: of the right operand.
+        result_type: of the result.
+        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
+        rhs_layout: the same of the right operand.
+    """
+
+    m: int
+    n: int
+    k: int
+    lhs_type: ElementType
+    rhs_type: ElementType
+    result_type: ElementType
+    lhs_layout: Layout
+    rhs_layout: Layout
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """The dimensions of the result before rows and columns."""
+        return ()
+
+    @property
+    def name(self) -> str:
+        sizes = "x".join(map(str, (*self.batches, self.m, self.n, self.k)))
+        return f"{self.kind}_{sizes}_{'_'.join(self._types)}"
+
+    @property
+    def _types(self) -> tuple[str, str, str]:
+        """Types and layouts of the operands and the result, such as f32t."""
+        lhs = f"{self.lhs_type.value}{self.lhs_layout}"
+        rhs = f"{self.rhs_type.value}{self.rhs_layout}"
+        return lhs, rhs, f"{self.result_type.value}t"
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        lhs, rhs = self._layouts.shapes(self.m, self.n, self.k)
+        return (Tensor("lhs", lhs, self.lhs_type), Tensor("rhs", rhs, self.rhs_type))
+
+    @property
+    def result(self) -> Tensor:
+        return Tensor("result", (*self.batches, self.m, self.n), self.result_type)
+
+    @property
+    def product(self) -> Tensor:
+        """The product, in the type in which it is added up."""
+        return Tensor("product", self.result.shape, self.accumulator)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        parallel = (Loop(size, "parallel") for size in self.result.shape)
+        return (*parallel, Loop(self.k, "reduction"))
+
+    @property
+    def root(self) -> str:
+        return "linalg.matmul"
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.result.elements * self.k
+
+    def arguments(self) -> Mapping[str, Argument]:
+        lhs, rhs, result = self._types
+        return {
+            "batch_count": prod(self.batches),
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "lhs": lhs,
+            "rhs": rhs,
+            "result": result,
+        }
+
+    def check(self) -> None:
+        check_sizes(self.kind, {"m": self.m, "n": self.n, "k": self.k})
+        check_types(self.kind, (self.lhs_type, self.rhs_type), self.accumulator)
+
+    def body(self, destination: str, root_attributes: str) -> str:
+        lines = self.product_lines(destination, root_attributes)
+        return f"{lines}\nreturn %product : {self.result.mlir}"
+
+    def product_lines(self, destination: str, root_attributes: str) -> str:
+        """Return the lines that compute ``%product``, for a kind that continues with it.
+
+        Args:
+            destination: as in ``body``, of the type of ``product``.
+            root_attributes: as in ``body``.
+        """
+        lhs, rhs = self.inputs[:2]
+        product = self.product
+        maps = f" {self._maps}" if self._maps else ""
+        attributes = f" {{{root_attributes}}}" if root_attributes else ""
+        return f"""
+            %zero = arith.constant {product.type.zero}
+            %fill = linalg.fill ins(%zero : {product.type.value}) outs({destination} : {product.mlir}) -> {product.mlir}
+            %product = {self.root}{maps}{attributes} ins(%lhs, %rhs : {lhs.mlir}, {rhs.mlir}) outs(%fill : {product.mlir}) -> {product.mlir}"""  # noqa: E501
+
+    def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
+        lhs, rhs = (widen(each) for each in inputs[:2])
+        lhs = lhs if self.lhs_layout == "t" else lhs.swapaxes(-1, -2)
+        rhs = rhs if self.rhs_layout == "t" else rhs.swapaxes(-1, -2)
+        return Reference(product(lhs, rhs), absolute_product(lhs, rhs))
+
+    @property
+    def _layouts(self) -> OperandLayouts:
+        return OperandLayouts(self.lhs_layout, self.rhs_layout)
+
+    @property
+    def _maps(self) -> str:
+        """The indexing maps of the root, or "" for those that it has without."""
+        return "" if self._layouts.row_major else self._layouts.indexing_maps()
+
+
+@dataclass(frozen=True)
+class Matmul(MatrixProduct):
     """``result = lhs * rhs``, of m x k and k x n elements.
 
     Attributes:
@@ -42,79 +205,127 @@ class Matmul(Operation):
     lhs_layout: Layout = "t"
     rhs_layout: Layout = "t"
 
-    @property
-    def name(self) -> str:
-        return f"{self.kind}_{self.m}x{self.n}x{self.k}_{self.types}"
+
+@dataclass(frozen=True)
+class BatchMatmul(MatrixProduct):
+    """``result[i] = lhs[i] * rhs[i]`` for each i of a batch.
+
+    Attributes:
+        batch: the number of products.
+        m: rows of a result.
+        n: columns of a result.
+        k: the length of a sum.
+        lhs_type: of the left operands.
+        rhs_type: of the right operands.
+        result_type: of the results and the accumulator.
+        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
+        rhs_layout: the same of the right operands.
+        broadcast: the operand that is one matrix for the whole batch.
+    """
+
+    kind: ClassVar[str] = "batch_matmul"
+    batch: int
+    m: int
+    n: int
+    k: int
+    lhs_type: ElementType = ElementType.F32
+    rhs_type: ElementType = ElementType.F32
+    result_type: ElementType = ElementType.F32
+    lhs_layout: Layout = "t"
+    rhs_layout: Layout = "t"
+    broadcast: Broadcast = "none"
 
     @property
-    def types(self) -> str:
-        """Types and layouts, such as ``f32t_f32t_f32t``."""
-        lhs = f"{self.lhs_type.value}{self.lhs_layout}"
-        rhs = f"{self.rhs_type.value}{self.rhs_layout}"
-        return f"{lhs}_{rhs}_{self.result_type.value}t"
+    def batches(self) -> tuple[int, ...]:
+        return (self.batch,)
+
+    @property
+    def name(self) -> str:
+        broadcast = "" if self.broadcast == "none" else f"_broadcast_{self.broadcast}"
+        return f"{super().name}{broadcast}"
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        lhs, rhs = self._layouts.shapes(self.m, self.n, self.k)
-        return (Tensor("lhs", lhs, self.lhs_type), Tensor("rhs", rhs, self.rhs_type))
-
-    @property
-    def result(self) -> Tensor:
-        return Tensor("result", (self.m, self.n), self.result_type)
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        return (Loop(self.m, "parallel"), Loop(self.n, "parallel"), Loop(self.k, "reduction"))
+        return tuple(
+            tensor
+            if self.broadcast == tensor.name
+            else Tensor(tensor.name, (self.batch, *tensor.shape), tensor.type)
+            for tensor in super().inputs
+        )
 
     @property
     def root(self) -> str:
-        return "linalg.matmul"
+        return "linalg.batch_matmul"
+
+    def arguments(self) -> Mapping[str, Argument]:
+        return {**super().arguments(), "broadcast": self.broadcast}
+
+    def check(self) -> None:
+        check_sizes(self.kind, {"batch": self.batch})
+        super().check()
+
+    @property
+    def _maps(self) -> str:
+        if self.broadcast == "none" and self._layouts.row_major:
+            return ""
+        return self._layouts.indexing_maps(self.broadcast != "lhs", self.broadcast != "rhs")
+
+
+@dataclass(frozen=True)
+class MatmulBiasRelu(MatrixProduct):
+    """``result = max(lhs * rhs + bias, 0)``, with a bias for each column.
+
+    Attributes:
+        m: rows of the result.
+        n: columns of the result, and the length of the bias.
+        k: the length of a sum.
+        lhs_type: of the left operand.
+        rhs_type: of the right operand.
+        result_type: of the result, the bias and the accumulator.
+        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
+        rhs_layout: the same of the right operand.
+    """
+
+    kind: ClassVar[str] = "matmul_bias_relu"
+    m: int
+    n: int
+    k: int
+    lhs_type: ElementType = ElementType.F32
+    rhs_type: ElementType = ElementType.F32
+    result_type: ElementType = ElementType.F32
+    lhs_layout: Layout = "t"
+    rhs_layout: Layout = "t"
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        return (*super().inputs, Tensor("bias", (self.n,), self.result_type))
 
     @property
     def flops(self) -> int:
-        return 2 * self.m * self.n * self.k
-
-    def arguments(self) -> Mapping[str, Argument]:
-        return {
-            "batch_count": 1,
-            "m": self.m,
-            "n": self.n,
-            "k": self.k,
-            "lhs": f"{self.lhs_type.value}{self.lhs_layout}",
-            "rhs": f"{self.rhs_type.value}{self.rhs_layout}",
-            "result": f"{self.result_type.value}t",
-        }
-
-    def check(self) -> None:
-        check_sizes(self.kind, {"m": self.m, "n": self.n, "k": self.k})
-        check_types(self.kind, (self.lhs_type, self.rhs_type), self.result_type)
-
-    def body(self, destination: str, root_attributes: str) -> str:
-        lines = self.product_lines(destination, root_attributes)
-        return f"{lines}\nreturn %product : {self.result.mlir}"
-
-    def product_lines(self, destination: str, root_attributes: str) -> str:
-        """Return the lines that compute ``%product``, for a kind that continues with it.
-
-        Args:
-            destination: as in ``body``.
-            root_attributes: as in ``body``.
-        """
-        result = self.result
-        lhs, rhs = self.inputs
-        maps = "" if self._layouts.row_major else f" {self._layouts.indexing_maps()}"
-        attributes = f" {{{root_attributes}}}" if root_attributes else ""
-        return f"""
-            %zero = arith.constant {result.type.zero}
-            %fill = linalg.fill ins(%zero : {result.type.value}) outs({destination} : {result.mlir}) -> {result.mlir}
-            %product = linalg.matmul{maps}{attributes} ins(%lhs, %rhs : {lhs.mlir}, {rhs.mlir}) outs(%fill : {result.mlir}) -> {result.mlir}"""  # noqa: E501
-
-    def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
-        lhs, rhs = (widen(each) for each in inputs)
-        lhs = lhs if self.lhs_layout == "t" else lhs.T
-        rhs = rhs if self.rhs_layout == "t" else rhs.T
-        return Reference(product(lhs, rhs), absolute_product(lhs, rhs))
+        return super().flops + 2 * self.m * self.n
 
     @property
-    def _layouts(self) -> OperandLayouts:
-        return OperandLayouts(self.lhs_layout, self.rhs_layout)
+    def selects(self) -> bool:
+        return True
+
+    def body(self, destination: str, root_attributes: str) -> str:
+        element, result = self.result_type, self.result.mlir
+        bias = self.inputs[2].mlir
+        return f"""
+            {self.product_lines(destination, root_attributes).strip()}
+            %activated = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}} ins(%bias : {bias}) outs(%product : {result}) {{
+            ^bb0(%addend: {element.value}, %sum: {element.value}):
+              %biased = {arithmetic("add", element)} %sum, %addend : {element.value}
+              %positive = {arithmetic("max", element)} %biased, %zero : {element.value}
+              linalg.yield %positive : {element.value}
+            }} -> {result}
+            return %activated : {result}"""  # noqa: E501
+
+    def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
+        import numpy
+
+        product = super().reference(inputs)
+        bias = widen(inputs[2])
+        # The absolute sums bound the result before max, too, which is what is rounded.
+        values = numpy.maximum(product.values + bias, 0)
+        return Reference(values, product.magnitude + numpy.abs(bias))

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, ClassVar
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import (
-    Argument,
-    Loop,
-    Operation,
-    Reference,
-    one_sign_growth,
-)
+from actiondbg.kernels.model.operation import Reference, one_sign_growth
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.element_types import check_types, lowest
-from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.matmul_layouts import Layout
+from actiondbg.kernels.operations.matmul import Layout, MatrixProduct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +26,7 @@ _OVERFLOWS = {ElementType.F32: 500.0, ElementType.F64: 4000.0}
 
 
 @dataclass(frozen=True)
-class MatmulSoftmax(Operation):
+class MatmulSoftmax(MatrixProduct):
     """``result = softmax(lhs * rhs / sqrt(k))`` of each row.
 
     Products and softmax are computed in f32, or in f64 for a result of f64.
@@ -60,45 +53,13 @@ class MatmulSoftmax(Operation):
     rhs_layout: Layout = "t"
 
     @property
-    def matmul(self) -> Matmul:
-        """The root operation alone."""
-        types = (self.lhs_type, self.rhs_type, self.accumulator)
-        return Matmul(self.m, self.n, self.k, *types, self.lhs_layout, self.rhs_layout)
-
-    @property
     def accumulator(self) -> ElementType:
         return ElementType.F64 if self.result_type is ElementType.F64 else ElementType.F32
 
     @property
-    def name(self) -> str:
-        lhs = f"{self.lhs_type.value}{self.lhs_layout}"
-        rhs = f"{self.rhs_type.value}{self.rhs_layout}"
-        types = f"{lhs}_{rhs}_{self.result_type.value}t"
-        return f"{self.kind}_{self.m}x{self.n}x{self.k}_{types}"
-
-    @property
-    def inputs(self) -> tuple[Tensor, ...]:
-        return self.matmul.inputs
-
-    @property
-    def result(self) -> Tensor:
-        return Tensor("result", (self.m, self.n), self.result_type)
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        return self.matmul.loops
-
-    @property
-    def root(self) -> str:
-        return self.matmul.root
-
-    @property
     def flops(self) -> int:
         # Of the softmax: scale, max, subtract, exponential, add, divide.
-        return self.matmul.flops + 6 * self.m * self.n
-
-    def arguments(self) -> Mapping[str, Argument]:
-        return {**self.matmul.arguments(), "result": f"{self.result_type.value}t"}
+        return super().flops + 6 * self.m * self.n
 
     def check(self) -> None:
         if not self.result_type.is_float:
@@ -107,7 +68,7 @@ class MatmulSoftmax(Operation):
                 f"{self.result_type.value}."
             )
         check_types(self.kind, (self.lhs_type, self.rhs_type), self.result_type)
-        self.matmul.check()
+        super().check()
 
     @property
     def own_runs(self) -> int:
@@ -146,7 +107,7 @@ class MatmulSoftmax(Operation):
 
     def body(self, destination: str, root_attributes: str) -> str:
         wide = self.accumulator
-        scores = self.matmul.result.mlir
+        scores = self.product.mlir
         rows = Tensor("rows", (self.m,), wide).mlir
         narrow = self.result_type is not wide
         # The scores are in the destination already, unless that is narrower.
@@ -160,7 +121,7 @@ class MatmulSoftmax(Operation):
         reduction = '"parallel", "reduction"'
         return f"""
             {allocation}
-            {self.matmul.product_lines(own, root_attributes).strip()}
+            {self.product_lines(own, root_attributes).strip()}
             %scale = arith.constant {1 / sqrt(self.k)!r} : {wide.value}
             %lowest = arith.constant {lowest(wide)}
             %row = tensor.empty() : {rows}
@@ -200,7 +161,7 @@ class MatmulSoftmax(Operation):
         """
         import numpy
 
-        product = self.matmul.reference(inputs)
+        product = super().reference(inputs)
         scale = 1 / sqrt(self.k)
         difference = (product.values - product.values.max(axis=1, keepdims=True)) * scale
         exponentials = numpy.exp(difference)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
+from actiondbg.kernels.model.operation import Reference
 from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.element_types import check_sizes, check_types, highest, lowest
+from actiondbg.kernels.operations.element_types import highest, lowest
 from actiondbg.kernels.operations.wide_arrays import widen
-from actiondbg.kernels.operations.window import Axis, Window
+from actiondbg.kernels.operations.window import WindowedOperation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +20,7 @@ PoolingCombiner = Literal["max", "min", "sum"]
 
 
 @dataclass(frozen=True)
-class Pooling(Operation):
+class Pooling(WindowedOperation):
     """The maximum, minimum or sum of each window of images, in the order nhwc, without padding.
 
     Attributes:
@@ -55,34 +55,15 @@ class Pooling(Operation):
     result_type: ElementType = ElementType.F32
 
     @property
-    def window(self) -> Window:
-        """The window."""
-        return Window(
-            Axis(self.height, self.kernel_h, self.stride_h, self.dilation_h),
-            Axis(self.width, self.kernel_w, self.stride_w, self.dilation_w),
-        )
-
-    @property
     def name(self) -> str:
-        image = f"{self.batch}x{self.height}x{self.width}x{self.channels}"
+        image = "x".join(map(str, self.image))
         window = f"{self.kernel_h}x{self.kernel_w}_{self.window.name}"
         types = f"{self.input_type.value}_{self.result_type.value}"
         return f"{self.kind}_nhwc_{self.combiner}_{image}_{window}_{types}"
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        shape = (self.batch, self.height, self.width, self.channels)
-        return (Tensor("input", shape, self.input_type),)
-
-    @property
-    def result(self) -> Tensor:
-        shape = (self.batch, *self.window.positions, self.channels)
-        return Tensor("result", shape, self.result_type)
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        parallel = (Loop(size, "parallel") for size in self.result.shape)
-        return (*parallel, *(Loop(size, "reduction") for size in self.window.shape))
+        return (Tensor("input", self.image, self.input_type),)
 
     @property
     def root(self) -> str:
@@ -96,24 +77,9 @@ class Pooling(Operation):
     def extreme(self) -> Literal["max", "min"] | None:
         return None if self.combiner == "sum" else self.combiner
 
-    def arguments(self) -> Mapping[str, Argument]:
-        return {
-            "batch_count": self.batch,
-            "height": self.height,
-            "width": self.width,
-            "channels": self.channels,
-            "kernel": f"{self.kernel_h}x{self.kernel_w}",
-            "stride": f"{self.stride_h}x{self.stride_w}",
-            "dilation": f"{self.dilation_h}x{self.dilation_w}",
-            "combiner": self.combiner,
-            "lhs": self.input_type.value,
-            "result": self.result_type.value,
-        }
-
-    def check(self) -> None:
-        check_sizes(self.kind, {"batch": self.batch, "channels": self.channels})
-        self.window.check(self.kind)
-        check_types(self.kind, (self.input_type,), self.result_type)
+    @property
+    def variant(self) -> Mapping[str, str]:
+        return {"combiner": self.combiner}
 
     def body(self, destination: str, root_attributes: str) -> str:
         element, result = self.result_type, self.result.mlir

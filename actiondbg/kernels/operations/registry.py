@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.batch_matmul import BatchMatmul
-from actiondbg.kernels.operations.conv_2d import Conv2d
-from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
+from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
 from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
 from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction

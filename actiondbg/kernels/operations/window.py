@@ -1,12 +1,16 @@
-"""Windows that move over the rows and columns of an image."""
+"""Windows that move over the rows and columns of an image, and kinds that have one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.operations.element_types import check_sizes
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Argument, Loop, Operation
+from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.operations.element_types import check_sizes, check_types
 
 
 @dataclass(frozen=True)
@@ -104,3 +108,93 @@ class Window:
                     f"The kernel of a {kind} is larger than its input: {axis.window} elements with "
                     f"dilation {axis.dilation} span {axis.extent}, the {name} is {axis.size}."
                 )
+
+
+class WindowedOperation(Operation):
+    """A kind that moves a window over images, in the order nhwc; a subclass has these fields.
+
+    Attributes:
+        batch: the number of images.
+        height: rows of an image.
+        width: columns of an image.
+        channels: of an image.
+        kernel_h: rows of the window.
+        kernel_w: columns of the window.
+        stride_h: the rows from one position of the window to the next.
+        stride_w: the columns.
+        dilation_h: the rows from one element of the window to the next.
+        dilation_w: the columns.
+        input_type: of the images.
+        result_type: of the result and the accumulator.
+    """
+
+    batch: int
+    height: int
+    width: int
+    channels: int
+    kernel_h: int
+    kernel_w: int
+    stride_h: int
+    stride_w: int
+    dilation_h: int
+    dilation_w: int
+    input_type: ElementType
+    result_type: ElementType
+
+    @property
+    def window(self) -> Window:
+        """The window."""
+        return Window(
+            Axis(self.height, self.kernel_h, self.stride_h, self.dilation_h),
+            Axis(self.width, self.kernel_w, self.stride_w, self.dilation_w),
+        )
+
+    @property
+    def image(self) -> tuple[int, ...]:
+        """The shape of the images."""
+        return (self.batch, self.height, self.width, self.channels)
+
+    @property
+    def result(self) -> Tensor:
+        shape = (self.batch, *self.window.positions, self.channels)
+        return Tensor("result", shape, self.result_type)
+
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The sizes of the loops that are reduced."""
+        return self.window.shape
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        parallel = (Loop(size, "parallel") for size in self.result.shape)
+        return (*parallel, *(Loop(size, "reduction") for size in self.sums))
+
+    @property
+    def channel_counts(self) -> Mapping[str, int]:
+        """The channels of the images, and of the result where they differ, by their fields."""
+        return {"channels": self.channels}
+
+    @property
+    @abstractmethod
+    def variant(self) -> Mapping[str, str]:
+        """The field that selects a variant of the kind, with its value."""
+
+    def arguments(self) -> Mapping[str, Argument]:
+        operands = zip(("lhs", "rhs"), self.inputs, strict=False)  # pooling has one operand
+        return {
+            "batch_count": self.batch,
+            "height": self.height,
+            "width": self.width,
+            **self.channel_counts,
+            "kernel": f"{self.kernel_h}x{self.kernel_w}",
+            "stride": f"{self.stride_h}x{self.stride_w}",
+            "dilation": f"{self.dilation_h}x{self.dilation_w}",
+            **self.variant,
+            **{name: each.type.value for name, each in operands},
+            "result": self.result_type.value,
+        }
+
+    def check(self) -> None:
+        check_sizes(self.kind, {"batch": self.batch, **self.channel_counts})
+        self.window.check(self.kind)
+        check_types(self.kind, tuple(each.type for each in self.inputs), self.result_type)

@@ -16,12 +16,9 @@ import numpy as np
 from actiondbg.kernels.execution.buffers import poison
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.batch_matmul import BatchMatmul
-from actiondbg.kernels.operations.conv_2d import Conv2d
-from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
+from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
 from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatrixProduct
 from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
@@ -126,9 +123,9 @@ def loop_kernel(operation: Operation) -> LoopKernel:
         case BatchMatmul():
             return _of(operation, *_batch_matmul(operation))
         case MatmulBiasRelu():
-            return _of(operation, *_matmul(operation.matmul), finish=_bias_relu)
+            return _of(operation, *_matmul(operation), finish=_bias_relu)
         case MatmulSoftmax():
-            return _of(operation, *_matmul(operation.matmul), finish=softmax(operation))
+            return _of(operation, *_matmul(operation), finish=softmax(operation))
         case Conv2d() | DepthwiseConv2d():
             return _of(operation, *_convolution(operation))
         case Pooling():
@@ -153,7 +150,7 @@ def _of(
     return LoopKernel(operation, positions, np.ones(positions[0].shape, bool), finish=finish)
 
 
-def _matmul(operation: Matmul | BatchMatmul) -> tuple[Array, Array]:
+def _matmul(operation: MatrixProduct) -> tuple[Array, Array]:
     m, n, k = np.ogrid[: operation.m, : operation.n, : operation.k]
     lhs = m * operation.k + k if operation.lhs_layout == "t" else k * operation.m + m
     rhs = k * operation.n + n if operation.rhs_layout == "t" else n * operation.k + k

@@ -15,7 +15,7 @@ from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.elementwise import Elementwise
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.reduction import Reduction

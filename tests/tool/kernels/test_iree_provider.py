@@ -21,11 +21,9 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Loop, Operation
 from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.batch_matmul import BatchMatmul
-from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.programs.model_operation import ModelOperation

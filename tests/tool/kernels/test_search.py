@@ -13,7 +13,7 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
 from actiondbg.kernels.search.api import search

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.problems.problem import problem_operations
 from actiondbg.kernels.problems.ranges import parse_range

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.elementwise import Elementwise
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.reduction import Reduction

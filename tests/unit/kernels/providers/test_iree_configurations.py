@@ -10,7 +10,7 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.iree import tiling
 from actiondbg.kernels.providers.iree.configurations import applied_by, flags_of, lowering_of, tiled

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, overload
 from actiondbg.attachment.agent_library import AgentLibrary, load_agent
 from actiondbg.attachment.observed_actions import ObservedActions
 from actiondbg.errors import UsageError
+from actiondbg.process.tool_process import peer_of
 from actiondbg.recording.capture.recorder import IRDetail, create_recording, encoded_rules
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import (
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _open: list[Attachment] = []  # at most one: a recording is one of a process
+_NAME = "wait"
 
 
 class Attachment(ObservedActions, Closeable):
@@ -139,7 +143,7 @@ def attach(
 
 def _wait(agent: AgentLibrary) -> None:
     """Wait until a front end connects."""
-    from actiondbg.attachment.rendezvous import wait_for_front_end
+    from actiondbg.attachment.attachment import wait_for_front_end
 
     with scratch_directory("attach") as directory:
         agent.connect(wait_for_front_end(directory))
@@ -150,3 +154,29 @@ def _remove(scratch: Path, owner: int) -> None:
     """Remove a temporary recording, unless this process is a fork."""
     if os.getpid() == owner:
         remove_directory(scratch)
+
+
+def wait_for_front_end(directory: Path) -> str:
+    """Print how to connect, and wait for a front end; return the path of its socket.
+
+    Args:
+        directory: of mode 0700.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        path = directory / _NAME
+        listener.bind(os.fspath(path))
+        listener.listen(1)
+        sys.stderr.write(
+            f"actiondbg: process {os.getpid()} waits; debug it from another terminal with\n"
+            f"  actiondbg connect {path}\n"
+        )
+        sys.stderr.flush()
+        try:
+            while True:
+                connection, _ = listener.accept()
+                with connection, connection.makefile("r") as lines:
+                    # A front end that quits before it runs the program sends nothing.
+                    if peer_of(connection)[1] == os.getuid() and (line := lines.readline()):
+                        return line.rstrip("\n")
+        finally:
+            path.unlink(missing_ok=True)

@@ -162,3 +162,12 @@ class Lineage(Protocol):
     def pass_of(self, ordinal: int) -> int | None:
         """Return the ordinal of the pass around an action, itself for a pass; None for none."""
         ...
+
+
+def related(lineage: Lineage, operations: Iterable[Operation], *, exact: bool = False) -> Tracking:
+    """Return the operations of the same stage with an origin in common."""
+    sources = list(operations)
+    if not sources:
+        return Tracking(())
+    origins = lineage.track(sources, lineage.stages[0], exact=exact).operations
+    return lineage.track(origins, sources[0].stage, exact=exact)

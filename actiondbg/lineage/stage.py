@@ -7,14 +7,17 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
 from typing import TypeVar
 
 import numpy as np
 
+from actiondbg.errors import UsageError
 from actiondbg.lineage.locations.location import Location
 from actiondbg.recording.format.arrow import Ints
 
 Key = TypeVar("Key")
+_SHOWN = 12  # stages that a message names
 
 
 def stage_title(name: str) -> str:
@@ -257,3 +260,26 @@ def _grouped(keys: Sequence[Key]) -> dict[Key, list[int]]:
     for index, key in enumerate(keys):
         groups.setdefault(key, []).append(index)
     return groups
+
+
+def chosen_stage(stages: Sequence[Stage], text: str) -> Stage:
+    """Return the stage that a user means.
+
+    Args:
+        stages: those of the lineage.
+        text: its name or file, ``#17``, or a pass; of several matches the last one.
+
+    Raises:
+        UsageError: there is no such stage.
+    """
+    for stage in stages:
+        if text in (stage.name, PurePath(stage.name).name):
+            return stage
+    # As in "after cse #17".
+    wanted = re.compile(rf"(?:^|[\s:#]){re.escape(text.removeprefix('#'))}(?:$|\s)")
+    for stage in reversed(stages):
+        if wanted.search(stage.name):
+            return stage
+    names = [stage.name for stage in stages]
+    some = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    raise UsageError(f"There is no stage {text!r} in this lineage: choose one of {some}.")

@@ -13,10 +13,9 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
 from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
-from actiondbg.process.divergence import run_differs
 from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
-from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.forked_tool import ForkedTool, run_differs
 from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.process_status import process_status, waits_for_thread, work_of
 from actiondbg.process.program_run import (

@@ -10,7 +10,6 @@ from typing import Literal, Protocol, TypeVar
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
-from actiondbg.process.divergence import NONDETERMINISTIC, replay_differs
 from actiondbg.process.fork_process import ForkProcess
 from actiondbg.process.process_status import processor_seconds
 from actiondbg.process.stop import Stop, exit_of, stop_of
@@ -22,6 +21,7 @@ from actiondbg.support.interrupts import HeldInterrupts
 R = TypeVar("R", bound=protocol.Message)
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the process
+NONDETERMINISTIC = "The tool may be nondeterministic."
 
 
 class RunLimit:
@@ -396,3 +396,19 @@ def closed_on_error(fork: ForkedTool) -> Generator[None]:
     except BaseException:
         fork.close()
         raise
+
+
+def replay_differs(first: protocol.Difference) -> str:
+    """Return the sentence about the first action of a replay that differs from the run."""
+    return (
+        f"The replay differs from the run at #{first.ordinal}: "
+        f"run {first.run}, replay {first.replay}."
+    )
+
+
+def run_differs(first: protocol.Difference) -> str:
+    """Return the sentence about the first action that differs from the one before going back."""
+    return (
+        f"The run differs from before it went back at #{first.ordinal}: "
+        f"before {first.run}, now {first.replay}. {NONDETERMINISTIC}"
+    )

@@ -108,7 +108,7 @@ def _stage_of_tool(options: AnnotateOptions) -> str | None:
 
 def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> None:
     from actiondbg.lineage.annotation import Annotation
-    from actiondbg.lineage.stage_choice import chosen_stage
+    from actiondbg.lineage.stage import chosen_stage
 
     stages = lineage.stages
 

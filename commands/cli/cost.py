@@ -107,7 +107,7 @@ def modules_of(lineage: Lineage, given: tuple[str, ...]) -> dict[str, Stage]:
         UsageError: there is no such stage, or the file is another module.
     """
     from actiondbg.lineage.annotation import is_annotated
-    from actiondbg.lineage.stage_choice import chosen_stage
+    from actiondbg.lineage.stage import chosen_stage
 
     modules: dict[str, Stage] = {}
     for text in given:

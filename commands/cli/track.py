@@ -148,8 +148,8 @@ def _action(options: TrackOptions) -> str | None:
 
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.answer import answer
+    from actiondbg.lineage.lineage import related
     from actiondbg.lineage.locations.location_index import LocationIndex
-    from actiondbg.lineage.relatives import related
     from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)
@@ -174,7 +174,7 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
 
 def _stage(lineage: Lineage, name: str | None) -> Stage:
     """Return a stage by its file, its number from 1, or its action; the last one by default."""
-    from actiondbg.lineage.stage_choice import chosen_stage
+    from actiondbg.lineage.stage import chosen_stage
 
     stages = lineage.stages
     if name is None or name == "end":

@@ -125,12 +125,13 @@ def _answer(
     to: Stage,
     direction: Direction,
 ) -> TrackAnswer:
-    from actiondbg.lineage import answer, relatives
+    from actiondbg.lineage import answer
+    from actiondbg.lineage.lineage import related
     from actiondbg.lineage.units import rolled_up
 
     operations: list[Operation] = found.operations(place_of(console, options.target), source)
     if direction == "related":
-        tracking = relatives.related(found.lineage, operations, exact=options.exact)
+        tracking = related(found.lineage, operations, exact=options.exact)
     else:
         nested = options.nested or None
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)

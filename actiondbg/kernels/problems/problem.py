@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from itertools import product
 from typing import cast
@@ -13,10 +14,10 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.registry import find_kind, kind_names
-from actiondbg.kernels.problems.ranges import parse_range
 
 _Types = tuple[ElementType, ElementType]  # of the operands, and of the result
 _Fields = Mapping[str, object]
+_SIZE = re.compile(r"[0-9]+\Z")
 
 
 def problem_operations(entry: object) -> list[Operation]:
@@ -115,3 +116,30 @@ def _type_fields(kind: type[Operation], types: _Types) -> dict[str, ElementType]
         for each in dataclasses.fields(kind)
         if each.type in ("ElementType", ElementType)
     }
+
+
+def parse_range(text: str) -> list[int]:
+    """Return the sizes of ``64``, of a list ``64,128``, or of a range ``start:end:step``.
+
+    The end of a range is not in it, as in Python; a list may have ranges.
+
+    Raises:
+        UsageError: the text is something else, or there is no size in it.
+    """
+    sizes: list[int] = []
+    for part in text.split(","):
+        bounds = part.strip().split(":")
+        if len(bounds) > 3 or not all(map(_SIZE.match, bounds)):
+            raise UsageError(
+                f"'{part}' is not a size: write a number, numbers with commas, or start:end:step."
+            )
+        numbers = [int(each) for each in bounds]
+        if len(numbers) == 1:
+            sizes += numbers
+            continue
+        if len(numbers) == 3 and numbers[2] == 0:
+            raise UsageError(f"The step of '{part}' is 0.")
+        sizes += range(*numbers)
+    if not sizes:
+        raise UsageError(f"There is no size in '{text}': the end of a range is not in it.")
+    return list(dict.fromkeys(sizes))

@@ -16,8 +16,7 @@ from actiondbg.lineage.lineage import Lineage, Loss
 from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
 from actiondbg.lineage.questions.reasons import Reasons, reason_text
-from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.stage_choice import chosen_stage
+from actiondbg.lineage.stage import Stage, chosen_stage
 from actiondbg.lineage.units import outermost
 
 MOST_KINDS = 14  # a column

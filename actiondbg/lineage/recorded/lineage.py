@@ -16,7 +16,6 @@ from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
-from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.kept_texts import (
     KeptTexts,
     actions_by_number,
@@ -39,6 +38,7 @@ _ERASE_DEAD = frozenset(
 _FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
 # They store their first operand.
 _STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.transfer_write"))
+_KINDS = {"modified": Evidence.MODIFIED, "moved": Evidence.MOVED}
 
 
 class RecordedLineage(GraphLineage):
@@ -387,3 +387,44 @@ class RecordedLineage(GraphLineage):
         if pattern := int(self._actions.patterns[ordinal]) or replaced:
             return pattern
         return self._consumer(last) if self._erases_dead(ordinal) else None
+
+
+class OperationEvents:
+    """The changes of operations that kept them, by operation.
+
+    Args:
+        recording: its changes.
+        actions: those of the recording.
+    """
+
+    def __init__(self, recording: Recording, actions: RecordedActions) -> None:
+        table: Any = recording.table("changes", ("ordinal", "kind", "operation", "block"))
+        ordinals = table["ordinal"].to_numpy().astype(np.int64)
+        kinds: Any = np.array(table["kind"].to_pylist(), object)
+        operations = table["operation"].fill_null(0).to_numpy().astype(np.int64)
+        keeps: Bools = ~table["block"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        keeps &= ~actions.is_undone[ordinals] & np.isin(kinds, list(_KINDS))
+        which = np.flatnonzero(keeps)
+        which = which[np.argsort(operations[which], kind="stable")]
+        self._operations: Ints = operations[which]
+        self._ordinals: Ints = ordinals[which]
+        self._kinds: Any = kinds[which]
+
+    def of(self, number: int) -> list[Step]:
+        """Return the events of an operation in the order of time, one for each action and kind."""
+        first = np.searchsorted(self._operations, number)
+        last = np.searchsorted(self._operations, number, side="right")
+        steps: list[Step] = []
+        for at in range(int(first), int(last)):
+            step = Step(_KINDS[self._kinds[at]], number, number, int(self._ordinals[at]))
+            if not steps or steps[-1] != step:
+                steps.append(step)
+        return steps
+
+
+def outlined(steps: list[Step]) -> list[Step]:
+    """Return the events of an operation that ended in another function: the last move did it."""
+    moves = [at for at, step in enumerate(steps) if step.evidence is Evidence.MOVED]
+    if moves:
+        steps[moves[-1]] = steps[moves[-1]]._replace(evidence=Evidence.OUTLINED)
+    return steps

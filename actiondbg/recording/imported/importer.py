@@ -22,8 +22,7 @@ from actiondbg.recording.imported.dump import (
     parse_header,
     split_ir,
 )
-from actiondbg.recording.imported.nesting import Nesting
-from actiondbg.recording.imported.passes import PassReader
+from actiondbg.recording.imported.passes import Nesting, PassReader
 from actiondbg.recording.imported.printed_operation import find, without_indent
 from actiondbg.recording.imported.writer import RecordingWriter
 from actiondbg.support.atomic_write import open_whole

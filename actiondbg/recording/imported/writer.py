@@ -33,8 +33,7 @@ from actiondbg.recording.format.structs import (
     Space,
 )
 from actiondbg.recording.imported.last_texts import ImportedOperation
-from actiondbg.recording.imported.nesting import NestedPass
-from actiondbg.recording.imported.passes import ImportedPass
+from actiondbg.recording.imported.passes import ImportedPass, NestedPass
 
 _TICKS = 1  # in a unit of time
 _BUFFER = 4_000_000  # bytes of texts in a chunk

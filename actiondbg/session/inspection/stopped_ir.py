@@ -11,8 +11,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
-from actiondbg.ir.excerpt import Excerpt
-from actiondbg.ir.printed import PrintedText, without_inner_regions
+from actiondbg.ir.printed import Excerpt, PrintedText, without_inner_regions
 from actiondbg.ir.printed_values import PrintedValues
 from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.session.inspection.agent_access import AgentAccess

@@ -16,7 +16,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import NoSuchUnit, NotRecorded
-from actiondbg.ir.excerpt import Excerpt
+from actiondbg.ir.printed import Excerpt
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session

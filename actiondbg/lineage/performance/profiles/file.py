@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.lineage.performance.profiles.counted_lines import is_counted, read_counted
 from actiondbg.lineage.performance.profiles.json_times import read_json
 from actiondbg.lineage.performance.profiles.perf_script import is_perf_script, read_perf_script
-from actiondbg.lineage.performance.profiles.profile import Profile
+from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile, place, summed
 from actiondbg.lineage.performance.profiles.table import is_table, read_table
 
 _PERF_DATA = (b"PERFILE2", b"PERFFILE")
+_COUNTED = re.compile(r"^\s*(\d{1,18}(?:\.\d{1,18})?)\s+(\S.*?)(?: \(discriminator \d+\))?$")
+_UNKNOWN = ("??:0", "??:?", "??")
 
 
 def read_profile(path: Path) -> Profile:
@@ -54,3 +56,20 @@ def _read(text: str, name: str) -> Profile:
         "CSV export, a CSV of dispatches, counted lines, or a JSON object of functions or "
         "FILE:LINE to times."
     )
+
+
+def is_counted(text: str) -> bool:
+    """Whether each of the first lines of a file is a number and a place."""
+    head = [line for line in text[:10_000].splitlines()[:-1] if line.strip()]
+    return bool(head) and all(_COUNTED.match(line) for line in head)
+
+
+def read_counted(text: str) -> Profile:
+    """Read counted places; each number is one of samples."""
+    entries: list[Entry] = []
+    for line in text.splitlines():
+        if found := _COUNTED.match(line):
+            where = found[2].removesuffix(":?")
+            frame = Frame() if found[2] in _UNKNOWN else place(where)
+            entries.append(Entry(float(found[1]), (frame,), int(float(found[1]))))
+    return Profile("counted lines", "samples", summed(entries))

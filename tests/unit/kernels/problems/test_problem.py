@@ -7,8 +7,7 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.problems.problem import problem_operations
-from actiondbg.kernels.problems.ranges import parse_range
+from actiondbg.kernels.problems.problem import parse_range, problem_operations
 from tests.fakes.kernels.operations import F16, F32, I8, I32
 
 

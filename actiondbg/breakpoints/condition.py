@@ -2,8 +2,8 @@
 
 ``or``, ``and``, ``not`` (also ``||``, ``&&``, ``!``), ``== != < <= > >=``, ``~`` and ``!~``
 (text on the left, glob on the right), parentheses, integers, and text in single or double quotes.
-Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op, file, func, pass, context,
-mlir, outcome (text). Conditions are checked here and evaluated in the agent. The outcome is known
+FIELDS declares the fields. Conditions are checked here and evaluated twice: in the agent
+(match/Condition.cpp), and as SQL over recordings (recording/query/filters.py). The outcome is known
 after the action only; all other fields are those before it.
 """
 
@@ -12,17 +12,44 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition, Operator
 from actiondbg.protocol.types import Result
 from actiondbg.support.globs import check_glob, glob_matches
 
-INTEGER_FIELDS = ("ordinal", "depth", "iteration", "line", "hits")
-TEXT_FIELDS = ("tag", "name", "op", "file", "func", "pass", "context", "mlir", "outcome")
-CONDITION_FIELDS = (*INTEGER_FIELDS, *TEXT_FIELDS)
 RESULTS: tuple[str, ...] = get_args(Result)
+
+
+class Field(NamedTuple):
+    """A field of an action.
+
+    Args:
+        type: of its values.
+        about: what it is, for the help.
+    """
+
+    type: Literal["integer", "text"]
+    about: str
+
+
+FIELDS = {
+    "ordinal": Field("integer", "number of the action, from 1"),
+    "depth": Field("integer", "number of actions around it"),
+    "iteration": Field("integer", "innermost greedy iteration, from 1; -1 outside of all"),
+    "line": Field("integer", "line of the operation's location; 0 if it has none"),
+    "hits": Field("integer", "actions that matched SPEC so far, with this one"),
+    "tag": Field("text", "kind of the action, such as apply-pattern"),
+    "name": Field("text", "pass argument, pattern, or operation of a fold"),
+    "op": Field("text", "name of the operation"),
+    "file": Field("text", "file of the operation's location"),
+    "func": Field("text", "symbol of the function around the operation"),
+    "pass": Field("text", "the innermost pass around the action, or the action itself"),
+    "context": Field("text", "MLIR context, such as c1"),
+    "mlir": Field("text", "file of the MLIR, such as libtriton.so"),
+    "outcome": Field("text", ", ".join(RESULTS)),
+}
 _ALIASES = {"function": "func"}
 _SPELLINGS = {"&&": "and", "||": "or", "!": "not"}
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "~", "!~")
@@ -218,11 +245,9 @@ class _Parser:
 
     def _field(self, token: _Token) -> _Operand:
         name = _ALIASES.get(token.spelling, token.spelling)
-        if name in INTEGER_FIELDS:
-            return _Operand(Condition(field=name), "integer", token.offset)
-        if name in TEXT_FIELDS:
-            return _Operand(Condition(field=name), "text", token.offset)
-        close = difflib.get_close_matches(name, CONDITION_FIELDS, 1)
+        if name in FIELDS:
+            return _Operand(Condition(field=name), FIELDS[name].type, token.offset)
+        close = difflib.get_close_matches(name, FIELDS, 1)
         remedy = f"did you mean {close[0]}, or " if close else ""
         raise self._error(
             f"There is no field {name!r}: {remedy}is it a text, which needs quotes?", token.offset

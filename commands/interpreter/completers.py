@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from actiondbg.breakpoints.condition import CONDITION_FIELDS
+from actiondbg.breakpoints.condition import FIELDS
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol import CatchKind
@@ -143,7 +143,7 @@ def spec(typed: Typed) -> list[str] | None:
     """Complete a SPEC: kinds, then names of that kind; after ``if``, fields of conditions."""
     word = typed.word
     if "if" in typed.before:
-        return matching(CONDITION_FIELDS, word)
+        return matching(FIELDS, word)
     prefix, colon, _ = word.partition(":")
     if colon and prefix in _KINDS:
         return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
@@ -190,7 +190,7 @@ def watched(typed: Typed) -> list[str]:
     """Complete the arguments of ``watch``."""
     word = typed.word
     if "if" in typed.before:
-        return matching(CONDITION_FIELDS, word)
+        return matching(FIELDS, word)
     if word.startswith("op:"):
         return matching([f"op:{name}" for name in _names(typed, "op")], word)
     before = [each for each in typed.before if not each.startswith("-")]

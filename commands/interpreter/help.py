@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from actiondbg.breakpoints.condition import INTEGER_FIELDS, RESULTS, TEXT_FIELDS
+from actiondbg.breakpoints.condition import FIELDS
 from actiondbg.commands.render.tables import fitted
 
 if TYPE_CHECKING:
@@ -36,15 +36,16 @@ SPEC selects actions by one property, or by several joined with 'and'.
   FILE, LINE        any line of a file; a line, or a range, of the only input
 """
 
+_FIELD_LINES = "\n".join(
+    f"  {name:<10}{field.type:<8}{field.about}" for name, field in FIELDS.items()
+)
 EXPR = f"""\
 EXPR is a condition over the fields of an action.
-  integer fields    {", ".join(INTEGER_FIELDS)}
-  text fields       {", ".join(TEXT_FIELDS)}; values in '' or ""
-  pass              the innermost pass around the action, or the action itself
-  outcome           {", ".join(RESULTS)}; with it in EXPR,
-                    the stop is after the action; the other fields are those before
+{_FIELD_LINES}
+  values            integers, and texts in '' or ""
   comparisons       == != < <= > >=, and ~ !~ for globs: op ~ 'arith.*'
   operators         and, or, not, ( )
+With outcome in EXPR, the stop is after the action; the other fields are those before.
 """
 
 TASKS = """\

@@ -12,32 +12,74 @@ using llvm::StringRef;
 
 namespace adbg {
 
-std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
-  static const llvm::StringMap<Node> nodes = {{"ordinal", Node::Ordinal},
-                                              {"depth", Node::Depth},
-                                              {"iteration", Node::Iteration},
-                                              {"line", Node::Line},
-                                              {"hits", Node::Hits},
-                                              {"tag", Node::Tag},
-                                              {"name", Node::Name},
-                                              {"pass", Node::Pass},
-                                              {"context", Node::Context},
-                                              {"mlir", Node::Mlir},
-                                              {"outcome", Node::Outcome},
-                                              {"op", Node::Op},
-                                              {"file", Node::File},
-                                              {"func", Node::Func},
-                                              {"and", Node::And},
-                                              {"or", Node::Or},
-                                              {"not", Node::Not},
-                                              {"==", Node::Equal},
-                                              {"!=", Node::Unequal},
-                                              {"<", Node::Less},
-                                              {"<=", Node::LessOrEqual},
-                                              {">", Node::Greater},
-                                              {">=", Node::GreaterOrEqual},
-                                              {"~", Node::Matches},
-                                              {"!~", Node::MatchesNot}};
+static std::optional<FilePlace> placeOf(const Frame &frame) {
+  Operation *op = frame.op();
+  return op ? firstPlace(op->getLoc()) : std::nullopt;
+}
+
+const Condition::Field *Condition::fieldNamed(StringRef name) {
+  // As FIELDS of breakpoints/condition.py.
+  using F = const Frame &;
+  using M = const Moment &;
+  static const Field fields[] = {
+      {"ordinal", [](F frame, M) { return numberOf(frame.ordinal); }},
+      {"depth", [](F frame, M) { return numberOf(frame.depth); }},
+      {"iteration", [](F frame, M) { return numberOf(frame.iteration()); }},
+      {"line",
+       [](F frame, M) {
+         std::optional<FilePlace> place = placeOf(frame);
+         return numberOf(place ? place->line : 0);
+       }},
+      {"hits", [](F, M moment) { return numberOf(moment.hits); }},
+      {"tag", [](F frame, M) { return textOf(frame.tag()); }},
+      {"name", [](F frame, M) { return textOf(frame.shortName()); }},
+      {"op",
+       [](F frame, M) {
+         Operation *op = frame.op();
+         return textOf(op ? op->getName().getStringRef() : "");
+       },
+       true},
+      {"file",
+       [](F frame, M) {
+         std::optional<FilePlace> place = placeOf(frame);
+         return textOf(place ? place->file.getValue() : "");
+       },
+       true},
+      {"func", [](F frame, M) { return textOf(frame.function()); }, true},
+      {"pass",
+       [](F frame, M) {
+         const Frame *pass = frame.passAround();
+         return textOf(pass ? pass->shortName() : "");
+       }},
+      {"context",
+       [](F frame, M) {
+         return textOf(Contexts::all().nameOf(frame.context()));
+       }},
+      {"mlir",
+       [](F frame, M) {
+         return textOf(Contexts::all().mlirOf(frame.context()));
+       }},
+      {"outcome",
+       [](F, M moment) { return textOf(adbg::textOf(moment.result)); }},
+  };
+  for (const Field &field : fields)
+    if (field.name == name)
+      return &field;
+  return nullptr;
+}
+
+const Condition::Field Condition::unnamed = {
+    "",
+    [](const Frame &frame, const Moment &) { return textOf(frame.unnamed()); }};
+
+std::optional<Condition::Node> Condition::operatorNamed(StringRef name) {
+  static const llvm::StringMap<Node> nodes = {
+      {"and", Node::And},           {"or", Node::Or},
+      {"not", Node::Not},           {"==", Node::Equal},
+      {"!=", Node::Unequal},        {"<", Node::Less},
+      {"<=", Node::LessOrEqual},    {">", Node::Greater},
+      {">=", Node::GreaterOrEqual}, {"~", Node::Matches},
+      {"!~", Node::MatchesNot}};
   auto found = nodes.find(name);
   return found == nodes.end() ? std::nullopt : std::optional(found->second);
 }
@@ -58,17 +100,19 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
     result.text = text->str();
     return result;
   }
-  auto field = object->getString("field");
+  if (auto name = object->getString("field")) {
+    result.node = Node::Field;
+    result.field = fieldNamed(*name);
+    result.needsOutcome = *name == "outcome";
+    if (!result.field)
+      return std::nullopt;
+    return result;
+  }
   auto call = object->getString("call");
-  if (!field && !call)
-    return std::nullopt;
-  std::optional<Node> node = nodeOf(field ? *field : *call);
-  if (!node || (*node >= Node::And) == field.has_value())
+  std::optional<Node> node = call ? operatorNamed(*call) : std::nullopt;
+  if (!node)
     return std::nullopt;
   result.node = *node;
-  result.needsOutcome = *node == Node::Outcome;
-  if (field)
-    return result;
   const llvm::json::Array *args = object->getArray("args");
   if (!args || args->size() != (*node == Node::Not ? 1 : 2))
     return std::nullopt;
@@ -80,10 +124,11 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
     result.args.push_back(std::move(*parsed));
   }
   // The other name of a pattern without a debug name.
-  if (*node != Node::Not && result.args[0].node == Node::Name &&
+  Condition &left = result.args[0];
+  if (*node != Node::Not && left.field && left.field->name == "name" &&
       result.args[1].node == Node::Text &&
       StringRef(result.args[1].text).starts_with("<unnamed"))
-    result.args[0].node = Node::Unnamed;
+    left.field = &unnamed;
   if (*node >= Node::Matches && result.args[1].node == Node::Text) {
     result.glob = Glob::create(result.args[1].text, error);
     if (!result.glob)
@@ -94,59 +139,15 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
 
 Condition::Operand Condition::value(const Frame &frame,
                                     const Moment &moment) const {
-  auto number = [](int64_t value) { return Operand{false, value, {}}; };
-  auto text = [](StringRef value) { return Operand{true, 0, value}; };
-  switch (node) {
-  case Node::Text:
-    return text(this->text);
-  case Node::Ordinal:
-    return number(frame.ordinal);
-  case Node::Depth:
-    return number(frame.depth);
-  case Node::Iteration:
-    return number(frame.iteration());
-  case Node::Hits:
-    return number(moment.hits);
-  case Node::Tag:
-    return text(frame.tag());
-  case Node::Name:
-    return text(frame.shortName());
-  case Node::Unnamed:
-    return text(frame.unnamed());
-  case Node::Pass: {
-    const Frame *pass = frame.passAround();
-    return text(pass ? pass->shortName() : "");
-  }
-  case Node::Context:
-    return text(Contexts::all().nameOf(frame.context()));
-  case Node::Mlir:
-    return text(Contexts::all().mlirOf(frame.context()));
-  case Node::Outcome:
-    return text(textOf(moment.result));
-  case Node::Op: {
-    Operation *op = frame.op();
-    return text(op ? op->getName().getStringRef() : "");
-  }
-  case Node::Func:
-    return text(frame.function());
-  case Node::Line:
-  case Node::File: {
-    std::optional<FilePlace> place;
-    if (Operation *op = frame.op())
-      place = firstPlace(op->getLoc());
-    if (node == Node::Line)
-      return number(place ? place->line : 0);
-    return text(place ? place->file.getValue() : "");
-  }
-  default:
-    return number(this->number);
-  }
+  if (field)
+    return field->value(frame, moment);
+  return node == Node::Text ? textOf(text) : numberOf(number);
 }
 
 bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
   // The match of a text that MLIR owns is cached.
   if (glob)
-    return args[0].node >= Node::Op && args[0].node <= Node::Func
+    return args[0].field && args[0].field->isOwnedByMlir
                ? glob->matches(left.text)
                : glob->matchesNow(left.text);
   std::string error;

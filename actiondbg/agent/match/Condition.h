@@ -28,23 +28,7 @@ private:
   enum class Node : uint8_t {
     Number,
     Text,
-    // Fields.
-    Ordinal,
-    Depth,
-    Iteration,
-    Line,
-    Hits,
-    Tag,
-    Name,
-    Unnamed,
-    Pass,
-    Context,
-    Mlir,
-    Outcome,
-    // Text that MLIR owns.
-    Op,
-    File,
-    Func,
+    Field,
     // Operators.
     And,
     Or,
@@ -68,13 +52,25 @@ private:
     uint64_t hits = 0;
     Result result = Result::Succeeded;
   };
-  static std::optional<Node> nodeOf(llvm::StringRef name);
+  /// A field by its name; one line of a table.
+  struct Field {
+    llvm::StringLiteral name;
+    Operand (*value)(const Frame &frame, const Moment &moment);
+    /// Whether MLIR owns the text, so that it stays the same.
+    bool isOwnedByMlir = false;
+  };
+  static const Field *fieldNamed(llvm::StringRef name);
+  static const Field unnamed;
+  static std::optional<Node> operatorNamed(llvm::StringRef name);
+  static Operand numberOf(int64_t value) { return {false, value, {}}; }
+  static Operand textOf(llvm::StringRef value) { return {true, 0, value}; }
   bool holdsAt(const Frame &frame, const Moment &moment) const;
   Operand value(const Frame &frame, const Moment &moment) const;
   bool compare(const Frame &frame, const Moment &moment) const;
   bool matchesGlob(const Operand &left, const Operand &right) const;
 
   Node node = Node::Number;
+  const Field *field = nullptr;
   int64_t number = 0;
   std::string text;
   /// The glob on the right of ~ and !~, if it is a constant.

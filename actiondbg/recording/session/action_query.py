@@ -17,7 +17,7 @@ import numpy as np
 
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms
-from actiondbg.recording.format.arrow import Bools, Ints, Table, pa, word_array
+from actiondbg.recording.format.arrow import WORD, Bools, DataType, Ints, Table, pa, word_array
 from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_outcome
 from actiondbg.recording.session.columns import ActionColumns
@@ -26,13 +26,8 @@ from actiondbg.recording.session.event_line import OrdinalMap
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_WORDS = (
-    *("tag", "name", "full_name", "unnamed", "op"),
-    *("file", "function", "context", "mlir", "outcome"),
-)
-_NUMBERS = ("depth", "line", "col", "changed")
 # A query that names one of these runs over all actions.
-_SINGLE = frozenset(("ordinal", "operation", "parent"))
+_SINGLE = frozenset(("ordinal", "operation", "parent", "start_ns", "duration_ns", "self_ns"))
 _MOST = 1 << 62  # combinations: more do not fit into 64 bits
 
 
@@ -110,7 +105,7 @@ class ActionQuery:
     def _select(self, sql: str) -> Bools:
         """Return a mask of the actions that satisfy an SQL condition."""
         named = set(re.findall(r"\w+", sql))
-        columns = [name for name in (*_WORDS, *_NUMBERS) if name in named]
+        columns = [name for name in self._types if name in named]
         sizes = {name: self._size(name) for name in columns}
         if named & _SINGLE or math.prod(sizes.values()) > _MOST:
             return self._where(self._database, sql, self._actions.numbering)
@@ -139,23 +134,33 @@ class ActionQuery:
 
     # --- combinations as numbers ---
 
+    @cached_property
+    def _types(self) -> dict[str, DataType]:
+        """The types of the columns of actions."""
+        schema = self._recording.tables["actions"].schema()
+        return {field.name: field.type for field in schema}
+
+    def _is_word(self, name: str) -> bool:
+        return self._types[name] == WORD
+
     def _size(self, name: str) -> int:
         """Return the number of distinct codes of a column."""
-        if name in _WORDS:
+        if self._is_word(name):
             return len(self._actions.words(name).values) + 1
         return int(self._actions.numbers(name).max(initial=0)) + 1
 
     def _codes(self, name: str) -> Ints:
         """Return a column as codes from 0; null is 0."""
-        is_word = name in _WORDS
-        return self._actions.words(name).codes + 1 if is_word else self._actions.numbers(name)
+        if self._is_word(name):
+            return self._actions.words(name).codes + 1
+        return self._actions.numbers(name)
 
     def _decoded(self, keys: Ints, sizes: dict[str, int]) -> Table:
         """Return the table of the combinations that keys encode."""
         columns: dict[str, Any] = {"ordinal": np.arange(1, len(keys) + 1)}
         for name, size in reversed(sizes.items()):
             keys, codes = np.divmod(keys, size)
-            if name in _WORDS:
+            if self._is_word(name):
                 columns[name] = word_array(codes - 1, self._actions.words(name).values)
             else:
                 columns[name] = codes.astype(self._actions.numbers(name).dtype)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
 
 import actiondbg
+from actiondbg.breakpoints.condition import FIELDS
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.query.database import open_database
@@ -87,6 +89,7 @@ _CONDITIONS = [
     *("pass == 'canonicalize'", "pass == ''", "pass ~ 'c*' and name ~ 'A*'", "pass == name"),
     *("pass != 'cse' and hits < 90", "pass ~ '*Adaptor'", "pass > 'convert'"),
     *("hits != 2 || not (line == 15 && tag != 'fold')", "op ~ 'arith.[am]*' and iteration == 2"),
+    *("context == 'c1'", "context ~ 'c*' and mlir !~ '*.py'", "mlir != '' and depth == 1"),
 ]
 
 
@@ -149,6 +152,18 @@ def test_condition_on_the_outcome_selects_as_its_breakpoint(mlir_opt: str, place
         text = f"{spec} if {condition}"
         assert selected(recording, where(text)) == sorted(ordinals), text
     assert all(hits[::2])
+
+
+def test_each_field_is_compared_with_the_agent() -> None:
+    words = set(re.findall(r"\w+", " ".join([*_CONDITIONS, *_ABOUT_OUTCOMES])))
+    assert set(FIELDS) <= words
+
+
+def test_each_field_equals_itself_in_the_agent(mlir_opt: str, places: str) -> None:
+    wanted = [None, *(f"{field} == {field}" for field in FIELDS)]
+    hits = hit(mlir_opt, places, [("op:arith.addi", each) for each in wanted])
+    assert hits[0]
+    assert [sorted(each) for each in hits] == [hits[0]] * len(hits)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.breakpoints.condition import FIELDS
 from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
 from actiondbg.recording.query.database import open_database
@@ -61,6 +62,12 @@ def test_pattern_without_a_name_matches_by_its_shown_name(tmp_path: Path) -> Non
     recording = open_recording(path)
     assert selected(recording, where('pattern:"<unnamed*addi*"')) == [1]
     assert selected(recording, where("pattern:*")) == [1, 2]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_each_field_of_conditions_has_a_meaning_in_recordings(tmp_path: Path, field: str) -> None:
+    path = write_recording(tmp_path / "r", [Action("A", operation=1), Action("B")], [Operation(1)])
+    assert selected(open_recording(path), where(f"tag:* if {field} == {field}")) == [1, 2]
 
 
 def test_quotes_in_a_spec_are_no_end_of_the_text(tmp_path: Path) -> None:

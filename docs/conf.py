@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 
 project = "actiondbg"
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "examples/**/README.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/kernels/*.md", "examples/**/README.md"]
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 html_theme = "furo"

@@ -25,7 +25,9 @@ def test_the_site_has_every_page(tmp_path: Path) -> None:
     run = _site(ROOT, tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     index = (tmp_path / "docs/index.html").read_text()
-    pages = [page.stem for page in (ROOT / "docs").glob("*.md") if page.stem != "index"]
+    docs = ROOT / "docs"
+    pages = [str(page.relative_to(docs).with_suffix("")) for page in docs.glob("**/*.md")]
+    pages.remove("index")
     for page in some(pages):
         assert (tmp_path / f"docs/{page}.html").is_file()
         assert f'class="toctree-l1"><a class="reference internal" href="{page}.html"' in index

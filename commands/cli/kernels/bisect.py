@@ -74,7 +74,7 @@ bisected. With problems, pipelines or configurations, these are generated first.
 
 exit status: 0 each wrong kernel has a culprit, or none is wrong, 1 one has none, or error, 2 bad
 usage.
-docs/kernels-bisect.md explains the search.
+docs/kernels/bisect.md explains the search.
 """
 
 

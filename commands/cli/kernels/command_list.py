@@ -29,7 +29,7 @@ _EPILOG = f"""\
 commands:
 {_LINES}
 
-actiondbg kernels COMMAND --help describes each; so does docs/kernels.md.
+actiondbg kernels COMMAND --help describes each; so does docs/kernels/index.md.
 """
 
 

@@ -52,7 +52,7 @@ variables IREE_HOOK_* of IREE's hook are understood; options come before them.
 The result goes to stderr for a program, which has stdout, and to stdout for a folder of --keep.
 
 exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error, 2 bad usage,
-3 the program could not be started. docs/kernels-count.md explains the output.
+3 the program could not be started. docs/kernels/count.md explains the output.
 """
 
 

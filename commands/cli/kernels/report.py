@@ -34,7 +34,7 @@ examples:
 With two reports, of several rows of a dispatch the last counts.
 
 exit status: 0 no dispatch became slower or wrong, 1 one did, or error, 2 bad usage.
-docs/kernels-report.md explains the columns, and how times are compared.
+docs/kernels/report.md explains the columns, and how times are compared.
 """
 
 

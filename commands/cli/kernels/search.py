@@ -49,7 +49,7 @@ examples:
 The same command continues a search that was interrupted; a larger --budget continues it further.
 
 exit status: 0 success, 1 no kernel of an operation is right, or error, 2 bad usage.
-docs/kernels-search.md explains the search.
+docs/kernels/search.md explains the search.
 """
 
 

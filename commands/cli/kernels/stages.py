@@ -27,7 +27,7 @@ examples:
   actiondbg kernels generate --from model.mlir
 
 exit status: 0 success, 1 error, 2 bad usage.
-docs/kernels.md lists the kinds, their fields and the problem sets.
+docs/kernels/index.md lists the kinds, their fields and the problem sets.
 """
 _COMPILE = """\
 examples:
@@ -35,7 +35,7 @@ examples:
   actiondbg kernels compile --dispatches 'matmul_512x*' --dry-run
 
 exit status: 0 success, 1 a compilation failed, 2 bad usage.
-docs/kernels.md shows the folder.
+docs/kernels/index.md shows the folder.
 """
 _VERIFY = """\
 examples:
@@ -43,7 +43,7 @@ examples:
   actiondbg kernels verify --operation-kind matmul --bisect
 
 exit status: 0 all is right, 1 a kernel is wrong, 2 bad usage.
-docs/kernels.md explains the rows.
+docs/kernels/index.md explains the rows.
 """
 _PROFILE = """\
 examples:
@@ -51,7 +51,7 @@ examples:
   actiondbg kernels profile --dispatches 'matmul_512x512x512_*' --benchmark-repetitions 20
 
 exit status: 0 all is right, 1 a kernel is wrong, 2 bad usage.
-docs/kernels.md explains the rows.
+docs/kernels/index.md explains the rows.
 """
 _RUN = """\
 examples:
@@ -60,7 +60,7 @@ examples:
   actiondbg kernels run --from model.mlir --bisect
 
 exit status: 0 all is right, 1 a kernel is wrong, 2 bad usage.
-docs/kernels.md explains the rows.
+docs/kernels/index.md explains the rows.
 """
 
 

@@ -31,7 +31,7 @@ configurations, which are written as a tuning spec of IREE. Then the whole model
 and without it, in turn. The same command continues a search that was interrupted.
 
 exit status: 0 success, 1 the tuned model computes something else, or error, 2 bad usage.
-docs/kernels-search.md explains the spec.
+docs/kernels/search.md explains the spec.
 """
 
 

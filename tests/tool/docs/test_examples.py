@@ -76,7 +76,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_links_of_all_pages_have_targets() -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     missing = [
         f"{page.name}: {link}"
         for page in pages

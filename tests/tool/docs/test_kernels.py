@@ -1,4 +1,4 @@
-"""The examples of docs/kernels.md, run."""
+"""The examples of docs/kernels/index.md, run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from actiondbg.kernels.problems.sets import named_sets
 from tests.elements import some
 from tests.paths import COMMAND, ROOT
 
-_PAGE = (ROOT / "docs" / "kernels.md").read_text()
+_PAGE = (ROOT / "docs" / "kernels" / "index.md").read_text()
 
 
 def _blocks(language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The examples of docs/kernels-bisect.md, run, and that the page has every option."""
+"""The examples of docs/kernels/bisect.md, run, and that the page has every option."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from actiondbg.commands.cli.kernels.options import GenerateLine, VerifyLine
 from actiondbg.commands.interpreter.options import fields_of
 from tests.paths import COMMAND, ROOT
 
-PAGE = (ROOT / "docs/kernels-bisect.md").read_text()
+PAGE = (ROOT / "docs/kernels/bisect.md").read_text()
 
 
 def _blocks(language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""docs/kernels-count.md: its commands are run, and it names all that there is."""
+"""docs/kernels/count.md: its commands are run, and it names all that there is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.paths import ROOT
 
 pytest.importorskip("mlir.runtime", reason="needs MLIR's Python bindings")
 
-DOCS = (ROOT / "docs/kernels-count.md").read_text()
+DOCS = (ROOT / "docs/kernels/count.md").read_text()
 WORDS = set(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", DOCS, flags=re.S)))
 LLVM = PYPI.parent.parent / "llvm" / "bin"
 

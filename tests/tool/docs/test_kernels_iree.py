@@ -1,4 +1,4 @@
-"""docs/kernels-iree.md: its example is run, and it names all parameters."""
+"""docs/kernels/iree.md: its example is run, and it names all parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.paths import ROOT
 
 pytest.importorskip("iree.runtime", reason="needs the extra iree")
 
-DOCS = (ROOT / "docs/kernels-iree.md").read_text()
+DOCS = (ROOT / "docs/kernels/iree.md").read_text()
 
 
 def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:

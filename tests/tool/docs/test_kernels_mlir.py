@@ -1,4 +1,4 @@
-"""The examples of docs/kernels-mlir.md, run, and that the page has every parameter."""
+"""The examples of docs/kernels/mlir.md, run, and that the page has every parameter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from actiondbg.kernels.providers.mlir.parameters import PARAMETERS
 from tests.paths import COMMAND, ROOT
 
-PAGE = (ROOT / "docs/kernels-mlir.md").read_text()
+PAGE = (ROOT / "docs/kernels/mlir.md").read_text()
 
 
 def _blocks(language: str) -> list[str]:

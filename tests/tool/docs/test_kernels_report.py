@@ -1,4 +1,4 @@
-"""The examples of docs/kernels-report.md, run, and that the page has every column and option."""
+"""The examples of docs/kernels/report.md, run, and that the page has every column and option."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.kernels.results.columns import FIXED
 from tests.paths import COMMAND, ROOT
 
-PAGE = (ROOT / "docs/kernels-report.md").read_text()
+PAGE = (ROOT / "docs/kernels/report.md").read_text()
 
 
 def _block(language: str) -> str:

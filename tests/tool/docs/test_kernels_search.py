@@ -1,4 +1,4 @@
-"""The examples of docs/kernels-search.md, run, and that the page has every option."""
+"""The examples of docs/kernels/search.md, run, and that the page has every option."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from actiondbg.commands.cli.kernels.tune import TuneOptions
 from actiondbg.commands.interpreter.options import fields_of
 from tests.paths import COMMAND, ROOT
 
-PAGE = (ROOT / "docs/kernels-search.md").read_text()
+PAGE = (ROOT / "docs/kernels/search.md").read_text()
 
 
 def _blocks(language: str) -> list[str]:

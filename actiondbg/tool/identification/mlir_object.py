@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.tool.elf import Section, read_elf, read_sections
+from actiondbg.tool.elf import SYMBOL, Section, read_elf, read_sections
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -27,7 +27,6 @@ _ABI_CHECKS = {
     True: b"_ZN4llvm23EnableABIBreakingChecksE",
     False: b"_ZN4llvm24DisableABIBreakingChecksE",
 }
-_SYMBOL_SIZE = 24
 _NAME_AT, _SECTION_AT = 0, 6  # in a symbol
 # MLIR's producer in bytecode, LLVM's in bitcode, and what --version prints: literals of a build.
 _VERSIONS = (
@@ -179,7 +178,7 @@ def _defines(content: mmap.mmap, sections: dict[str, Section], table: str, name:
     wanted = (at + 1 - names.offset).to_bytes(4, "little")
     at = content.find(wanted, symbols.offset, symbols.end)
     while at >= 0:
-        if (at - symbols.offset) % _SYMBOL_SIZE == _NAME_AT:
+        if (at - symbols.offset) % SYMBOL.size == _NAME_AT:
             return content[at + _SECTION_AT : at + _SECTION_AT + 2] != b"\0\0"
         at = content.find(wanted, at + 1, symbols.end)
     return False

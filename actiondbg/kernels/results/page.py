@@ -57,7 +57,7 @@ def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:
         title,
         element("h1", title),
         element("p", f"{summary_of(list(entries)).text}."),
-        section("Roofline", Html(roofline_svg(entries, _ANCHOR)), name="roofline"),
+        section("Roofline", roofline_svg(entries, _ANCHOR), name="roofline"),
         section(
             "Dispatches",
             element("p", _ABOUT) if any(entry.seconds for entry in entries) else "",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import ceil, floor, log10
 
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import bandwidth, digits, milliseconds
+from actiondbg.support.drawing import Drawing
+from actiondbg.support.html_page import Html, element, joined
 
 _WIDTH, _HEIGHT = 900, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 24, 56  # margins
@@ -76,7 +77,7 @@ class _Axis:
         return [value for value in values if self.low <= value <= self.high]
 
 
-def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> str:
+def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> Html:
     """Return the plot as an SVG element with a legend, or "" if no dispatch has a rate.
 
     Args:
@@ -89,16 +90,10 @@ def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> str:
         if entry.intensity and entry.gflops
     ]
     if not points:
-        return ""
+        return Html()
     plot = _Plot(points, anchor)
-    return (
-        f'<svg class="roofline plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img '
-        'aria-label="GFLOP/s of each dispatch by its operations a byte">\n'
-        + "\n".join(plot.elements())
-        + "\n</svg>\n<p class=legend>"
-        + "\n".join(plot.legend())
-        + "</p>"
-    )
+    picture = plot.drawn().svg(_WIDTH, _HEIGHT)
+    return joined(picture, element("p", joined(*plot.legend()), kind="legend"))
 
 
 class _Plot:
@@ -114,48 +109,46 @@ class _Plot:
         self._y = _axis([*(point.gflops for point in points), *peaks], _HEIGHT - _BOTTOM, _TOP)
         self._series = _numbered(points)
 
-    def elements(self) -> Iterable[str]:
-        """Yield the elements."""
-        yield from self._under()
-        yield from self._grid()
-        yield from self._roof_lines()
-        for point in sorted(self._points, key=lambda each: each.entry.is_wrong):
-            yield self._dot(point)
-
-    def _under(self) -> Iterable[str]:
-        """Yield the area below the highest roof."""
-        for peak, rate in self._roofs[:1]:
+    def drawn(self) -> Drawing:
+        """Return the drawing."""
+        drawing = Drawing("GFLOP/s of each dispatch by its operations a byte", "roofline plot")
+        for peak, rate in self._roofs[:1]:  # the area below the highest roof
             corners = [*self._roof(peak, rate), (self._x.end, self._y.start)]
             corners.append((corners[0][0], self._y.start))
-            yield f'<polygon class=under points="{_corners(corners)}"/>'
+            drawing.path(f"{_way(corners)}Z", kind="under")
+        self._draw_grid(drawing)
+        self._draw_roofs(drawing)
+        for point in sorted(self._points, key=lambda each: each.entry.is_wrong):
+            x, y = self._x.at(point.intensity), self._y.at(point.gflops)
+            with drawing.link(f"{self._anchor}{point.index}", _tooltip(point)):
+                series = None if point.entry.is_wrong else self._series[_series(point)]
+                _draw_mark(drawing, series, x, y)
+        return drawing
 
-    def _grid(self) -> Iterable[str]:
+    def _draw_grid(self, drawing: Drawing) -> None:
         x, y = self._x, self._y
         for value in x.ticks():
             at = x.at(value)
-            yield f'<line class=grid x1="{at}" x2="{at}" y1="{y.start}" y2="{y.end}"/>'
-            yield f'<text x="{at}" y="{y.start + 18}" text-anchor=middle>{value:g}</text>'
+            drawing.line(at, y.start, at, y.end, kind="grid")
+            drawing.text(at, y.start + 18, f"{value:g}", anchor="middle")
         for value in y.ticks():
             at = y.at(value)
-            yield f'<line class=grid x1="{x.start}" x2="{x.end}" y1="{at}" y2="{at}"/>'
-            yield f'<text x="{x.start - 8}" y="{at + 4}" text-anchor=end>{value:g}</text>'
-        yield f'<line class=axis x1="{x.start}" x2="{x.end}" y1="{y.start}" y2="{y.start}"/>'
-        yield f'<line class=axis x1="{x.start}" x2="{x.start}" y1="{y.start}" y2="{y.end}"/>'
+            drawing.line(x.start, at, x.end, at, kind="grid")
+            drawing.text(x.start - 8, at + 4, f"{value:g}", anchor="end")
+        drawing.line(x.start, y.start, x.end, y.start, kind="axis")
+        drawing.line(x.start, y.start, x.start, y.end, kind="axis")
         middle = (x.start + x.end) / 2
-        yield (
-            f'<text class=quiet x="{middle}" y="{_HEIGHT - 14}" text-anchor=middle>'
-            "operations a byte</text>"
-        )
-        yield f'<text class=quiet x="{x.start + 6}" y="{y.end - 8}">GFLOP/s</text>'
+        drawing.text(middle, _HEIGHT - 14, "operations a byte", kind="quiet", anchor="middle")
+        drawing.text(x.start + 6, y.end - 8, "GFLOP/s", kind="quiet")
 
-    def _roof_lines(self) -> Iterable[str]:
+    def _draw_roofs(self, drawing: Drawing) -> None:
         places: list[tuple[float, float]] = []
         for peak, rate in self._roofs:
-            yield f'<polyline class=roof points="{_corners(self._roof(peak, rate))}"/>'
+            drawing.path(_way(self._roof(peak, rate)), kind="roof")
             for text, x, y, anchor in self._roof_texts(peak, rate):
                 # Roofs that were measured twice are nearly the same: one of them is labelled.
                 if all(abs(x - left) + abs(y - top) > _LINE for left, top in places):
-                    yield f'<text x="{x:.1f}" y="{y:.1f}" text-anchor={anchor}>{text}</text>'
+                    drawing.text(x, y, text, anchor=anchor)
                 places.append((x, y))
 
     def _roof_texts(
@@ -181,31 +174,32 @@ class _Plot:
         start = (self._x.at(first), self._y.at(first * rate / 1e9))
         return [start, (self._x.at(ridge), self._y.at(peak)), end]
 
-    def _dot(self, point: _Point) -> str:
-        x, y = self._x.at(point.intensity), self._y.at(point.gflops)
-        mark = _dot(self._series[_series(point)], x, y)
-        if point.entry.is_wrong:
-            mark = f'<path class=cross d="{_cross(x, y)}"/>'
-        return (
-            f'<a href="#{self._anchor}{point.index}">{mark}'
-            f"<title>{escape(_tooltip(point))}</title></a>"
-        )
-
-    def legend(self) -> Iterable[str]:
-        """Yield the names of the marks, as HTML."""
+    def legend(self) -> Iterable[Html]:
+        """Yield the names of the marks."""
         for name, number in self._series.items():
-            yield _mark(_dot(number, 7, 7), name)
+            yield _explained(number, name)
         if any(point.entry.is_wrong for point in self._points):
-            yield _mark(f'<path class=cross d="{_cross(7, 7)}"/>', "wrong")
+            yield _explained(None, "wrong")
 
 
-def _mark(svg: str, name: str) -> str:
-    shown = f"<svg class=roofline width=14 height=14 aria-hidden=true>{svg}</svg>"
-    return f"<span>{shown} {escape(name)}</span>"
+def _explained(series: int | None, name: str) -> Html:
+    """Return the mark of a series, or of wrong results for None, with its name."""
+    drawing = Drawing(name, "roofline")
+    _draw_mark(drawing, series, 7, 7)
+    return element("span", drawing.svg(14, 14), name)
 
 
-def _cross(x: float, y: float) -> str:
-    return f"M{x - 5} {y - 5}L{x + 5} {y + 5}M{x - 5} {y + 5}L{x + 5} {y - 5}"
+def _draw_mark(drawing: Drawing, series: int | None, x: float, y: float) -> None:
+    """Draw a cross for None; a circle for the series of the first colours, then other shapes."""
+    if series is None:
+        cross = f"M{x - 5} {y - 5}L{x + 5} {y + 5}M{x - 5} {y + 5}L{x + 5} {y - 5}"
+        drawing.path(cross, kind="cross")
+        return
+    color, shape = series % _COLORS, series // _COLORS % (1 + len(_SHAPES))
+    if shape:
+        drawing.path(f"M{x} {y}{_SHAPES[shape - 1]}", kind=f"dot c{color}")
+    else:
+        drawing.circle(x, y, 5, kind=f"dot c{color}")
 
 
 def _roofs(points: Sequence[_Point]) -> list[tuple[float, float | None]]:
@@ -233,16 +227,9 @@ def _numbered(points: Sequence[_Point]) -> Mapping[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def _dot(series: int, x: float, y: float) -> str:
-    """Return the mark of a series: a circle for the first colours, other shapes for the next."""
-    color, shape = series % _COLORS, series // _COLORS % (1 + len(_SHAPES))
-    if not shape:
-        return f'<circle class="dot c{color}" cx="{x}" cy="{y}" r="5"/>'
-    return f'<path class="dot c{color}" d="M{x} {y}{_SHAPES[shape - 1]}"/>'
-
-
-def _corners(corners: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{x},{y}" for x, y in corners)
+def _way(corners: Iterable[tuple[float, float]]) -> str:
+    """Return the path through corners."""
+    return "M" + "L".join(f"{x},{y}" for x, y in corners)
 
 
 def _tooltip(point: _Point) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from actiondbg.lineage.pictures.drawing import Drawing, shortened, text_width
 from actiondbg.lineage.pictures.graph import Box, Edge, Picture
-from actiondbg.support.html_page import Html, element, html_page, table
+from actiondbg.support.drawing import Drawing, shortened, text_width
+from actiondbg.support.html_page import Html, asset, element, html_page, table
 
+_STYLE = asset(__spec__.parent, "picture.css")
 _MARGIN, _LINE, _GAP = 16.0, 15.0, 14.0
 _HEAD = 64.0  # height of the titles
 _LEAST = 40.0  # width between columns
@@ -18,7 +19,7 @@ _BULGE = 28.0  # of an edge between boxes of one column
 _ARGUMENTS = re.compile(r"<.*>")  # of a C++ template
 
 
-def picture_svg(picture: Picture) -> str:
+def picture_svg(picture: Picture) -> Html:
     """Return a picture as an SVG document."""
     return _Layout(picture).svg()
 
@@ -58,7 +59,7 @@ def picture_page(picture: Picture) -> str:
             "shown by source locations alone.",
             kind="quiet",
         ),
-        element("div", Html(picture_svg(picture)), kind="wide"),
+        element("div", picture_svg(picture), kind="wide"),
         element("h2", "Operations"),
         table(
             ((picture.columns[box.column], box.title, box.detail) for box in boxes),
@@ -136,21 +137,20 @@ class _Layout:
             lowest = max(lowest, y)
         return tops, lowest + _MARGIN
 
-    def svg(self) -> str:
-        drawing = Drawing()
-        drawing.text(_MARGIN, 20, f"Lineage of {self._picture.title}")
+    def svg(self) -> Html:
+        title = f"Lineage of {self._picture.title}"
+        drawing = Drawing(title, "lineage", _STYLE)
+        drawing.text(_MARGIN, 20, title)
         if self._picture.note:
             drawing.text(_MARGIN, 36, self._picture.note, kind="quiet")
-        for left, title in zip(self._lefts, self._picture.columns, strict=True):
-            drawing.text(left, _HEAD - 10, shortened(title, _LONGEST), kind="quiet")
+        for left, column in zip(self._lefts, self._picture.columns, strict=True):
+            drawing.text(left, _HEAD - 10, shortened(column, _LONGEST), kind="quiet")
         for edge in self._picture.edges:
             self._draw_edge(drawing, edge)
         for at, box in enumerate(self._picture.boxes):
             self._draw_box(drawing, at, box)
         note = text_width(self._picture.note) + 2 * _MARGIN
-        return drawing.svg(
-            max(self._width, note), self._height, f"Lineage of {self._picture.title}"
-        )
+        return drawing.svg(max(self._width, note), self._height)
 
     def _draw_box(self, drawing: Drawing, at: int, box: Box) -> None:
         x, y = self._lefts[box.column], self._tops[at]

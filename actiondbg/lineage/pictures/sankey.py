@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from actiondbg.lineage.pictures.drawing import Drawing, shortened, text_width
 from actiondbg.lineage.questions.flows import Flows
+from actiondbg.support.drawing import Drawing, shortened, text_width
 from actiondbg.support.html_page import Html, as_script, asset, element, html_page, joined, table
 
 # Colours that are told apart by readers with any colour vision, after Okabe and Ito.
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b59d00")
 LOST = "#8c959f"
 
+_STYLE = asset(__spec__.parent, "picture.css")
 _MARGIN, _HEAD, _BAR, _GAP = 16.0, 52.0, 14.0, 16.0
 _HEIGHT = 520.0  # of the bars of a column
 _BETWEEN = 300.0  # columns
@@ -21,7 +22,7 @@ _LONGEST = 40  # characters of a name
 _SCRIPTS = ("d3-min.js", "d3-sankey.min.js", "sankey.js")
 
 
-def sankey_svg(flows: Flows, title: str) -> str:
+def sankey_svg(flows: Flows, title: str) -> Html:
     """Return a Sankey diagram as an SVG document."""
     return _Layout(flows).svg(title)
 
@@ -143,8 +144,8 @@ class _Layout:
         )
         return sum(middle) / total
 
-    def svg(self, title: str) -> str:
-        drawing = Drawing()
+    def svg(self, title: str) -> Html:
+        drawing = Drawing(title, "lineage", _STYLE)
         kinds = self._flows.kinds
         shades = colors(self._flows)
         drawing.text(_MARGIN, 20, title)
@@ -158,7 +159,8 @@ class _Layout:
             drawing.text(x + _BAR + 6, y + max(height, 6) / 2 + 4, self._label(at))
             bottom = max(bottom, y + height)
         width = self._left(len(self._flows.columns) - 1) + _BAR + self._last
-        return drawing.svg(max(width, text_width(title) + 2 * _MARGIN), bottom + 2 * _MARGIN, title)
+        width = max(width, text_width(title) + 2 * _MARGIN)
+        return drawing.svg(width, bottom + 2 * _MARGIN)
 
     def _draw_bands(self, drawing: Drawing, shades: Sequence[str]) -> None:
         """Draw the flows; those of a bar are in the order of their other ends."""

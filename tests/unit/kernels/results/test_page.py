@@ -39,7 +39,7 @@ def test_the_best_configuration_of_an_operation_is_marked() -> None:
 def test_the_plot_shows_points_and_roofs() -> None:
     svg = roofline_svg(entries_of(ROWS))
     assert svg.count("<circle") == 1 + 2  # of one right dispatch, and of two in the legend
-    assert svg.count("<polyline") == 1
+    assert svg.count('class="roof"') == 1
     assert "peak 100 GFLOP/s" in svg
     assert ">10.0 GB/s</text>" in svg
     assert "67.1 GFLOP/s, 4.000 ms, 67.1 % of the roof\nSUCCESS" in svg
@@ -49,14 +49,14 @@ def test_points_are_below_the_roof_by_their_share() -> None:
     fast = entry_of(FAST)
     at_peak = replace(fast, seconds=(fast.flops / 100e9,))
     svg = roofline_svg([at_peak])
-    (dot,) = re.findall('cx="[0-9.]+" cy="([0-9.]+)" r="5"/><title>', svg)
-    (roof,) = re.findall('<polyline class=roof points="[^"]*,([0-9.]+)"', svg)
+    (dot,) = re.findall('cx="[0-9.]+" cy="([0-9.]+)" r="5"/>\n<title>', svg)
+    (roof,) = re.findall('<path class="roof" d="[^"]*,([0-9.]+)"', svg)
     assert float(dot) == float(roof)
 
 
 def test_without_peaks_there_are_points_only() -> None:
     svg = roofline_svg([replace(entry_of(FAST), peak_gflops=None, peak_bandwidth=None)])
-    assert "<polyline" not in svg
+    assert 'class="roof"' not in svg
     assert "<circle" in svg
 
 
@@ -69,7 +69,7 @@ def test_without_times_there_is_no_plot() -> None:
 def test_roofs_that_are_nearly_the_same_share_labels() -> None:
     fast = entry_of(FAST)
     svg = roofline_svg([fast, replace(fast, peak_gflops=101.0, peak_bandwidth=10.1e9)])
-    assert svg.count("<polyline") == 2
+    assert svg.count('class="roof"') == 2
     assert svg.count(">peak ") == 1
     assert svg.count("GB/s</text>") == 1
 

@@ -1,28 +1,15 @@
-"""A drawing as SVG: rectangles, lines and texts, in colours of light and dark settings."""
+"""Pictures as SVG, whose colours follow from the classes of their elements."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from html import escape
+
+from actiondbg.support.html_page import Html
 
 # The width of a character of the fonts, in units of their size.
 _WIDE = 0.62
-
-STYLE = """\
-.lineage { background: #ffffff; font: 12px system-ui, "DejaVu Sans", sans-serif; }
-.lineage .mono { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
-.lineage text { fill: #1f2328; } .lineage .quiet { fill: #59636e; }
-.lineage .box { fill: #f6f8fa; stroke: #8c959f; } .lineage .end { fill: #dafbe1; stroke: #1a7f37; }
-.lineage .lost { fill: #ffebe9; stroke: #cf222e; }
-.lineage path { fill: none; } .lineage .edge { stroke: #57606a; stroke-width: 1.2; }
-.lineage .guess { stroke-dasharray: 4 3; } .lineage .band { stroke-opacity: .4; }
-@media (prefers-color-scheme: dark) {
-  .lineage { background: #0d1117; }
-  .lineage text { fill: #e6edf3; } .lineage .quiet { fill: #9198a1; }
-  .lineage .box { fill: #161b22; stroke: #6e7681; }
-  .lineage .end { fill: #12261e; stroke: #3fb950; }
-  .lineage .lost { fill: #3c1618; stroke: #f85149; } .lineage .edge { stroke: #9198a1; }
-}
-"""
 
 
 def text_width(text: str, size: float = 12) -> float:
@@ -36,9 +23,18 @@ def shortened(text: str, most: int) -> str:
 
 
 class Drawing:
-    """An SVG picture under construction."""
+    """An SVG picture under construction.
 
-    def __init__(self) -> None:
+    Args:
+        title: of the picture.
+        kind: its classes.
+        style: CSS; "" where the page has that of the classes.
+    """
+
+    def __init__(self, title: str, kind: str, style: str = "") -> None:
+        self._title = title
+        self._kind = kind
+        self._style = style
         self._parts: list[str] = []
 
     def rectangle(
@@ -75,6 +71,28 @@ class Drawing:
         named = f' class="{kind}"' if kind else ""
         self._parts.append(f'<text x="{x:.1f}" y="{y:.1f}"{named}{shown}>{escape(text)}</text>')
 
+    def line(self, x0: float, y0: float, x1: float, y1: float, *, kind: str) -> None:
+        """Draw a straight line."""
+        self.path(f"M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}", kind=kind)
+
+    def circle(self, x: float, y: float, radius: float, *, kind: str) -> None:
+        """Draw a circle."""
+        self._parts.append(f'<circle class="{kind}" cx="{x}" cy="{y}" r="{radius}"/>')
+
+    def path(
+        self, way: str, *, kind: str, color: str = "", width: float = 0, hint: str = ""
+    ) -> None:
+        """Draw a path, written as SVG does; ``color`` and ``width`` replace those of its class."""
+        style = f' style="stroke:{color};stroke-width:{width:.2f}"' if color else ""
+        self._parts.append(f'<path class="{kind}" d="{way}"{style}>{_hint(hint)}</path>')
+
+    @contextmanager
+    def link(self, target: str, hint: str) -> Generator[None]:
+        """Let what the block draws lead to a place of the page."""
+        self._parts.append(f'<a href="#{target}">')
+        yield
+        self._parts.append(f"{_hint(hint)}</a>")
+
     def curve(
         self,
         x0: float,
@@ -89,9 +107,8 @@ class Drawing:
     ) -> None:
         """Draw a curve that is horizontal at both ends."""
         middle = (x0 + x1) / 2
-        style = f' style="stroke:{color};stroke-width:{width:.2f}"' if color else ""
         way = f"M{x0:.1f},{y0:.1f}C{middle:.1f},{y0:.1f} {middle:.1f},{y1:.1f} {x1:.1f},{y1:.1f}"
-        self._parts.append(f'<path class="{kind}" d="{way}"{style}>{_hint(hint)}</path>')
+        self.path(way, kind=kind, color=color, width=width, hint=hint)
 
     def loop(
         self,
@@ -107,16 +124,15 @@ class Drawing:
         """Draw a curve to the right of two points, which it leaves and reaches from the right."""
         out = max(x0, x1) + bulge
         way = f"M{x0:.1f},{y0:.1f}C{out:.1f},{y0:.1f} {out:.1f},{y1:.1f} {x1:.1f},{y1:.1f}"
-        self._parts.append(f'<path class="{kind}" d="{way}">{_hint(hint)}</path>')
+        self.path(way, kind=kind, hint=hint)
 
-    def svg(self, width: float, height: float, title: str) -> str:
+    def svg(self, width: float, height: float) -> Html:
         """Return the picture as an SVG document, which HTML may contain too."""
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" role="img" '
+        style = f"<style>\n{self._style}</style>\n" if self._style else ""
+        return Html(
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{self._kind}" role="img" '
             f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">\n'
-            f"<title>{escape(title)}</title>\n<style>\n{STYLE}</style>\n"
-            + "\n".join(self._parts)
-            + "\n</svg>\n"
+            f"<title>{escape(self._title)}</title>\n{style}" + "\n".join(self._parts) + "\n</svg>\n"
         )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from actiondbg.doctor.sample import FLANG, SAMPLES_OF_PACKAGES, Sample, sample_of_tool
 from actiondbg.errors import LaunchError
+from actiondbg.support.executables import answer_of
 from actiondbg.tool.identification.executable import PACKAGED_TOOLS, locate, package_directories
 
 _PYTHON = r"^python(\d+(\.\d+)*)?$"
@@ -144,14 +145,7 @@ def _packages() -> list[str]:
 
 def _find_in(python: Path) -> dict[str, list[str]]:
     try:
-        answer = subprocess.run(
-            [python, "-c", _FIND, *_packages()],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_PYTHON_SECONDS,
-            check=True,
-        )
+        answer = answer_of([python, "-c", _FIND, *_packages()], _PYTHON_SECONDS, check=True)
         return json.loads(answer.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise LaunchError(

@@ -1,8 +1,14 @@
-"""The search for programs on PATH."""
+"""Programs: their search on PATH, and the answers of those that run for a moment."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from subprocess import CompletedProcess
 
 
 def which(name: str) -> str | None:
@@ -18,3 +24,39 @@ def which(name: str) -> str | None:
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     return None
+
+
+def answer_of(
+    argv: Sequence[str | Path],
+    seconds: float,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    check: bool = False,
+) -> CompletedProcess[str]:
+    """Run a program to its end, without input; return its status and its output.
+
+    Args:
+        argv: the command line.
+        seconds: the limit for its run.
+        env: the environment; None for that of this process.
+        cwd: the working directory; None for that of this process.
+        check: whether another status than 0 is an error.
+
+    Raises:
+        OSError: the program cannot be started.
+        subprocess.SubprocessError: it took longer, or failed.
+    """
+    import subprocess  # lazily, as the import would delay the tool's start
+
+    return subprocess.run(
+        argv,
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=seconds,
+        check=check,
+    )

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from actiondbg.errors import LaunchError
+from actiondbg.support.executables import answer_of
 
 _DRIVER = r"^flang(-new)?(-\d+)?$"
 _WORD = r'"((?:[^"\\]|\\.)*)"|(\S+)'
@@ -52,16 +53,7 @@ def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
 def _ask_driver(argv: list[str], cwd: Path | None) -> tuple[list[list[str]], list[str]]:
     """Return the jobs that the driver would start, and its other lines."""
     try:
-        answer = subprocess.run(
-            [argv[0], "-###", *argv[1:]],
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_DRIVER_SECONDS,
-            check=False,
-        )
+        answer = answer_of([argv[0], "-###", *argv[1:]], _DRIVER_SECONDS, cwd=cwd)
     except FileNotFoundError as error:
         raise LaunchError(f"There is no tool {argv[0]!r}: check its path, or PATH.") from error
     except (OSError, subprocess.TimeoutExpired) as error:

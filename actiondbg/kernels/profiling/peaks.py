@@ -15,6 +15,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.executables import answer_of
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.c_part import CPart
 from actiondbg.tool.c_part import peaks as peaks_programs
@@ -130,15 +131,7 @@ def _stored(file: Path) -> MachinePeaks | None:
 def _measured(program: Path) -> str:
     """Run a program that measures; return what it prints."""
     try:
-        result = subprocess.run(
-            [program],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        result = answer_of([program], _SECONDS)
     except subprocess.TimeoutExpired as error:
         raise PeaksUnknown(
             f"The machine's peak is unknown: it could not be measured in {_SECONDS:g} s."

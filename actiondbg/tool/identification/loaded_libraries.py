@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from actiondbg.errors import LaunchError
+from actiondbg.support.executables import answer_of
 from actiondbg.tool.agent_environment import without_agents
 
 _LOADER_SECONDS = 30
@@ -66,16 +67,8 @@ class LoadedLibraries:
 
 def _ask_loader(program: Path) -> str:
     try:
-        return subprocess.run(
-            [program],
-            env={**without_agents(os.environ), "LD_TRACE_LOADED_OBJECTS": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_LOADER_SECONDS,
-            check=False,
-        ).stdout
+        env = {**without_agents(os.environ), "LD_TRACE_LOADED_OBJECTS": "1"}
+        return answer_of([program], _LOADER_SECONDS, env=env).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchError(
             f"{str(program)!r} cannot be loaded on this machine ({error}): use a tool built for it."

@@ -19,7 +19,7 @@ from actiondbg.kernels.programs.loop_nests import HEADER, loop_nests
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.shared_library import SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.support.executables import which
+from actiondbg.support.executables import answer_of, which
 
 _LOADER = "actiondbg.kernels.providers.shared_library:load"
 _SOURCE, _LIBRARY = "kernel.c", "kernel.so"
@@ -138,15 +138,6 @@ def _target(compiler: str) -> str:
 
 def _output(compiler: str, *options: str) -> str:
     try:
-        done = subprocess.run(
-            [compiler, *options],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=True,
-        )
+        return answer_of([compiler, *options], _SECONDS, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise ProviderMissing(f"The provider c cannot run {compiler!r}: {error}.") from error
-    return done.stdout

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import ProviderMissing
+from actiondbg.support.executables import answer_of
 
 # Where the packages have their programs: what is on PATH are Python scripts that start these.
 _PACKAGES = {
@@ -94,9 +95,7 @@ def _built_program(build_dir: Path, name: str) -> Path:
 @lru_cache
 def _version(program: str) -> str:
     try:
-        shown = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=60, check=True
-        )
+        shown = answer_of([program, "--version"], 60, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         raise ProviderMissing(f"{program} does not start: {error}.") from error
     found = re.search(r"IREE compiler version (\S+)(?: @ (\S+))?", shown.stdout)
@@ -106,9 +105,7 @@ def _version(program: str) -> str:
 @lru_cache
 def _missing_device(program: str, device: str) -> str | None:
     try:
-        asked = subprocess.run(
-            [program, f"--list_devices={device}"], capture_output=True, text=True, timeout=60
-        )
+        asked = answer_of([program, f"--list_devices={device}"], 60)
     except (OSError, subprocess.SubprocessError) as error:
         raise ProviderMissing(f"{program} does not start: {error}.") from error
     vendor = {"cuda": "CUDA", "hip": "ROCm"}.get(device, device)

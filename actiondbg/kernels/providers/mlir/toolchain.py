@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from actiondbg.kernels.errors import ProviderMissing
-from actiondbg.support.executables import which
+from actiondbg.support.executables import answer_of, which
 from actiondbg.tool.identification.executable import package_directories
 from actiondbg.tool.identification.mlir_object import build_id_of
 
@@ -157,15 +157,7 @@ def _number(name: str) -> int:
 
 def _output(tool: Path, *options: str) -> str:
     try:
-        done = subprocess.run(
-            [tool, *options],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
+        done = answer_of([tool, *options], _SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ProviderMissing(
             f"The provider mlir cannot run {str(tool)!r} ({error}): {_INSTALL}."

@@ -36,6 +36,9 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "report": f"{_CLI}.report",
     "stat": f"{_CLI}.stat",
     "trace": f"{_CLI}.trace",
+    "suite": f"{_CLI}.suite.command_list",
+    "suite list": f"{_CLI}.suite.list",
+    "suite record": f"{_CLI}.suite.record",
     "track": f"{_CLI}.track",
     "whatif": f"{_CLI}.whatif",
 }

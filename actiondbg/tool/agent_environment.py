@@ -10,6 +10,7 @@ from actiondbg.tool.program_guard import VARIABLE
 PRELOAD = "LD_PRELOAD"
 USERS_PRELOAD = "ACTIONDBG_PRELOAD"
 WITHOUT = "ACTIONDBG_WITHOUT"  # names with commas between them, for the agent and from the user
+SUITE = "ACTIONDBG_SUITE"  # the folder of a suite
 SEEN = "ACTIONDBG_SEEN"  # the path of the file of SeenPrograms
 # What the agent reads, and removes from the environment when it begins to observe.
 _OF_AGENTS = (
@@ -21,6 +22,7 @@ _OF_AGENTS = (
     "ACTIONDBG_CACHE",
     WITHOUT,
     SEEN,
+    SUITE,
     USERS_PRELOAD,
 )
 

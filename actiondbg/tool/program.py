@@ -66,6 +66,7 @@ class Program:
             context.
         without: names of capabilities that the agent does not use, beside those of
             ``$ACTIONDBG_WITHOUT``.
+        starts_tools: whether it is a program that starts tools, even if it is a tool itself.
 
     Raises:
         UsageError: the command line is empty, the glob is none, or a capability is unknown.
@@ -79,6 +80,7 @@ class Program:
         randomize: bool = False,
         follow: str | None = None,
         without: Sequence[str] = (),
+        starts_tools: bool = False,
     ) -> None:
         self.argv = command_words(argv)
         if not argv or not argv[0]:
@@ -88,6 +90,7 @@ class Program:
         self.randomize = randomize
         self.follow = follow
         self.without = capabilities_without(without, os.environ if env is None else env)
+        self._starts_tools = starts_tools
         self._expanded: tuple[list[str], list[str]] | None = None
         self._found: tuple[str, Tool] | None = None
 
@@ -113,7 +116,7 @@ class Program:
     @property
     def is_followed(self) -> bool:
         """Whether it is no tool, but a program that loads MLIR later, or starts tools."""
-        return self.tool.libmlir is None
+        return self._starts_tools or self.tool.libmlir is None
 
     def prepare(self) -> None:
         """Look for the tool and the agent; raises LaunchError if one is missing or unsuitable."""
@@ -125,6 +128,7 @@ class Program:
         variables: Mapping[str, str],
         streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
+        agent: Path | None = None,
     ) -> StartedProgram:
         """Start the tool's process with the agent in it.
 
@@ -132,13 +136,14 @@ class Program:
             variables: environment variables with settings for the agent.
             streams: the result of ``Streams.opened``.
             group: the process group to join, 0 for a new one; None for ours.
+            agent: the path of the agent, if not that of the shipped one.
 
         Raises:
             LaunchError: the tool cannot be started.
         """
         executable = self.tool.path
         stdin, stdout, stderr = streams
-        environment = {**self._environment(shipped_agent()), **variables}
+        environment = {**self.environment(agent or shipped_agent()), **variables}
         try:
             with address_layout(self.randomize):
                 process = subprocess.Popen(
@@ -169,8 +174,8 @@ class Program:
                 f"with actiondbg ({error}): run actiondbg with another Python."
             ) from error
 
-    def _environment(self, agent: Path) -> dict[str, str]:
-        """Return the environment that preloads the agent into the tool.
+    def environment(self, agent: Path) -> dict[str, str]:
+        """Return the environment that preloads the agent into the tool, for one start of it.
 
         The tool's own LD_PRELOAD is kept, and the agent restores it for the tool's children.
         """
@@ -196,7 +201,9 @@ class Program:
 
     @property
     def command(self) -> list[str]:
-        """The command line, with a driver replaced by its compiler."""
+        """The command line, with a driver replaced by its compiler, unless all it starts counts."""
+        if self._starts_tools:
+            return self.argv
         if self._expanded is None or self._expanded[0] != self.argv:
             self._expanded = list(self.argv), expand_driver(self.argv, self.cwd)
         return self._expanded[1]

@@ -27,8 +27,10 @@ class SeenPrograms:
         folder: for the file.
     """
 
+    NAME = "seen"
+
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "seen"
+        self._path = folder / self.NAME
         self._reported = 0
         self._size = 0  # of the file, when it was read last for a report
 
@@ -45,7 +47,8 @@ class SeenPrograms:
                 paths = dict.fromkeys(self._noted(kind))
                 if found := [repr(path) for path in paths if _symbols_of(path) is symbols]:
                     return f"it {verb} {_listed(found)}, which {advice}"
-        if lost := [repr(path) for path in dict.fromkeys(self._noted("lost")) if _may_run(path)]:
+        paths = dict.fromkeys(self._noted("lost"))
+        if lost := [repr(path) for path in paths if may_run_mlir(path)]:
             return (
                 f"it started {_listed(lost)} without the agent: keep LD_PRELOAD in the environment "
                 "of what the program starts, or debug this tool itself"
@@ -89,7 +92,7 @@ def _symbols_of(path: str) -> Symbols:
     return Symbols.ABSENT
 
 
-def _may_run(path: str) -> bool:
+def may_run_mlir(path: str) -> bool:
     """Whether a program may use MLIR, or start one that does: no static program without MLIR."""
     with contextlib.suppress(OSError, ValueError):
         elf = read_elf(Path(which(path) or path))

@@ -45,6 +45,7 @@ subcommands, each with --help:
   bisect    find the action that miscompiles a program or crashes the tool
   explain   explain why a dialect conversion failed
   record    record all actions of a run
+  suite     record all runs of a test suite; coverage of patterns
   lineage   ask what the operations of a program became
   open      debug a recording
   query     query recordings in SQL

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from actiondbg.recording.query.results import Write
+    from actiondbg.suite.folder import SuiteFolder
 
 AnswerFormat = Literal["table", "csv", "json", "parquet"]
 _EPILOG = """\
@@ -33,8 +34,9 @@ examples:
   actiondbg query 'nightly/*.adbrec' "select run, sum(self_ns) from actions group by run"
 
 Several recordings, a folder or a glob of recordings, or an export of 'actiondbg export' are queried
-together: the tables then have a column run. Without SQL, the tables and columns are listed; - reads
-the SQL from standard input. docs/recordings.md describes the tables, with useful queries.
+together: the tables then have a column run. A suite of 'actiondbg suite record' has tables of its
+own (docs/suites.md). Without SQL, the tables and columns are listed; - reads the SQL from standard
+input. docs/recordings.md describes the tables, with useful queries.
 
 exit status: 0 success, 1 error, 2 bad usage.
 """
@@ -66,20 +68,47 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
             check_overwritten(options.output, paths)
         except UsageError as error:
             parser.error(str(error))
+    if (suite := _suite(paths)) is not None:
+        from actiondbg.suite.database import connect
+
+        with contextlib.closing(connect(suite)) as database:
+            print_answer(database, sql or _listing(_suite_tables()), options.format, options.output)
+        return 0
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
         print_notice(sentence)
     with contextlib.closing(sources.connect()) as database:
-        print_answer(database, sql, options.format, options.output)
+        print_answer(database, sql or _listing(_tables()), options.format, options.output)
     return 0
 
 
-def _listing() -> str:
-    """Return the query that lists the tables and their columns."""
+def _suite(paths: Sequence[str]) -> SuiteFolder | None:
+    """Return the suite, if that is what is queried."""
+    from actiondbg.suite.folder import SuiteFolder
+
+    folders = [folder for folder in map(SuiteFolder, map(Path, paths)) if folder.exists]
+    if len(paths) > 1 and folders:
+        raise UsageError(
+            f"{str(folders[0].path)!r} is a suite, which is queried alone: name only the suite."
+        )
+    return folders[0] if folders else None
+
+
+def _suite_tables() -> list[str]:
+    from actiondbg.suite.index import SCHEMAS
+
+    return list(SCHEMAS)
+
+
+def _tables() -> list[str]:
     from actiondbg.recording.query.database import TABLES
     from actiondbg.recording.query.runs import RUNS
 
-    tables = [*TABLES, RUNS]
+    return [*TABLES, RUNS]
+
+
+def _listing(tables: list[str]) -> str:
+    """Return the query that lists tables and their columns."""
     return f"""\
 SELECT table_name AS "table", column_name AS "column", data_type AS "type"
 FROM information_schema.columns WHERE list_contains({tables}, table_name)
@@ -117,10 +146,10 @@ def print_answer(
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], str]:
-    """Split the words into the paths and the SQL."""
+    """Split the words into the paths and the SQL, empty to list the tables."""
     *paths, last = words
     if not paths or _is_path(last):
-        return [*paths, last], _listing()
+        return [*paths, last], ""
     return paths, sys.stdin.read() if last == "-" else last
 
 

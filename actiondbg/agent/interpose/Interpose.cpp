@@ -12,7 +12,9 @@
 #include "interpose/ActionHandler.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
+#include "interpose/SuiteProcess.h"
 #include "interpose/Versions.h"
+#include "record/PatternSets.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
 #include "support/Traits.h"
@@ -146,7 +148,11 @@ static void applySettings(MLIRContext *context) {
     return;
   pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
   if (given.isOfProgram && !given.record.path.empty())
-    given.record.path = claimRecording(given.record.path);
+    given.record.path =
+        isOfSuite() ? claimSuiteRecording() : claimRecording(given.record.path);
+  observes &= !isOfSuite() || !given.record.path.empty();
+  if (given.socket.empty() && !observes)
+    return;
   if (given.parent && !given.isOfProgram)
     endWithParent(given.parent);
   if (observes &&
@@ -445,6 +451,9 @@ ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
   if (engine.isAttached() && !engine.isSilentHere()) {
     AgentHeap agentHeap;
     forgetNames();
+    if (engine.isObserving && PatternSets::isKept() &&
+        arePatternsKnown(patterns))
+      PatternSets::record(patterns.getNativePatterns(), disabled, enabled);
     // For completion, in interactive use.
     if (!engine.isObserving && engine.follows() && arePatternsKnown(patterns))
       for (const std::unique_ptr<RewritePattern> &pattern :

@@ -2,6 +2,7 @@
 
 #include "interpose/SeenPrograms.h"
 #include "engine/Engine.h"
+#include "interpose/SuiteProcess.h"
 #include "match/Glob.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -17,6 +18,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <vector>
 
@@ -33,19 +36,19 @@ static bool isDebugged = false;
 
 /// Adds a line with one write: other processes write, too. The file is not kept
 /// open: a program may close what it has not opened, or count it.
-static void note(const char *kind, const char *text) {
-  char line[PATH_MAX + 32];
-  size_t begin = strlen(kind), size = strlen(text);
-  if (!*seenFile || size > PATH_MAX)
+void noteLine(const char *kind, const char *text) {
+  if (!*seenFile)
     return;
   int saved = errno;
-  memcpy(line, kind, begin);
-  memcpy(line + begin, text, size);
-  line[begin + size] = '\n';
+  struct iovec parts[] = {{const_cast<char *>(kind), strlen(kind)},
+                          {const_cast<char *>(text), strlen(text)},
+                          {const_cast<char *>("\n"), 1}};
   int file = open(seenFile, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file >= 0) {
-    // Without room for a line, a message lacks what the line says.
-    [[maybe_unused]] ssize_t written = write(file, line, begin + size + 1);
+    // Without room for a line, a message lacks what the line says. Not the
+    // agent's own function, which observes what the tool writes.
+    [[maybe_unused]] long written =
+        syscall(SYS_writev, file, parts, std::size(parts));
     close(file);
   }
   errno = saved;
@@ -65,7 +68,8 @@ __attribute__((constructor(102))) static void noteProgram() {
   if (size <= 0)
     return;
   path[size] = 0;
-  note("ran ", path);
+  noteLine("ran ", path);
+  noteSuiteProcess();
 }
 
 static constexpr char preloadVariable[] = "LD_PRELOAD=";
@@ -81,12 +85,12 @@ static void noteExec(const char *path, char *const *environment) {
   if (isDebugged && Engine::first().isOwnProcess()) {
     char number[16];
     snprintf(number, sizeof(number), "%d", getpid());
-    note("became ", number);
+    noteLine("became ", number);
   }
   for (char *const *one = environment; one && *one; ++one)
     if (isPreload(*one))
       return;
-  note("lost ", path);
+  noteLine("lost ", path);
 }
 
 /// Whether a program names a library that has to be loaded first.
@@ -151,7 +155,7 @@ int execNoted(const char *path, char *const *environment,
 void noteLoaded(const char *path) {
   char absolute[PATH_MAX];
   if (realpath(path, absolute))
-    note("loaded ", absolute);
+    noteLine("loaded ", absolute);
 }
 
 void noteUnobserved() {
@@ -171,7 +175,7 @@ void noteUnobserved() {
     if (words[i] >= 0 && words[i] < ' ')
       words[i] = ' ';
   snprintf(text, sizeof(text), "%d %s", noted, words);
-  note("unobserved ", text);
+  noteLine("unobserved ", text);
 }
 
 void noteDebugged(bool isReplay) {
@@ -183,7 +187,7 @@ void noteDebugged(bool isReplay) {
   snprintf(text, sizeof(text), "%d %lld", getpid(),
            static_cast<long long>(now.tv_sec) * second +
                now.tv_nsec / (1000000000 / second));
-  note(isReplay ? "replayed " : "debugged ", text);
+  noteLine(isReplay ? "replayed " : "debugged ", text);
 }
 
 namespace {

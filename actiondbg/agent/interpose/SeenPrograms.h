@@ -8,6 +8,10 @@
 
 namespace adbg {
 
+/// Adds a line to the file of what the program's processes do, if there is one.
+/// `kind` ends with a separator. Async-signal-safe.
+void noteLine(const char *kind, const char *text);
+
 /// Whether this process is one to follow: the glob matches the name of its
 /// executable or a word of its command line, without the directory.
 bool isFollowed(llvm::StringRef glob);

@@ -21,6 +21,8 @@ static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
 volatile int RecordFile::fd = -1;
 unsigned RecordFile::begun = 0;
 int RecordFile::ended = -1;
+const char *RecordFile::limit = nullptr;
+void (*RecordFile::onLimit)() = nullptr;
 
 namespace {
 /// The header of a section's items.
@@ -81,9 +83,20 @@ private:
 };
 } // namespace
 
+void RecordFile::stopAt(std::string path, void (*stopped)()) {
+  static const std::string *kept = nullptr;
+  delete std::exchange(kept, new std::string(std::move(path)));
+  limit = kept->c_str();
+  onLimit = stopped;
+}
+
 void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
   if (fd < 0)
     return;
+  if (LLVM_UNLIKELY(limit != nullptr) && access(limit, F_OK) == 0) {
+    onLimit();
+    return abandon();
+  }
   ChunkParts gathered;
   for (const Part &part : parts)
     if (part.count)

@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <string>
 #include <sys/uio.h>
 
 namespace adbg {
@@ -33,7 +34,8 @@ enum class SectionKind : uint16_t {
   Stages,
   StageOperations,
   Contexts,
-  Findings
+  Findings,
+  PatternSets
 };
 
 /// The kind of thing that a string names.
@@ -220,6 +222,8 @@ public:
   static void resume(int descriptor) { fd = descriptor; }
   /// Cuts off a chunk at the end that is not complete: its writer was killed.
   static void dropTornChunk();
+  /// Stops writing, and calls `stopped`, once a file of this path exists.
+  static void stopAt(std::string path, void (*stopped)());
   /// Writes a chunk. Allocates nothing and is async-signal-safe.
   static void write(ChunkHeader header, llvm::ArrayRef<Part> parts);
 
@@ -229,6 +233,9 @@ public:
 private:
   static volatile int fd;
   static unsigned begun;
+  /// The file whose existence stops the recording; null for none.
+  static const char *limit;
+  static void (*onLimit)();
   /// The descriptor of the previous recording, which leads nowhere now.
   static int ended;
 };

@@ -13,7 +13,7 @@ namespace adbg {
 static char without[512];
 
 // Before the hooks are installed, and before the environment is cleared.
-__attribute__((constructor(101))) static void readNames() {
+__attribute__((constructor(102))) static void readNames() {
   if (const char *value = getenv("ACTIONDBG_WITHOUT"))
     strncpy(without, value, sizeof(without) - 1);
 }

@@ -43,6 +43,7 @@ class Kind(IntEnum):
     STAGE_OPERATIONS = 15
     CONTEXTS = 16
     FINDINGS = 17
+    PATTERN_SETS = 18
 
 
 class Space(IntEnum):

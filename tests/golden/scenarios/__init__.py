@@ -20,6 +20,7 @@ from scenarios.subcommands import (
     COST,
     DOCTOR,
     EXPLAIN,
+    SUITES,
     TRACK,
     WHATIF,
 )
@@ -37,6 +38,7 @@ SCENARIOS = (
     *DOCTOR,
     *KERNELS,
     *LINEAGE,
+    *SUITES,
     *TRACK,
 )
 

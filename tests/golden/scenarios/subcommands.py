@@ -196,3 +196,28 @@ COMMAND_LINE = (
         line("actiondbg open fold.mlir extra"),
     ),
 )
+
+SUITES = (
+    scenario(
+        "suite",
+        line("actiondbg suite"),
+        line("actiondbg suite bogus"),
+        line(f"actiondbg suite record -o suite -q -- bash -c '{FOLD} -o out.mlir; mlir-opt --cs'"),
+        line("actiondbg suite list suite --missing"),
+        line(
+            "actiondbg query suite 'select tool, ended, status, actions, missing from runs'",
+        ),
+        line(
+            'actiondbg query suite "select name, outcome, times from attempts where '
+            "tag = 'apply-pattern' order by all limit 5\""
+        ),
+        line("actiondbg query suite"),
+        line("actiondbg suite record -o suite -- true"),
+        line("actiondbg suite record -- true"),
+        line("actiondbg suite record -o new --limit much -- true"),
+        line("actiondbg suite record -o new"),
+        line("actiondbg suite list missing"),
+        line("actiondbg suite list --help"),
+        line("actiondbg suite record --help"),
+    ),
+)

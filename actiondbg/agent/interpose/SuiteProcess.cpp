@@ -1,0 +1,146 @@
+//===- SuiteProcess.cpp - A process of a suite ----------------------------===//
+
+#include "interpose/SuiteProcess.h"
+#include "interpose/SeenPrograms.h"
+#include "record/PatternSets.h"
+#include "record/Record.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace adbg {
+
+/// The folder; empty if this process is not one of a suite.
+static char suiteFolder[PATH_MAX];
+/// What identifies this program in the suite: the number of the process and
+/// the time of its start. A process may become another program by exec.
+static char suiteKey[48];
+
+bool isOfSuite() { return *suiteFolder; }
+
+// Drivers such as lit start tests with few of their variables, LD_PRELOAD among
+// them: a file beside the agent, whose path is then one of the suite, has the
+// others. Before the environment is read.
+__attribute__((constructor(101))) static void takeSuiteSettings() {
+  Dl_info own;
+  char path[PATH_MAX], settings[3 * PATH_MAX];
+  if (!dladdr(static_cast<const void *>(suiteKey), &own) || !own.dli_fname)
+    return;
+  const char *name = strrchr(own.dli_fname, '/');
+  int size = name ? static_cast<int>(name - own.dli_fname) : 0;
+  snprintf(path, sizeof(path), "%.*s/settings", size, own.dli_fname);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  ssize_t many = read(file, settings, sizeof(settings) - 1);
+  close(file);
+  settings[std::max<ssize_t>(many, 0)] = 0;
+  for (char *one = settings; one < settings + many; one += strlen(one) + 1)
+    if (char *value = strchr(one, '=')) {
+      *value = 0;
+      setenv(one, value + 1, /*overwrite=*/0);
+      *value = '=';
+    }
+}
+
+namespace {
+/// The text of a note, without an allocation.
+class NoteText {
+public:
+  /// Adds a field, behind a separator. Control characters are escaped.
+  void add(const char *from, size_t many) {
+    put(separator);
+    for (size_t i = 0; i < many; ++i)
+      if (from[i] == '\\' || (from[i] >= 0 && from[i] < ' '))
+        size += snprintf(text + size, room(), "\\x%02x", from[i]);
+      else
+        put(from[i]);
+    text[size] = 0;
+  }
+  void add(const char *from) { add(from, strlen(from)); }
+  /// Adds the target of a link.
+  void addLink(const char *path) {
+    char target[PATH_MAX];
+    ssize_t many = readlink(path, target, sizeof(target));
+    add(target, std::max<ssize_t>(many, 0));
+  }
+  /// Adds the words of the command line, as many as there is room for.
+  void addCommand() {
+    char words[4096];
+    bool isWithin = false;
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t many;
+    while (file >= 0 && room() > sizeof(words) * escaped &&
+           (many = read(file, words, sizeof(words))) > 0)
+      for (ssize_t i = 0; i < many; ++i) {
+        if (!isWithin)
+          put(separator);
+        isWithin = words[i] != 0;
+        if (words[i] == '\\' || (words[i] > 0 && words[i] < ' '))
+          size += snprintf(text + size, room(), "\\x%02x", words[i]);
+        else if (isWithin)
+          put(words[i]);
+      }
+    if (file >= 0)
+      close(file);
+    text[size] = 0;
+  }
+  const char *all() const { return text; }
+
+private:
+  static constexpr char separator = '\x1f';
+  static constexpr size_t escaped = 4; // bytes of an escaped character
+  size_t room() const { return sizeof(text) - size; }
+  void put(char one) {
+    if (room() > escaped)
+      text[size++] = one;
+  }
+  char text[128 * 1024];
+  size_t size = 0;
+};
+} // namespace
+
+void noteSuiteProcess() {
+  const char *given = getenv("ACTIONDBG_SUITE");
+  if (!given || strlen(given) + 64 > sizeof(suiteFolder))
+    return;
+  strcpy(suiteFolder, given);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  snprintf(suiteKey, sizeof(suiteKey), "%d-%lld", getpid(),
+           now.tv_sec * 1000000000ll + now.tv_nsec);
+  char parent[16];
+  snprintf(parent, sizeof(parent), "%d", getppid());
+  // The test that runs, as pytest tells it.
+  const char *test = getenv("PYTEST_CURRENT_TEST");
+  NoteText note;
+  note.add(suiteKey);
+  note.add(parent);
+  note.addLink("/proc/self/exe");
+  note.addLink("/proc/self/cwd");
+  note.addLink("/proc/self/fd/0");
+  note.add(test ? test : "");
+  note.addCommand();
+  noteLine("process", note.all());
+}
+
+std::string claimSuiteRecording() {
+  std::string full = std::string(suiteFolder) + "/full";
+  if (access(full.c_str(), F_OK) == 0) {
+    noteLine("unrecorded ", suiteKey);
+    return "";
+  }
+  RecordFile::stopAt(full, [] { noteLine("shortened ", suiteKey); });
+  PatternSets::keepIn(std::string(suiteFolder) + "/patterns");
+  return std::string(suiteFolder) + "/runs/" + suiteKey + ".adbrec";
+}
+
+} // namespace adbg

@@ -1,0 +1,30 @@
+//===- PatternSets.h - The sets of patterns of a process --------*- C++ -*-===//
+//
+// A pattern that no action tries is known from the set that was frozen with it.
+// Sets are large and the same in most processes of a suite: each is kept once,
+// in a file of the suite named by a hash, and a recording refers to it.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "mlir/IR/PatternMatch.h"
+#include <memory>
+#include <string>
+
+namespace adbg {
+
+class PatternSets {
+public:
+  /// Keeps the sets in a folder. Without one they are not recorded.
+  static void keepIn(std::string folder);
+  static bool isKept();
+  /// Records a set that is frozen, without the patterns that its labels switch
+  /// off. `disabled` and `enabled` are those of FrozenRewritePatternSet.
+  static void
+  record(llvm::ArrayRef<std::unique_ptr<mlir::RewritePattern>> patterns,
+         llvm::ArrayRef<std::string> disabled,
+         llvm::ArrayRef<std::string> enabled);
+};
+
+} // namespace adbg

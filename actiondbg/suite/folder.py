@@ -1,0 +1,118 @@
+"""The folder of a suite: recordings of many processes, what is noted of them, and the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.tool.seen_programs import SeenPrograms
+
+PART = "part"  # the line of the notes before those of a further start of a driver
+_FORMAT = 1
+_UNUSABLE = " \t\n:;$"  # the path of the agent in LD_PRELOAD cannot have these
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What is noted of a suite.
+
+    Args:
+        format: the version of the layout of the folder.
+        commands: the command lines of the drivers, in the order of their starts.
+    """
+
+    format: int = _FORMAT
+    commands: list[list[str]] = []
+
+
+class SuiteFolder:
+    """The layout of the folder.
+
+    Args:
+        path: the folder.
+
+    Attributes:
+        runs: the folder of the recordings, one a process.
+        patterns: the folder of the sets of patterns that processes froze, by hash.
+        index: the folder of the tables about all runs.
+        agent: the folder from which the processes load the agent, with its settings.
+        notes: the file in which agents note processes.
+        full: the file whose existence ends recording, since the limit of disk space is reached.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.runs = self.path / "runs"
+        self.patterns = self.path / "patterns"
+        self.index = self.path / "index"
+        self.agent = self.path / "agent"
+        self.full = self.path / "full"
+        self.notes = self.path / SeenPrograms.NAME
+        self._mark = self.path / "suite.json"
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is the folder of a suite."""
+        return self._mark.is_file()
+
+    def check(self) -> None:
+        """Raise UsageError unless it is the folder of a suite, of a format that is known."""
+        if not self.exists:
+            raise UsageError(
+                f"{str(self.path)!r} is not a suite: make one with "
+                "'actiondbg suite record -o DIR -- COMMAND'."
+            )
+        found = self.description().format
+        if found > _FORMAT:
+            raise UsageError(
+                f"The suite {str(self.path)!r} has format {found}, and this actiondbg reads up to "
+                f"{_FORMAT}: use a newer actiondbg."
+            )
+
+    def make(self, resume: bool) -> None:
+        """Make the folder.
+
+        Args:
+            resume: the folder may be that of a suite, whose runs are kept.
+
+        Raises:
+            UsageError: the folder has other contents, or runs that would be mixed with new ones.
+            FileNotWritten: it cannot be made.
+        """
+        if unusable := sorted({each for each in str(self.path) if each in _UNUSABLE}):
+            raise UsageError(
+                f"The path {str(self.path)!r} has {unusable[0]!r} in it, which LD_PRELOAD cannot "
+                "have: name a folder without it."
+            )
+        if self.exists and not resume:
+            raise UsageError(
+                f"{str(self.path)!r} has the runs of a suite: add to them with --resume, or name "
+                "another folder."
+            )
+        if not self.exists and self.path.exists() and any(self.path.iterdir()):
+            raise UsageError(f"{str(self.path)!r} is no suite and is not empty: name a new folder.")
+        try:
+            for each in (self.runs, self.patterns, self.agent):
+                each.mkdir(parents=True, exist_ok=True)
+            self.full.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileNotWritten(
+                f"{str(self.path)!r} cannot be made ({error.strerror}): name another folder."
+            ) from error
+
+    def describe(self, command: list[str]) -> None:
+        """Note the command of a suite, after those of earlier parts."""
+        if self.notes.exists():
+            with self.notes.open("ab") as notes:
+                notes.write(f"{PART}\n".encode())
+        commands = [*self.description().commands, command]
+        write_whole(self._mark, msgspec.json.encode(Description(commands=commands)))
+
+    def description(self) -> Description:
+        """Return what is noted of the suite, an empty description if nothing is."""
+        try:
+            return msgspec.json.decode(self._mark.read_bytes(), type=Description)
+        except (OSError, msgspec.MsgspecError):
+            return Description()

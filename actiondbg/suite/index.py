@@ -1,0 +1,318 @@
+"""The index of a suite: tables about all runs, as Parquet files."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from actiondbg.errors import LaunchError
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.arrow import DataType, pa
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.lit_tests import find_test
+from actiondbg.suite.processes import SuiteProcess, SuiteProcesses, name_of, read_processes
+from actiondbg.suite.summary import Summary, recording_of, summarize
+from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.tool import find_tool
+
+_TEXT, _COUNT, _FLAG = pa.string(), pa.int64(), pa.bool_()
+_PASS = "pass-execution"
+_NAME = re.compile(r"--?([A-Za-z0-9][\w-]*)(?:=(.*))?", re.DOTALL)
+
+SCHEMAS: dict[str, Mapping[str, DataType]] = {
+    "runs": {
+        "run": _COUNT,
+        "tool": _TEXT,
+        "test": _TEXT,
+        "run_line": pa.int32(),
+        "run_text": _TEXT,
+        "input": _TEXT,
+        "command": _TEXT,
+        "argv": pa.list_(_TEXT),
+        "cwd": _TEXT,
+        "executable": _TEXT,
+        "llvm": _TEXT,
+        "started": pa.timestamp("us", tz="UTC"),
+        "seconds": pa.float64(),
+        "ended": _TEXT,
+        "status": pa.int32(),
+        "signal": pa.int32(),
+        "actions": _COUNT,
+        "recording": _TEXT,
+        "missing": _TEXT,
+        "part": pa.int32(),
+    },
+    "attempts": {
+        "run": _COUNT,
+        "tag": _TEXT,
+        "name": _TEXT,
+        "full_name": _TEXT,
+        "outcome": _TEXT,
+        "changed": _FLAG,
+        "rolled_back": _FLAG,
+        "times": _COUNT,
+        "duration_ns": _COUNT,
+    },
+    "reasons": {"run": _COUNT, "tag": _TEXT, "name": _TEXT, "reason": _TEXT, "times": _COUNT},
+    "registered": {"run": _COUNT, "pattern_set": _TEXT},
+    "patterns": {
+        "pattern_set": _TEXT,
+        "name": _TEXT,
+        "full_name": _TEXT,
+        "root": _TEXT,
+        "benefit": pa.int32(),
+    },
+    "pass_options": {"run": _COUNT, "pass": _TEXT, "options": _TEXT},
+}
+_MARK = "runs.parquet"
+NO_CONTEXT = "it made no MLIR context"
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass
+class SuiteTables:
+    """The rows of the tables in ``SCHEMAS``, by name."""
+
+    rows: dict[str, Rows] = field(default_factory=lambda: {name: [] for name in SCHEMAS})
+
+    def add(self, table: str, **values: object) -> None:
+        """Add a row."""
+        self.rows[table].append(values)
+
+
+def build_index(folder: SuiteFolder) -> None:
+    """Write the tables of a suite anew, atomically.
+
+    Raises:
+        FileNotWritten: the folder of the index cannot be made.
+        OSError: a table cannot be written.
+    """
+    tables = SuiteTables()
+    processes = read_processes(folder)
+    _add_runs(folder, processes, tables)
+    _add_patterns(folder, tables)
+    write_tables(folder, tables)
+
+
+def write_tables(folder: SuiteFolder, tables: SuiteTables) -> None:
+    """Write the tables, atomically; raises as ``build_index``."""
+    parquet: Any = import_module("pyarrow.parquet")
+    with replaced_directory(folder.index, _MARK) as new:
+        for name, schema in SCHEMAS.items():
+            table = pa.Table.from_pylist(tables.rows[name], schema=pa.schema(list(schema.items())))
+            parquet.write_table(table, new / f"{name}.parquet", compression="zstd")
+
+
+def is_indexed(folder: SuiteFolder) -> bool:
+    """Whether the index is there and newer than what is noted of the processes."""
+    try:
+        return (folder.index / _MARK).stat().st_mtime_ns >= folder.notes.stat().st_mtime_ns
+    except OSError:
+        return False
+
+
+# --- runs -------------------------------------------------------------------------
+
+
+def _add_runs(folder: SuiteFolder, processes: SuiteProcesses, tables: SuiteTables) -> None:
+    newest: dict[tuple[object, ...], int] = {}
+    for process in processes.all:
+        newest[_identity(process)] = process.part
+    number = 0
+    for process in processes.all:
+        # A later part that ran the same command again replaces what it did before.
+        if newest[_identity(process)] != process.part:
+            continue
+        found = _recorded(folder, processes, process)
+        if found is not None:
+            number += 1
+            _add_run(number, process, *found, processes, tables)
+
+
+def _identity(process: SuiteProcess) -> tuple[object, ...]:
+    stdin = process.stdin if process.stdin.startswith("/") else ""
+    return (process.cwd, process.executable, process.argv, stdin, process.test)
+
+
+def _recorded(
+    folder: SuiteFolder, processes: SuiteProcesses, process: SuiteProcess
+) -> tuple[Summary | None, str | None] | None:
+    """Return the recording of a process, and what is missing; None if it needs none."""
+    path = recording_of(folder.runs, process.key)
+    try:
+        if path.exists() and path.stat().st_size:
+            summary = summarize(path)
+            return summary, _missing(summary, process.key in processes.shortened)
+    except RecordingError as error:
+        return None, str(error)
+    if process.key in processes.unrecorded:
+        return None, "the limit of disk space was reached"
+    why = _why_unrecorded(process.executable)
+    return None if why is None else (None, why)
+
+
+def _missing(summary: Summary, is_shortened: bool) -> str | None:
+    if is_shortened:
+        return "the limit of disk space was reached during the run"
+    if summary.ending.ended == "killed":
+        return "the process was killed, or wrote to a full disk: the last actions may be missing"
+    return summary.cut
+
+
+@cache
+def _why_unrecorded(executable: str) -> str | None:
+    """Return why a process of a tool has no recording; None for a program without MLIR."""
+    try:
+        tool = find_tool(executable)
+    except LaunchError as error:
+        # Of a tool that the agent cannot observe; a removed or wrapped program is none.
+        return str(error) if os.path.exists(executable) and "MLIR" in str(error) else None
+    except (OSError, ValueError):
+        return None
+    return NO_CONTEXT if tool.libmlir is not None else None
+
+
+def _add_run(
+    number: int,
+    process: SuiteProcess,
+    summary: Summary | None,
+    missing: str | None,
+    processes: SuiteProcesses,
+    tables: SuiteTables,
+) -> None:
+    inputs = list(input_files(process))
+    ancestors = [each.argv for each in processes.ancestors(process)]
+    test = find_test(process.argv, process.cwd, inputs, ancestors)
+    run = test.run if test is not None else None
+    header = summary.header if summary is not None else None
+    ending = summary.ending if summary is not None else None
+    seconds = (summary.ended - process.began) / 1e9 if summary is not None else None
+    is_left = ending is None or ending.ended == "killed"
+    status = ending.status if ending is not None else None
+    tables.add(
+        "runs",
+        run=number,
+        tool=name_of(process),
+        test=process.test or (test.name if test is not None else None),
+        run_line=run.line if run is not None else None,
+        run_text=run.text if run is not None else None,
+        input=inputs[0] if inputs else None,
+        command=_text(shlex.join(process.argv)),
+        argv=[_text(word) for word in process.argv],
+        cwd=_text(process.cwd),
+        executable=_text(process.executable),
+        llvm=(header.llvm or None) if header is not None else None,
+        started=header.started // 1000 if header is not None else None,
+        seconds=None if is_left else seconds,
+        ended=ending.ended if ending is not None else "unrecorded",
+        status=None if status is None or status < 0 else status,
+        signal=-status if status is not None and status < 0 else ending and ending.signal,
+        actions=summary.count if summary is not None else 0,
+        recording=f"runs/{process.key}.adbrec" if summary is not None else None,
+        missing=missing,
+        part=process.part,
+    )
+    if summary is not None:
+        _add_summary(number, summary, process, tables)
+
+
+def _add_summary(number: int, summary: Summary, process: SuiteProcess, tables: SuiteTables) -> None:
+    for each in summary.attempts:
+        tables.add(
+            "attempts",
+            run=number,
+            tag=each.tag,
+            name=each.name,
+            full_name=each.full_name,
+            outcome=each.outcome,
+            changed=each.changed,
+            rolled_back=each.rolled_back,
+            times=each.times,
+            duration_ns=each.duration,
+        )
+    for (tag, name, reason), times in summary.reasons.items():
+        tables.add("reasons", run=number, tag=tag, name=name, reason=reason, times=times)
+    for each in summary.pattern_sets:
+        tables.add("registered", run=number, pattern_set=each)
+    passes = {each.name for each in summary.attempts if each.tag == _PASS}
+    for name, options in sorted(set(pass_options(process.argv, passes))):
+        tables.add("pass_options", run=number, **{"pass": name, "options": _text(options)})
+
+
+def input_files(process: SuiteProcess) -> Iterator[str]:
+    """Yield the files that a process seems to read: words of its command line, standard input."""
+    words = iter(process.argv[1:])
+    for word in words:
+        if word == "-o":
+            next(words, None)
+            continue
+        path = os.path.join(process.cwd, word)
+        if word and not word.startswith("-") and os.path.isfile(path):
+            yield os.path.normpath(path)
+    if process.stdin.startswith("/") and os.path.isfile(process.stdin):
+        yield process.stdin
+
+
+def pass_options(argv: tuple[str, ...], passes: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield passes with their options, as a command line has them; no options are ``""``.
+
+    Args:
+        argv: the command line.
+        passes: the names of the passes that ran.
+    """
+    for word in argv[1:]:
+        match = _NAME.fullmatch(word)
+        if match is None:
+            continue
+        if match[1] in passes:
+            yield match[1], (match[2] or "").strip("'\"")
+        elif match[2] and match[1].endswith("pipeline"):
+            for name in passes:
+                place = rf"(?<![\w-]){re.escape(name)}(?:\{{([^{{}}]*)\}})?(?![\w{{-])"
+                for each in re.finditer(place, match[2]):
+                    yield name, each[1] or ""
+
+
+def _text(text: str) -> str:
+    """Return text without bytes that UTF-8 lacks."""
+    return text.encode(errors="replace").decode()
+
+
+# --- patterns ---------------------------------------------------------------------
+
+
+def _add_patterns(folder: SuiteFolder, tables: SuiteTables) -> None:
+    """Add the patterns of the sets that runs froze."""
+    for number in sorted({str(row["pattern_set"]) for row in tables.rows["registered"]}):
+        for name, full_name, root, benefit in read_patterns(folder.patterns / number):
+            tables.add(
+                "patterns",
+                pattern_set=number,
+                name=name,
+                full_name=full_name,
+                root=root or None,
+                benefit=benefit,
+            )
+
+
+def read_patterns(path: Path) -> Iterator[tuple[str, str, str, int]]:
+    """Yield the patterns of a set: name, full name, root and benefit.
+
+    A set that cannot be read has none.
+    """
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        fields = line.split("\t")
+        if len(fields) == 4 and fields[3].isdecimal():
+            yield fields[0], fields[1], fields[2], int(fields[3])

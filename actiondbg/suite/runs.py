@@ -1,0 +1,117 @@
+"""The runs of a suite: what was recorded, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from actiondbg.suite.database import connect
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.index import NO_CONTEXT
+from actiondbg.suite.processes import read_processes
+from actiondbg.tool.seen_programs import may_run_mlir
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A process of a suite.
+
+    Args:
+        run: its number.
+        tool: the name of the program.
+        test: the test that it belongs to; None if nothing shows it.
+        run_line: the line of the RUN line in the test, from 1.
+        command: the command line, quoted for a shell.
+        cwd: its working directory.
+        ended: "exit", "crash", "killed", or "unrecorded".
+        status: the exit status.
+        signal: the deadly signal.
+        seconds: its wall time; None if its end was not seen.
+        actions: the number of recorded actions.
+        recording: the path of the recording in the folder of the suite.
+        missing: why the recording is missing or incomplete; None if it is complete.
+    """
+
+    run: int
+    tool: str
+    test: str | None
+    run_line: int | None
+    command: str
+    cwd: str
+    ended: str
+    status: int | None
+    signal: int | None
+    seconds: float | None
+    actions: int
+    recording: str | None
+    missing: str | None
+
+
+class Overview(NamedTuple):
+    """What a suite has.
+
+    Args:
+        runs: the number of recorded runs.
+        tests: the number of tests that they belong to.
+        actions: the number of their actions.
+        size: bytes of the recordings.
+        tools: the number of runs of each tool.
+        missing: how many runs are not recorded, or not completely, by the reason.
+        forks: the command lines of processes that were forked and not recorded.
+        lost: programs that were started without the agent and may run MLIR.
+    """
+
+    runs: int
+    tests: int
+    actions: int
+    size: int
+    tools: dict[str, int]
+    missing: dict[str, int]
+    forks: list[str]
+    lost: list[str]
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether something was not recorded that could have been."""
+        expected = sum(count for why, count in self.missing.items() if why != NO_CONTEXT)
+        return bool(expected or self.forks or self.lost) or not self.runs
+
+
+def list_runs(folder: SuiteFolder) -> list[Run]:
+    """Return the runs of a suite, in the order of their begin; raises UsageError."""
+    database = connect(folder)
+    names = Run.__struct_fields__
+    rows = database.execute(f"SELECT {', '.join(names)} FROM runs ORDER BY run").fetchall()
+    return [Run(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def overview(folder: SuiteFolder) -> Overview:
+    """Sum a suite up; raises UsageError."""
+    database = connect(folder)
+    query = """
+        SELECT count(recording), count(DISTINCT test), coalesce(sum(actions), 0)::BIGINT FROM runs
+    """
+    [(runs, tests, actions)] = database.execute(query).fetchall()
+    tools = database.execute(
+        "SELECT tool, count(*) FROM runs WHERE recording IS NOT NULL GROUP BY tool ORDER BY 2 DESC"
+    )
+    found = tools.fetchall()
+    missing = database.execute(
+        "SELECT missing, count(*) FROM runs WHERE missing IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+    )
+    processes = read_processes(folder)
+    return Overview(
+        runs,
+        tests,
+        actions,
+        sum(file.stat().st_size for file in folder.runs.iterdir()),
+        dict(found),
+        dict(missing.fetchall()),
+        [command for _, command in processes.forks],
+        _may_matter(list(processes.lost)),
+    )
+
+
+def _may_matter(programs: Sequence[str]) -> list[str]:
+    return [program for program in programs if may_run_mlir(program)]

@@ -1,0 +1,4 @@
+"""The subcommands of ``actiondbg suite``, one module each.
+
+May import what the other subcommands may.
+"""

@@ -1,0 +1,1 @@
+"""Results of the commands on suites, as text, JSON and HTML."""

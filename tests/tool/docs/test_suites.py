@@ -1,0 +1,41 @@
+"""The examples of docs/suites.md, run on a small lit suite."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+from tests.tool.suite.conftest import LIT, write_suite
+
+PAGE = (ROOT / "docs/suites.md").read_text()
+BUILDS = ("pypi",)
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mlir_opt: str) -> dict[str, str]:
+    """The tests of a suite in the working directory, and lit and actiondbg on PATH."""
+    if not LIT.exists():
+        pytest.skip("lit is not installed")
+    monkeypatch.chdir(tmp_path)
+    write_suite(tmp_path, mlir_opt)
+    return {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+
+
+def test_examples(environment: dict[str, str]) -> None:
+    examples = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
+    assert examples
+    for example in examples:
+        done = subprocess.run(
+            ["sh", "-e", "-c", example],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "AddIAddConstant" in done.stdout

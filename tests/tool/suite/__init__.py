@@ -1,0 +1,1 @@
+"""Tests of suites, with real tools and real drivers."""

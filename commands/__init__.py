@@ -37,6 +37,7 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "stat": f"{_CLI}.stat",
     "trace": f"{_CLI}.trace",
     "suite": f"{_CLI}.suite.command_list",
+    "suite coverage": f"{_CLI}.suite.coverage",
     "suite list": f"{_CLI}.suite.list",
     "suite record": f"{_CLI}.suite.record",
     "track": f"{_CLI}.track",

@@ -54,13 +54,21 @@ SCHEMAS: dict[str, Mapping[str, DataType]] = {
         "tag": _TEXT,
         "name": _TEXT,
         "full_name": _TEXT,
+        "op": _TEXT,
         "outcome": _TEXT,
         "changed": _FLAG,
         "rolled_back": _FLAG,
         "times": _COUNT,
         "duration_ns": _COUNT,
     },
-    "reasons": {"run": _COUNT, "tag": _TEXT, "name": _TEXT, "reason": _TEXT, "times": _COUNT},
+    "reasons": {
+        "run": _COUNT,
+        "tag": _TEXT,
+        "name": _TEXT,
+        "op": _TEXT,
+        "reason": _TEXT,
+        "times": _COUNT,
+    },
     "registered": {"run": _COUNT, "pattern_set": _TEXT},
     "patterns": {
         "pattern_set": _TEXT,
@@ -205,7 +213,7 @@ def _add_run(
         run_line=run.line if run is not None else None,
         run_text=run.text if run is not None else None,
         input=inputs[0] if inputs else None,
-        command=_text(shlex.join(process.argv)),
+        command=_text(_command_line(process)),
         argv=[_text(word) for word in process.argv],
         cwd=_text(process.cwd),
         executable=_text(process.executable),
@@ -232,19 +240,27 @@ def _add_summary(number: int, summary: Summary, process: SuiteProcess, tables: S
             tag=each.tag,
             name=each.name,
             full_name=each.full_name,
+            op=each.op,
             outcome=each.outcome,
             changed=each.changed,
             rolled_back=each.rolled_back,
             times=each.times,
             duration_ns=each.duration,
         )
-    for (tag, name, reason), times in summary.reasons.items():
-        tables.add("reasons", run=number, tag=tag, name=name, reason=reason, times=times)
+    for (tag, name, op, reason), times in summary.reasons.items():
+        tables.add("reasons", run=number, tag=tag, name=name, op=op, reason=reason, times=times)
     for each in summary.pattern_sets:
         tables.add("registered", run=number, pattern_set=each)
     passes = {each.name for each in summary.attempts if each.tag == _PASS}
     for name, options in sorted(set(pass_options(process.argv, passes))):
         tables.add("pass_options", run=number, **{"pass": name, "options": _text(options)})
+
+
+def _command_line(process: SuiteProcess) -> str:
+    """Return the command line for a shell, with the file of standard input, if it is one."""
+    is_file = process.stdin.startswith("/") and os.path.isfile(process.stdin)
+    redirection = f" < {shlex.quote(process.stdin)}" if is_file else ""
+    return shlex.join(process.argv) + redirection
 
 
 def input_files(process: SuiteProcess) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -18,20 +19,24 @@ from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.descriptions import taken
 from actiondbg.recording.tables.rows import ActionRows
 
 _FLAGS = CHANGED | ROLLED_BACK
+_Reason: TypeAlias = tuple[str, str, str | None, str]
 _Words: TypeAlias = tuple[str, str, str]  # tag, name and full name
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """The actions of one name with the same outcome.
+    """The actions of one name on operations of one name with the same outcome.
 
     Args:
         tag: their tag.
         name: without the anonymous namespace.
         full_name: with it; of a pass its class.
+        op: the name of the operations; None if it is unknown.
         outcome: of ``layout.OUTCOMES``.
         changed: whether they changed the IR.
         rolled_back: whether the change was undone.
@@ -42,6 +47,7 @@ class Attempts:
     tag: str
     name: str
     full_name: str
+    op: str | None
     outcome: str
     changed: bool
     rolled_back: bool
@@ -60,7 +66,7 @@ class Summary:
         ended: when its last chunk was written, in ns of CLOCK_MONOTONIC.
         cut: why it may be incomplete; None if it is complete.
         attempts: the actions.
-        reasons: by tag, name and reason of failure, how often.
+        reasons: by tag, name, operation name and reason of failure, how often.
         pattern_sets: the hashes of the sets of patterns that the run froze.
     """
 
@@ -70,7 +76,7 @@ class Summary:
     ended: int
     cut: str | None
     attempts: list[Attempts] = field(default_factory=list[Attempts])
-    reasons: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
+    reasons: Counter[_Reason] = field(default_factory=Counter[_Reason])
     pattern_sets: list[str] = field(default_factory=list[str])
 
 
@@ -93,10 +99,9 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
         for number in np.frombuffer(file.content, "<u8", section.count, section.offset)
     ]
     if rows.count:
-        names = rows.items.resolve(rows.items.field("name"), strings[Space.ACTION].places)
-        texts = [_words(text) for text in strings[Space.ACTION].texts]
-        summary.attempts = _attempts(rows, names, texts)
-        summary.reasons = _reasons(rows, names, texts, strings)
+        actions = _Actions(rows, strings)
+        summary.attempts = list(actions.attempts())
+        summary.reasons = actions.reasons()
     return summary
 
 
@@ -116,44 +121,75 @@ def _ending(file: RecordingFile) -> Ending:
     return Ending("killed")
 
 
-def _attempts(rows: ActionRows, names: Ints, texts: list[_Words]) -> list[Attempts]:
-    flags = rows.flags.astype(np.int64) & _FLAGS
-    codes = (names.astype(np.int64) << 8) | (rows.outcomes.astype(np.int64) << 4) | flags
-    found, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    durations = np.bincount(places, rows.nanoseconds(rows.duration_ticks))
-    kinds: list[int] = found.tolist()
-    return [
-        Attempts(
-            *texts[code >> 8],
-            OUTCOMES[min((code >> 4) & 15, len(OUTCOMES) - 1)],
-            bool(code & CHANGED),
-            bool(code & ROLLED_BACK),
-            int(times),
-            int(duration),
-        )
-        for code, times, duration in zip(kinds, counts, durations, strict=True)
-        if code >= 0
-    ]
+class _Actions:
+    """The actions of a recording, in the order in which they are stored.
 
+    Args:
+        rows: the actions.
+        strings: all strings.
+    """
 
-def _reasons(
-    rows: ActionRows, names: Ints, texts: list[_Words], strings: StringTables
-) -> Counter[tuple[str, str, str]]:
-    items = Items(rows.file, Kind.REASONS, rows.threads)
-    result: Counter[tuple[str, str, str]] = Counter()
-    if not items.count:
+    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
+        self._rows = rows
+        self._reasons = strings[Space.REASON]
+        self._names = [_words(text) for text in strings[Space.ACTION].texts]
+        self._ops = strings[Space.OPERATION].texts
+        names = rows.items.resolve(rows.items.field("name"), strings[Space.ACTION].places)
+        # The name and the operation name of each, as one number.
+        self._subjects = names.astype(np.int64) * self._span + self._operations(strings) + 1
+
+    @property
+    def _span(self) -> int:
+        return len(self._ops) + 1
+
+    def _operations(self, strings: StringTables) -> Ints:
+        """Return the operation name of each action, as an index; -1 for none."""
+        definitions = Definitions(self._rows, strings)
+        if not len(definitions.operations):
+            return np.full(self._rows.count, -1, np.int64)
+        ranks = self._rows.ranks_of(np.arange(self._rows.count))
+        found = definitions.find(self._rows.items.field("operation"), ranks)
+        return taken(definitions.names, found).astype(np.int64)
+
+    def _subject(self, number: int) -> tuple[_Words, str | None]:
+        op = number % self._span - 1
+        return self._names[number // self._span], None if op < 0 else self._ops[op]
+
+    def attempts(self) -> Iterator[Attempts]:
+        """Yield the actions, those alike together."""
+        rows = self._rows
+        flags = rows.flags.astype(np.int64) & _FLAGS
+        codes = self._subjects << 8 | rows.outcomes.astype(np.int64) << 4 | flags
+        found, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
+        durations = np.bincount(places, rows.nanoseconds(rows.duration_ticks))
+        kinds: list[int] = found.tolist()
+        for code, times, duration in zip(kinds, counts, durations, strict=True):
+            if code < 0:
+                continue  # the name is in a chunk that is missing
+            words, op = self._subject(code >> 8)
+            outcome = OUTCOMES[min(code >> 4 & 15, len(OUTCOMES) - 1)]
+            changed, rolled_back = bool(code & CHANGED), bool(code & ROLLED_BACK)
+            counted = int(times), int(duration)
+            yield Attempts(*words, op, outcome, changed, rolled_back, *counted)
+
+    def reasons(self) -> Counter[_Reason]:
+        """Count the reasons of failures."""
+        items = Items(self._rows.file, Kind.REASONS, self._rows.threads)
+        result: Counter[_Reason] = Counter()
+        if not items.count:
+            return result
+        places = self._rows.places(items, items.field("row"))
+        reasons = items.resolve(items.field("reason"), self._reasons.places).astype(np.int64)
+        is_known = (places >= 0) & (reasons >= 0)
+        span = len(self._reasons.texts)
+        codes = self._subjects[places[is_known]] * span + reasons[is_known]
+        found, counts = np.unique(codes, return_counts=True)
+        kinds: list[int] = found.tolist()
+        for code, times in zip(kinds, counts.tolist(), strict=True):
+            if code >= 0:
+                (tag, name, _), op = self._subject(code // span)
+                result[tag, name, op, self._reasons.texts[code % span]] += times
         return result
-    places = rows.places(items, items.field("row"))
-    reasons = items.resolve(items.field("reason"), strings[Space.REASON].places)
-    is_known = (places >= 0) & (reasons >= 0)
-    codes = (names[places[is_known]].astype(np.int64) << 32) | reasons[is_known].astype(np.int64)
-    found, counts = np.unique(codes, return_counts=True)
-    kinds: list[int] = found.tolist()
-    for code, times in zip(kinds, counts.tolist(), strict=True):
-        if code >= 0:
-            tag, name, _ = texts[code >> 32]
-            result[tag, name, strings[Space.REASON].texts[code & 0xFFFFFFFF]] += times
-    return result
 
 
 def recording_of(runs: Path, key: str) -> Path:

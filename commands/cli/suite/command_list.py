@@ -10,6 +10,7 @@ from actiondbg.errors import UsageError
 COMMANDS = {  # in the order of use, with what they do
     "record": "run a driver such as lit, and record each MLIR process in it",
     "list": "list the recorded runs, and what is missing",
+    "coverage": "list which patterns, passes and folds the runs applied, tried and left out",
 }
 
 

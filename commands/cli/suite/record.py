@@ -19,7 +19,7 @@ examples:
   actiondbg suite record -o suite -- ninja check-mlir
   actiondbg suite record -o suite --limit 2G -- pytest -n 4 tests
   actiondbg suite record -o suite --resume -- llvm-lit test --filter canonicalize
-  actiondbg suite list suite
+  actiondbg suite coverage suite
 
 The driver runs as it does without actiondbg, in parallel if it does so. Each process of it that
 makes an MLIR context writes a recording of its own.

@@ -135,6 +135,7 @@ SUBCOMMANDS = (
     "cost",
     "doctor",
     "suite",
+    "suite coverage",
     "suite list",
     "suite record",
     "track",

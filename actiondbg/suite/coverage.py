@@ -1,0 +1,375 @@
+"""Coverage: which patterns, passes and folds the runs of a suite applied, tried and left out."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import msgspec
+
+from actiondbg.suite.database import connect
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.support.globs import glob_matches
+
+if TYPE_CHECKING:
+    import duckdb
+
+Kind = Literal["pattern", "pass", "fold"]
+State = Literal["applied", "tried", "never"]
+Key: TypeAlias = tuple[Kind, str, str]
+STATES: tuple[State, ...] = get_args(State)
+
+_TAGS: dict[Kind, str] = {"pattern": "apply-pattern", "pass": "pass-execution", "fold": "fold"}
+# A pass applies if it changes the IR, all others if they report success.
+_APPLIED = "outcome = 'succeeded' OR (outcome = 'unchanged' AND tag <> 'pass-execution')"
+_ADAPTOR = "OpToOpPassAdaptor"  # runs the nested passes; no pass of the user
+_EXAMPLES = 3
+_REASONS = 3
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A run that shows an entry.
+
+    Args:
+        test: the test with the line of its RUN line; None if it is unknown.
+        command: a line for a shell.
+    """
+
+    test: str | None
+    command: str
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """A text, such as a reason, and how often it occurred, or in how many runs."""
+
+    text: str
+    times: int
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    """A pattern, a pass, or the fold hook of an operation.
+
+    Args:
+        kind: which of them.
+        name: the name, without the anonymous namespace.
+        full_name: with it; of a pass its class.
+        state: "applied"; "tried", but never applied; "never" tried.
+        dialect: of the operation; empty for a pass and for a pattern of any operation.
+        root: of a pattern, the operation that it is tried on; empty for any, or if it is unknown.
+            Patterns of one name with different roots are different entries.
+        benefit: of a pattern; None if it is unknown.
+        applied: how often it applied: a pass that changed the IR, a success of all others.
+        unchanged: how often it succeeded without a change.
+        rolled_back: how often its change was undone.
+        tried: how often it was tried.
+        runs: the number of runs that applied it.
+        runs_tried: the number of runs that tried it.
+        runs_loaded: the number of runs that tried it or had it in a set of patterns.
+        tests: the number of tests that applied it.
+        reasons: the most frequent reasons of its failures.
+        options: of a pass, the options that command lines gave to it, each with the number of runs.
+        examples: the shortest runs that applied it, or else tried it, or else had it.
+    """
+
+    kind: Kind
+    name: str
+    full_name: str
+    state: State
+    dialect: str = ""
+    root: str = ""
+    benefit: int | None = None
+    applied: int = 0
+    unchanged: int = 0
+    rolled_back: int = 0
+    tried: int = 0
+    runs: int = 0
+    runs_tried: int = 0
+    runs_loaded: int = 0
+    tests: int = 0
+    reasons: list[Counted] = []
+    options: list[Counted] = []
+    examples: list[Example] = []
+
+    @property
+    def key(self) -> Key:
+        """What identifies it, in other suites, too."""
+        return self.kind, self.name, self.root
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """The number of entries of a kind in each state."""
+
+    applied: int
+    tried: int
+    never: int
+
+    @property
+    def all(self) -> int:
+        return self.applied + self.tried + self.never
+
+    @property
+    def percent(self) -> float:
+        """The share that was applied; 100 of nothing."""
+        return 100 * self.applied / self.all if self.all else 100.0
+
+
+class Coverage:
+    """The entries of a suite.
+
+    Args:
+        entries: by kind and name.
+        runs: the number of runs.
+        tests: the number of tests that they belong to.
+        blind: the number of runs with attempts of patterns whose sets of patterns are unknown, so
+            that what they never tried is unknown, too.
+    """
+
+    def __init__(self, entries: list[Entry], runs: int, tests: int, blind: int) -> None:
+        self.entries = entries
+        self.runs = runs
+        self.tests = tests
+        self.blind = blind
+
+    def of(self, kind: Kind, state: State | None = None) -> list[Entry]:
+        """Return the entries of a kind, in a state or in all."""
+        return [one for one in self.entries if one.kind == kind and state in (None, one.state)]
+
+    def totals(self, kind: Kind) -> Totals:
+        """Count the entries of a kind by state."""
+        return Totals(*(len(self.of(kind, state)) for state in STATES))
+
+    @cached_property
+    def by_key(self) -> dict[Key, Entry]:
+        """The entries by kind, name and root."""
+        return {one.key: one for one in self.entries}
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """An entry whose state differs between two suites; None: it is not in that suite.
+
+    Args:
+        kind: of the entry.
+        name: of the entry.
+        root: of the entry.
+        before: its state in the other suite.
+        after: its state in this one.
+        tests: commands of this suite, or of the other one if the state got worse.
+    """
+
+    kind: Kind
+    name: str
+    root: str
+    before: State | None
+    after: State | None
+    examples: list[Example]
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the entry is nearer to "applied" now."""
+        return _rank(self.after) < _rank(self.before)
+
+
+def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
+    """Return the coverage of a suite.
+
+    Args:
+        folder: the suite.
+        only: a glob of names, or of full names; None for all.
+
+    Raises:
+        UsageError: the folder is no suite.
+    """
+    database = connect(folder)
+    try:
+        return _Query(database).coverage(only)
+    finally:
+        database.close()
+
+
+def differences(now: Coverage, before: Coverage) -> list[Difference]:
+    """Return the entries whose state differs, losses first."""
+    found: list[Difference] = []
+    for key in {**before.by_key, **now.by_key}:
+        old, new = before.by_key.get(key), now.by_key.get(key)
+        states = old and old.state, new and new.state
+        if states[0] == states[1]:
+            continue
+        is_gain = _rank(states[1]) < _rank(states[0])
+        shown = new if is_gain else old
+        found.append(Difference(*key, *states, shown.examples if shown is not None else []))
+    return sorted(found, key=lambda one: (one.is_gain, one.kind, one.name))
+
+
+def _rank(state: State | None) -> int:
+    return len(STATES) if state is None else STATES.index(state)
+
+
+class _Query:
+    """The queries of a coverage."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+        self._database = database
+
+    def coverage(self, only: str | None) -> Coverage:
+        entries = {one.key: one for one in self._entries() if _is_wanted(one, only)}
+        for kind, tag in _TAGS.items():
+            self._add_reasons(kind, tag, entries)
+            self._add_examples(kind, tag, entries)
+        self._add_options(entries)
+        [(runs, tests)] = self._rows("SELECT count(recording), count(DISTINCT test) FROM runs")
+        [(blind,)] = self._rows(
+            """SELECT count(DISTINCT run) FROM attempts ANTI JOIN registered USING (run)
+            WHERE tag = 'apply-pattern'"""
+        )
+        return Coverage(list(entries.values()), _int(runs), _int(tests), _int(blind))
+
+    def _rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        return self._database.execute(sql, list(values)).fetchall()
+
+    def _entries(self) -> Iterator[Entry]:
+        """Yield the entries without reasons, options and examples."""
+        self._database.execute(_KNOWN)
+        self._database.execute(_TRIED)
+        for kind, tag in _TAGS.items():
+            for row in self._rows(_ENTRIES, tag):
+                yield _entry(kind, row)
+
+    def _add_reasons(self, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
+        for name, root, reason, times in self._rows(_TOP_REASONS, tag):
+            if (entry := entries.get((kind, str(name), str(root)))) is not None:
+                entry.reasons = [*entry.reasons, Counted(str(reason), _int(times))]
+
+    def _add_options(self, entries: dict[Key, Entry]) -> None:
+        rows = self._rows(
+            """SELECT pass, options, count(DISTINCT run) AS times FROM pass_options GROUP BY ALL
+            ORDER BY pass, times DESC, options"""
+        )
+        for name, options, times in rows:
+            if (entry := entries.get(("pass", str(name), ""))) is not None:
+                entry.options = [*entry.options, Counted(str(options), _int(times))]
+
+    def _add_examples(self, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
+        rows = self._rows(_EXAMPLE_RUNS, tag)
+        for name, root, test, line, cwd, command, executable in rows:
+            if (entry := entries.get((kind, str(name), str(root)))) is not None:
+                place = None if test is None else f"{test}:{line}" if line else str(test)
+                text = _to_copy(str(cwd), str(command), str(executable))
+                entry.examples = [*entry.examples, Example(place, text)]
+
+
+# The patterns that each run had in a set; the root is empty for any operation.
+_KNOWN = """
+CREATE TEMP TABLE known AS
+SELECT DISTINCT run, 'apply-pattern' AS tag, name, full_name, coalesce(root, '') AS root, benefit
+FROM registered JOIN patterns USING (pattern_set)
+"""
+
+
+def _with_root(table: str) -> str:
+    """Return a query of a table of actions, with the root of each pattern.
+
+    It is the operation if a pattern of this name has it as its root, and else empty.
+    """
+    return f"""
+        SELECT {table}.*, coalesce(roots.root, '') AS root FROM {table} LEFT JOIN
+            (SELECT DISTINCT tag, name, root FROM known) AS roots
+            ON roots.tag = {table}.tag AND roots.name = {table}.name AND roots.root = {table}.op
+    """
+
+
+_TRIED = f"""
+CREATE TEMP TABLE tried AS SELECT *, {_APPLIED} AS applies FROM ({_with_root("attempts")})
+WHERE outcome <> 'skipped'
+"""
+# One row a name and root.
+_ENTRIES = """
+WITH loaded AS (
+    SELECT name, root, any_value(full_name) AS full_name, count(DISTINCT run) AS runs_loaded,
+        max(benefit) AS benefit
+    FROM known WHERE tag = $1 GROUP BY name, root
+),
+tries AS (
+    SELECT name, root, any_value(full_name) AS full_name,
+        sum(times) FILTER (applies) AS applied,
+        sum(times) FILTER (outcome = 'unchanged') AS unchanged,
+        sum(times) FILTER (rolled_back) AS rolled_back, sum(times) AS tried,
+        count(DISTINCT run) FILTER (applies) AS runs, count(DISTINCT run) AS runs_tried,
+        count(DISTINCT test) FILTER (applies) AS tests
+    FROM tried JOIN runs USING (run) WHERE tag = $1 GROUP BY name, root
+)
+SELECT name, root, coalesce(tries.full_name, loaded.full_name), benefit,
+    coalesce(applied, 0)::BIGINT, coalesce(unchanged, 0)::BIGINT, coalesce(rolled_back, 0)::BIGINT,
+    coalesce(tried, 0)::BIGINT, coalesce(runs, 0), coalesce(runs_tried, 0),
+    greatest(coalesce(runs_loaded, 0), coalesce(runs_tried, 0)), coalesce(tests, 0)
+FROM loaded FULL JOIN tries USING (name, root) ORDER BY name, root
+"""
+_TOP_REASONS = f"""
+SELECT name, root, reason, count FROM (
+    SELECT name, root, reason, sum(times)::BIGINT AS count FROM ({_with_root("reasons")})
+    WHERE tag = $1 GROUP BY ALL)
+QUALIFY row_number() OVER (PARTITION BY name, root ORDER BY count DESC, reason) <= {_REASONS}
+ORDER BY name, root, count DESC, reason
+"""
+# The shortest runs of each entry: those that applied it, or else tried it, or else had it.
+_EXAMPLE_RUNS = f"""
+WITH found AS (
+    SELECT name, root, run, CASE WHEN applies THEN 0 ELSE 1 END AS rank FROM tried WHERE tag = $1
+    UNION ALL SELECT name, root, run, 2 FROM known WHERE tag = $1
+),
+best AS (
+    SELECT name, root, run FROM found GROUP BY name, root, run
+    QUALIFY rank() OVER (PARTITION BY name, root ORDER BY min(rank)) = 1
+),
+one AS (
+    SELECT name, root, arg_min(run, actions) AS run, min(actions) AS least
+    FROM best JOIN runs USING (run) GROUP BY name, root, coalesce(test, command)
+    QUALIFY row_number() OVER (PARTITION BY name, root ORDER BY min(actions), min(run))
+        <= {_EXAMPLES}
+)
+SELECT name, root, test, run_line, cwd, command, executable FROM one JOIN runs USING (run)
+ORDER BY name, root, least, run
+"""
+
+
+def _to_copy(cwd: str, command: str, executable: str) -> str:
+    """Return a line for a shell; a tool that a driver found on its own PATH has its path."""
+    tool, blank, words = command.partition(" ")
+    if tool == os.path.basename(executable):
+        command = shlex.quote(executable) + blank + words
+    return f"cd {shlex.quote(cwd)} && {command}"
+
+
+def _entry(kind: Kind, row: tuple[object, ...]) -> Entry:
+    name, root, full_name, benefit, *counts = row
+    applied, unchanged, rolled_back, tried, runs, runs_tried, runs_loaded, tests = map(_int, counts)
+    operation = name if kind == "fold" else root
+    return Entry(
+        kind=kind,
+        name=str(name),
+        full_name=str(full_name),
+        state="applied" if applied else "tried" if tried else "never",
+        dialect=str(operation).partition(".")[0],
+        root=str(root),
+        benefit=None if benefit is None else _int(benefit),
+        applied=applied,
+        unchanged=unchanged,
+        rolled_back=rolled_back,
+        tried=tried,
+        runs=runs,
+        runs_tried=runs_tried,
+        runs_loaded=runs_loaded,
+        tests=tests,
+    )
+
+
+def _is_wanted(entry: Entry, only: str | None) -> bool:
+    if entry.kind == "pass" and entry.full_name.endswith(_ADAPTOR):
+        return False
+    return only is None or glob_matches(only, entry.name) or glob_matches(only, entry.full_name)
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0

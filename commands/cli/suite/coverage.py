@@ -1,0 +1,151 @@
+"""``actiondbg suite coverage DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
+from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.counts import counted
+from actiondbg.support.globs import check_glob
+
+if TYPE_CHECKING:
+    from actiondbg.suite.coverage import Kind, Totals
+
+_EPILOG = """\
+examples:
+  actiondbg suite coverage suite
+  actiondbg suite coverage suite --kind pattern --state never --all
+  actiondbg suite coverage suite --only 'AddI*' --json
+  actiondbg suite coverage suite --html coverage.html
+  actiondbg suite coverage after --against before
+  actiondbg suite coverage suite --kind pattern --fail-under 80
+
+A pattern or fold applies if it reports success, a pass if it changes the IR. Patterns that a run
+had in a set and never tried count.
+
+exit status: 0 success; 1 the share of --fail-under was not reached, or an error; 2 bad usage.
+docs/suites.md describes suites.
+"""
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of per cent, 0 to 100")
+    return value
+
+
+class CoverageOptions(Options):
+    """The options of ``actiondbg suite coverage``."""
+
+    suite: Path = positional("DIR", help="a suite")
+    kind: Literal["pattern", "pass", "fold"] | None = option(
+        help="only patterns, passes, or the folds of operations"
+    )
+    state: Literal["applied", "tried", "never"] | None = option(
+        help="only what was applied; tried, but never applied; never tried"
+    )
+    only: str | None = option("GLOB", help="only names that match")
+    count: int = option(
+        "-n", "--count", "N", default=10, help="entries of each list, 10 by default", parse=positive
+    )
+    all: bool = flag(help="all entries")
+    json: bool = flag(help="print one JSON object, with all entries")
+    html: Path | None = option("FILE", help="write an HTML page as well")
+    against: Path | None = option(
+        "OTHER", help="list what differs from another suite, such as the one before a change"
+    )
+    fail_under: float | None = option(
+        "PERCENT",
+        help="exit with status 1 if less of the patterns was applied, or of the kind of --kind",
+        parse=_percent,
+    )
+
+
+def build_parser() -> LineParser[CoverageOptions]:
+    return LineParser(
+        CoverageOptions,
+        "actiondbg suite coverage",
+        "DIR [options]",
+        "List the patterns, passes and folds that the runs of a suite applied, tried in vain, and "
+        "never tried.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words suite coverage; return the exit code.
+
+    Raises:
+        ActiondbgError: a suite cannot be read, or the page cannot be written.
+    """
+    parser = build_parser()
+    options = parser.read(argv)
+    need_packages("actiondbg suite")
+    from actiondbg.commands.render.suite.coverage import (
+        KINDS,
+        coverage_json,
+        coverage_lines,
+        difference_json,
+        difference_lines,
+    )
+    from actiondbg.suite.coverage import STATES, coverage, differences
+    from actiondbg.suite.folder import SuiteFolder
+
+    kinds = KINDS if options.kind is None else (options.kind,)
+    states = STATES if options.state is None else (options.state,)
+    most = None if options.all else options.count
+    with parser.reported_usage():
+        if options.only is not None:
+            check_glob(options.only, options.only, 0)
+        found = coverage(SuiteFolder(options.suite), options.only)
+        before = None
+        if options.against is not None:
+            before = coverage(SuiteFolder(options.against), options.only)
+    changed = [] if before is None else differences(found, before)
+    changed = [one for one in changed if one.kind in kinds]
+    if options.json:
+        answer = coverage_json(found, kinds, states)
+        if before is not None:
+            answer["differences"] = difference_json(changed)
+        print(json.dumps(answer))
+    elif before is not None:
+        print("\n".join(difference_lines(changed, most)))
+    else:
+        print("\n".join(coverage_lines(found, kinds, states, most)))
+    if options.html is not None:
+        from actiondbg.commands.render.suite.coverage_page import coverage_page
+
+        page = coverage_page(found, kinds, changed, str(options.suite))
+        with writing(options.html):
+            write_whole(options.html, page.encode(errors="replace"))
+    if options.fail_under is None:
+        return 0
+    judged = options.kind or "pattern"
+    failure = _failure(found.totals(judged), judged, options.fail_under)
+    if failure is not None:
+        print_notice(failure)
+    return 0 if failure is None else FAILED
+
+
+def _failure(totals: Totals, kind: Kind, least: float) -> str | None:
+    """Return why the share that was applied is too low; None if it is not."""
+    if not totals.all:
+        return f"No run had a {kind} of which a share could be applied."
+    if totals.percent >= least:
+        return None
+    share = f"{totals.applied:,} of {counted(totals.all, kind)}"
+    return f"{totals.percent:.1f} % is below {least:g} %: {share} applied."

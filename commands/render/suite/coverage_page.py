@@ -1,0 +1,277 @@
+"""Coverage as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from actiondbg.commands.render.suite.coverage import KINDS, VERBS, counted_text
+from actiondbg.suite.coverage import STATES, Coverage, Difference, Entry, Kind, State
+from actiondbg.support.counts import counted
+from actiondbg.support.html_page import code, html_page
+
+_STYLE = """\
+.bar { display: flex; height: .9rem; width: 22rem; max-width: 100%; border: 1px solid var(--line); }
+.bar span { display: block; }
+.bar .applied { background: var(--good); } .bar .tried { background: var(--old-mark); }
+.entries td.n, .entries th.n { text-align: right; font-variant-numeric: tabular-nums; }
+.entries th button { all: unset; cursor: pointer; }
+.entries th button:focus-visible { outline: 2px solid currentColor; }
+.entries th[aria-sort=ascending] button::after { content: " \\2191"; }
+.entries th[aria-sort=descending] button::after { content: " \\2193"; }
+.entries th { position: sticky; top: 0; background: var(--ground); white-space: nowrap; }
+.entries td { max-width: 44rem; }
+.entries pre { margin: .3rem 0; padding: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.entries .copy { font: inherit; font-size: 12px; }
+.state-applied { color: var(--good); } .state-tried, .state-never { color: var(--bad); }
+form { margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .8rem; align-items: baseline; }
+.dialects td.n { text-align: right; font-variant-numeric: tabular-nums; }
+.dialects button { all: unset; cursor: pointer; text-decoration: underline; }
+"""
+# Columns are sorted by numbers in data-value where a cell has one, else by text.
+_SCRIPT = """\
+const table = document.querySelector("table.entries");
+const rows = [...table.tBodies[0].rows];
+const heads = [...table.tHead.rows[0].cells];
+heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
+  const ascending = head.getAttribute("aria-sort") === "descending"
+    || (!head.hasAttribute("aria-sort") && !head.classList.contains("n"));
+  heads.forEach((one) => one.removeAttribute("aria-sort"));
+  head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  const key = (row) => row.cells[column].dataset.value;
+  const text = (row) => row.cells[column].textContent;
+  const order = (a, b) => key(a) !== undefined && key(b) !== undefined ? key(a) - key(b)
+    : text(a).localeCompare(text(b), "en", { numeric: true });
+  rows.sort((a, b) => ascending ? order(a, b) : order(b, a));
+  table.tBodies[0].append(...rows);
+}));
+const form = document.querySelector("form");
+const shown = document.querySelector("#shown");
+function filter() {
+  const words = form.text.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  let count = 0;
+  for (const row of rows) {
+    const { kind, state, dialect, text } = row.dataset;
+    const fits = (form.kind.value === "" || form.kind.value === kind)
+      && (form.state.value === "" || form.state.value === state)
+      && (form.dialect.value === "" || form.dialect.value === dialect)
+      && words.every((word) => text.includes(word));
+    row.hidden = !fits;
+    count += fits;
+  }
+  shown.textContent = `${count} of ${rows.length}`;
+}
+form.addEventListener("input", filter);
+form.addEventListener("submit", (event) => event.preventDefault());
+for (const button of document.querySelectorAll(".dialects button"))
+  button.addEventListener("click", () => {
+    form.kind.value = button.dataset.kind;
+    form.dialect.value = button.dataset.dialect;
+    form.state.value = button.dataset.state;
+    filter();
+    form.scrollIntoView();
+  });
+table.addEventListener("click", (event) => {
+  if (!event.target.matches(".copy")) return;
+  const text = event.target.previousElementSibling;
+  navigator.clipboard?.writeText(text.textContent).catch(() => {});
+  getSelection().selectAllChildren(text);
+});
+filter();
+"""
+_ABOUT = (
+    "A pattern or a fold applies if it reports success, a pass if it changes the IR. A pattern was "
+    "never tried if runs had it in a set of patterns, and no run tried it on an operation. The "
+    "folds of an operation without a fold hook always fail."
+)
+_ANY = "(any)"  # the dialect of a pattern of any operation, and of a pass
+_HEADS = (  # with whether it is a number
+    ("kind", False),
+    ("state", False),
+    ("dialect", False),
+    ("name", False),
+    ("on", False),
+    ("benefit", True),
+    ("tests", True),
+    ("runs", True),
+    ("runs tried", True),
+    ("runs loaded", True),
+    ("applied", True),
+    ("tried", True),
+    ("why it failed; options", False),
+    ("to run", False),
+)
+
+
+def coverage_page(
+    found: Coverage, kinds: Sequence[Kind], changed: Sequence[Difference], title: str
+) -> str:
+    """Return a page about a coverage.
+
+    Args:
+        found: the coverage.
+        kinds: the kinds to show.
+        changed: what differs from another suite; empty without one.
+        title: the name of the suite.
+    """
+    entries = [entry for kind in kinds for entry in found.of(kind)]
+    tests = f" of {counted(found.tests, 'test')}" if found.tests else ""
+    parts = [
+        f"<h1>Coverage of {code(title)}</h1>",
+        f"<p>{counted(found.runs, 'run')}{tests}. {escape(_ABOUT)}</p>",
+        _blind(found),
+        _totals(found, kinds),
+        _differences(changed),
+        _dialects(found, kinds),
+        "<h2>All</h2>",
+        _form(kinds, sorted({entry.dialect or _ANY for entry in entries})),
+        _table(entries),
+        f"<script>\n{_SCRIPT}</script>",
+    ]
+    body = "\n".join(part for part in parts if part)
+    return html_page(f"Coverage of {title}", _STYLE, body)
+
+
+def _blind(found: Coverage) -> str:
+    if not found.blind:
+        return ""
+    return (
+        f"<p>The sets of patterns of {counted(found.blind, 'run')} are unknown: patterns that were "
+        "never tried are missing.</p>"
+    )
+
+
+def _totals(found: Coverage, kinds: Sequence[Kind]) -> str:
+    rows: list[str] = []
+    for kind in kinds:
+        totals = found.totals(kind)
+        if not totals.all:
+            continue
+        widths = {"applied": totals.applied, "tried": totals.tried}
+        bars = "".join(
+            f'<span class={name} style="width: {100 * count / totals.all:.2f}%"></span>'
+            for name, count in widths.items()
+        )
+        rows.append(
+            f"<tr><th>{kind}</th><td>{totals.applied:,} of {totals.all:,} {VERBS[kind]}, "
+            f"{totals.percent:.1f} %</td><td>{totals.tried:,} tried in vain</td>"
+            f"<td>{totals.never:,} never tried</td><td><div class=bar>{bars}</div></td></tr>"
+        )
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _differences(changed: Sequence[Difference]) -> str:
+    if not changed:
+        return ""
+    rows = "".join(
+        f"<tr><td>{'gained' if one.is_gain else 'lost'}</td><td>{one.kind}</td>"
+        f"<td>{code(one.name)}</td><td>{code(one.root) if one.root else ''}</td>"
+        f"<td>{one.before or 'absent'}</td><td>{one.after or 'absent'}</td></tr>"
+        for one in changed
+    )
+    heads = "".join(f"<th>{name}</th>" for name in ("", "kind", "name", "on", "before", "now"))
+    return (
+        f"<h2>Differences ({len(changed):,})</h2>\n<details open><summary>all</summary>"
+        f"<table><tr>{heads}</tr>{rows}</table></details>"
+    )
+
+
+def _dialects(found: Coverage, kinds: Sequence[Kind]) -> str:
+    """Return a table of patterns by dialect, the one with most that were not applied first."""
+    if "pattern" not in kinds:
+        return ""
+    counts: dict[str, dict[State, int]] = {}
+    for entry in found.of("pattern"):
+        counts.setdefault(entry.dialect or _ANY, dict.fromkeys(STATES, 0))[entry.state] += 1
+    ranked = sorted(counts.items(), key=lambda each: (-each[1]["never"] - each[1]["tried"], each))
+    rows = "".join(_dialect_row(dialect, states) for dialect, states in ranked)
+    heads = "".join(f"<th>{name}</th>" for name in ("dialect", *STATES, "share applied"))
+    return f"<h2>Patterns by dialect</h2>\n<table class=dialects><tr>{heads}</tr>{rows}</table>"
+
+
+def _dialect_row(dialect: str, states: dict[State, int]) -> str:
+    cells = "".join(
+        f'<td class=n><button data-kind=pattern data-dialect="{escape(dialect)}" '
+        f"data-state={state}>{count:,}</button></td>"
+        for state, count in states.items()
+    )
+    share = 100 * states["applied"] / sum(states.values())
+    return f"<tr><td>{escape(dialect)}</td>{cells}<td class=n>{share:.0f} %</td></tr>"
+
+
+def _form(kinds: Sequence[Kind], dialects: Sequence[str]) -> str:
+    return (
+        "<form><label>filter <input name=text type=search></label>"
+        f"{_choice('kind', kinds)}{_choice('state', STATES)}{_choice('dialect', dialects)}"
+        "<span id=shown></span></form>"
+    )
+
+
+def _choice(name: str, values: Sequence[str]) -> str:
+    options = "".join(f'<option value="{escape(each)}">{escape(each)}</option>' for each in values)
+    return (
+        f'<label>{name} <select name={name}><option value="">all</option>{options}</select></label>'
+    )
+
+
+def _table(entries: Sequence[Entry]) -> str:
+    heads = "".join(
+        f"<th{' class=n' if is_number else ''}><button>{name}</button></th>"
+        for name, is_number in _HEADS
+    )
+    rows = "\n".join(_row(entry) for entry in sorted(entries, key=_rank))
+    return (
+        f"<table class=entries><thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
+    )
+
+
+def _rank(entry: Entry) -> tuple[int, int, str, str]:
+    return KINDS.index(entry.kind), -STATES.index(entry.state), entry.dialect, entry.name
+
+
+def _row(entry: Entry) -> str:
+    numbers = (
+        entry.benefit,
+        entry.tests,
+        entry.runs,
+        entry.runs_tried,
+        entry.runs_loaded,
+        entry.applied,
+        entry.tried,
+    )
+    cells = [
+        f"<td>{entry.kind}</td>",
+        f"<td class=state-{entry.state}>{entry.state}</td>",
+        f"<td>{escape(entry.dialect)}</td>",
+        f"<td title='{escape(entry.full_name)}'>{code(entry.name)}</td>",
+        f"<td>{code(entry.root) if entry.root else ''}</td>",
+        *map(_number, numbers),
+        f"<td>{escape(counted_text([*entry.reasons, *entry.options]))}</td>",
+        f"<td>{''.join(_examples(entry))}</td>",
+    ]
+    text = f"{entry.name} {entry.full_name} {entry.root}".lower()
+    data = {
+        "kind": entry.kind,
+        "state": entry.state,
+        "dialect": entry.dialect or _ANY,
+        "text": text,
+    }
+    attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in data.items())
+    return f"<tr{attributes}>{''.join(cells)}</tr>"
+
+
+def _number(value: int | None) -> str:
+    if value is None:
+        return "<td class=n></td>"
+    return f"<td class=n data-value={value}>{value:,}</td>"
+
+
+def _examples(entry: Entry) -> Iterator[str]:
+    if not entry.examples:
+        return
+    yield f"<details><summary>{counted(len(entry.examples), 'run')}</summary>"
+    for one in entry.examples:
+        if one.test is not None:
+            yield f"<div>{escape(one.test)}</div>"
+        yield f"<pre>{escape(one.command)}</pre><button class=copy type=button>copy</button>"
+    yield "</details>"

@@ -1,0 +1,1 @@
+"""Tests of suites without a tool."""

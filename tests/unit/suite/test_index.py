@@ -1,0 +1,156 @@
+"""The notes of processes and the index, from files as agents write them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.recording import open_recording
+from actiondbg.recording.query.database import open_database
+from actiondbg.suite.database import connect
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.index import build_index, pass_options
+from actiondbg.suite.processes import read_processes
+from actiondbg.suite.summary import summarize
+from tests.fakes.recording.recordings import fake_recording
+
+SEPARATOR = "\x1f"
+
+
+def process(key: str, parent: int, *argv: str, cwd: str = "/", stdin: str = "pipe:[1]") -> str:
+    """A line of the notes."""
+    return SEPARATOR.join(["process", key, str(parent), f"/bin/{argv[0]}", cwd, stdin, "", *argv])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> SuiteFolder:
+    folder = SuiteFolder(tmp_path / "suite")
+    folder.make(resume=False)
+    folder.describe(["driver"])
+    return folder
+
+
+def note(folder: SuiteFolder, *lines: str) -> None:
+    with folder.notes.open("ab") as notes:
+        notes.write("".join(f"{line}\n" for line in lines).encode(errors="surrogateescape"))
+
+
+def test_notes(folder: SuiteFolder) -> None:
+    note(
+        folder,
+        "ran /bin/sh",
+        process("10-100", 1, "sh", "-c", "x\\x0ay\\x5cz"),
+        process("11-200", 10, "tool", "\udcff"),
+        "unobserved 12 tool in.mlir",
+        "lost /bin/other",
+        "lost /bin/other",
+        "shortened 11-200",
+        f"process{SEPARATOR}cut",
+        "unrecorded 13-400",
+    )
+    found = read_processes(folder)
+    assert [one.argv for one in found.all] == [("sh", "-c", "x\ny\\z"), ("tool", "\udcff")]
+    assert (found.forks, found.lost) == ([(12, "tool in.mlir")], {"/bin/other": 2})
+    assert (found.shortened, found.unrecorded) == ({"11-200"}, {"13-400"})
+
+
+def test_ancestors(folder: SuiteFolder) -> None:
+    note(
+        folder,
+        process("10-100", 1, "lit"),
+        process("20-200", 10, "bash"),
+        process("20-300", 10, "tool"),  # by exec
+        process("30-400", 20, "child"),
+        process("20-500", 10, "later"),  # the number is used again
+    )
+    found = read_processes(folder)
+    child = next(one for one in found.all if one.argv[0] == "child")
+    assert [one.argv[0] for one in found.ancestors(child)] == ["tool", "bash", "lit"]
+
+
+def test_summary_equals_a_query(tmp_path: Path) -> None:
+    path = fake_recording(tmp_path / "run.adbrec", 3000, 1, threads=True)
+    recording = open_recording(path)
+    expected = (
+        open_database(recording)
+        .sql(
+            """SELECT tag, name, op, outcome, coalesce(changed, false), rolled_back, count(*)
+            FROM actions GROUP BY ALL"""
+        )
+        .fetchall()
+    )
+    summary = summarize(path)
+    found = [
+        (one.tag, one.name, one.op, one.outcome, one.changed, one.rolled_back, one.times)
+        for one in summary.attempts
+    ]
+    assert Counter(found) == Counter(expected)
+    reasons = open_database(recording).sql(
+        """SELECT tag, name, op, reasons.reason, count(*) FROM reasons JOIN actions USING (ordinal)
+        GROUP BY ALL"""
+    )
+    counted = {(*key, times) for key, times in summary.reasons.items()}
+    assert counted == set(reasons.fetchall())
+    assert summary.count == recording.count
+
+
+def test_damaged_and_empty_recordings(folder: SuiteFolder, tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        note(folder, process(f"{number}-{number}00", 9, "tool", f"{number}.mlir"))
+    whole = fake_recording(tmp_path / "run.adbrec", 500, 1).read_bytes()
+    (folder.runs / "1-100.adbrec").write_bytes(whole)
+    (folder.runs / "2-200.adbrec").write_bytes(whole[: len(whole) // 2])
+    (folder.runs / "3-300.adbrec").write_bytes(b"something else")
+    build_index(folder)
+    rows = connect(folder).sql("SELECT command, actions, missing FROM runs ORDER BY run").fetchall()
+    assert [row[0] for row in rows] == ["tool 1.mlir", "tool 2.mlir", "tool 3.mlir"]
+    assert rows[0][1] == 500 > rows[1][1]
+    assert rows[0][2] is None
+    assert "killed" in rows[1][2] and "is not a recording" in rows[2][2]
+
+
+def test_a_later_part_replaces_the_same_command(folder: SuiteFolder, tmp_path: Path) -> None:
+    whole = fake_recording(tmp_path / "run.adbrec", 10, 1).read_bytes()
+    first = [("1-100", "a.mlir"), ("2-200", "a.mlir"), ("3-300", "b.mlir")]
+    for key, word in first:
+        note(folder, process(key, 9, "tool", word))
+        (folder.runs / f"{key}.adbrec").write_bytes(whole)
+    folder.describe(["driver"])
+    note(folder, process("1-900", 9, "tool", "a.mlir"))
+    (folder.runs / "1-900.adbrec").write_bytes(whole)
+    build_index(folder)
+    rows = connect(folder).sql("SELECT command, part FROM runs ORDER BY run").fetchall()
+    assert rows == [("tool b.mlir", 1), ("tool a.mlir", 2)]
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("--canonicalize", [("canonicalize", "")]),
+        ("-canonicalize=max-iterations=3", [("canonicalize", "max-iterations=3")]),
+        ("--pass-pipeline=builtin.module(cse,func.func(canonicalize{a=1 b=2}))", None),
+        ("--cse-other", []),
+        ("canonicalize", []),
+    ],
+)
+def test_options_of_passes(word: str, found: list[tuple[str, str]] | None) -> None:
+    both = [("canonicalize", "a=1 b=2"), ("cse", "")]
+    passes = {"canonicalize", "cse"}
+    assert sorted(pass_options(("tool", word), passes)) == (both if found is None else found)
+
+
+def test_formats(folder: SuiteFolder) -> None:
+    folder.check()
+    (folder.path / "suite.json").write_text('{"format": 99, "commands": []}')
+    with pytest.raises(UsageError, match="has format 99"):
+        folder.check()
+
+
+def test_the_index_needs_no_python_variable(folder: SuiteFolder) -> None:
+    database = connect(folder)
+    with pytest.raises(duckdb.Error):
+        database.sql("SELECT * FROM folder")

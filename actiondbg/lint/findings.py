@@ -22,6 +22,7 @@ class Place:
         cwd: its working directory.
         actions: how many it has: the smallest run is shown.
         recording: the path of the recording; None if it is gone.
+        test: that it belongs to, with the line of its RUN line; None if that is not known.
         ordinal: of the action; 0 for none.
         file: of the operation of the action, or None.
         line: in it, from 1; None without a file.
@@ -33,6 +34,7 @@ class Place:
     cwd: str
     actions: int
     recording: str | None = None
+    test: str | None = None
     ordinal: int = 0
     file: str | None = None
     line: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.lint.findings import Finding, Findings, Place
@@ -43,18 +44,20 @@ class Linter:
         self._passes: dict[str, Finding] = {}
         self._active: set[str] = set()
 
-    def add(self, recording: Recording, path: str | None) -> None:
+    def add(self, recording: Recording, path: str | None = None, test: str | None = None) -> None:
         """Check a recording.
 
         Args:
             recording: of a run.
             path: of it, for the findings; None if it will be gone.
+            test: that the run belongs to.
         """
         from actiondbg.recording.query.database import open_database
 
         self.runs += 1
         self.unchecked += not recording.header.checks
-        place = Place(recording.header.argv, recording.header.cwd, recording.count, path)
+        header = recording.header
+        place = Place(header.argv, header.cwd, recording.count, path, test)
         with contextlib.closing(open_database(recording)) as database:
             for rule in self._rules:
                 if rule.query:
@@ -98,6 +101,4 @@ def _placed(database: Any, place: Place, ordinal: int) -> Place:
         "SELECT file, line, function, op FROM actions WHERE ordinal = ?", [ordinal]
     ).fetchall()
     file, line, function, op = row
-    return Place(
-        place.command, place.cwd, place.actions, place.recording, ordinal, file, line, function, op
-    )
+    return replace(place, ordinal=ordinal, file=file, line=line, function=function, op=op)

@@ -8,9 +8,9 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, names_recording
@@ -31,7 +31,7 @@ from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.lint.repetition import Command, Repeated
-    from actiondbg.recording.query.sources import Sources
+    from actiondbg.recording.recording import Recording
 
 _EPILOG = f"""\
 examples:
@@ -148,17 +148,15 @@ class _Linting:
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
-        """Check recordings, or run their commands again."""
-        from actiondbg.recording.query.sources import open_sources
-
-        sources = open_sources(words, partial=self._options.partial)
-        for sentence in sources.sentences():
-            print_notice(sentence)
+        """Check recordings and suites, or run their commands again."""
+        runs = _recorded_runs(words, partial=self._options.partial)
         if self._options.rerun:
-            self._repeat(sources)
+            self._repeat(runs)
         else:
-            for path, recording in sources.recordings.items():
-                self.linter.add(recording, path)
+            with self._progress.shown("checking ..."):
+                for run in runs:
+                    self._progress.change(f"{counted(self.linter.runs, 'run')} checked ...")
+                    self.linter.add(run.recording, run.path, run.test)
             if self.linter.unchecked and any(each.need == "checks" for each in self.rules):
                 print_notice(
                     f"{counted(self.linter.unchecked, 'recording')} without checks: use --rerun, "
@@ -166,16 +164,18 @@ class _Linting:
                 )
         return list(self.linter.finish())
 
-    def _repeat(self, sources: Sources) -> None:
+    def _repeat(self, runs: Iterator[_Run]) -> None:
         from actiondbg.lint.repetition import Command
 
-        headers = [each.header for each in sources.recordings.values()]
-        commands = dict.fromkeys((each.argv, each.cwd) for each in headers)
+        commands: dict[tuple[tuple[str, ...], str], str | None] = {}
+        for run in runs:
+            header = run.recording.header
+            commands.setdefault((header.argv, header.cwd), run.test)
         failed = 0
-        for argv, cwd in commands:
+        for (argv, cwd), test in commands.items():
             with scratch_directory("lint") as folder:
                 try:
-                    done = self._lint(Command(argv, cwd), folder, repeats=True)
+                    done = self._lint(Command(argv, cwd), folder, test, repeats=True)
                 except LaunchError:
                     failed += 1
                     continue
@@ -186,19 +186,56 @@ class _Linting:
                 "an input is gone, or the input was a pipe."
             )
 
-    def _lint(self, command: Command, folder: Path, *, repeats: bool) -> Repeated:
+    def _lint(
+        self, command: Command, folder: Path, test: str | None = None, *, repeats: bool
+    ) -> Repeated:
         from actiondbg.lint.repetition import Repetition
 
         repetition = Repetition(command, folder, self._options.follow)
-        with self._progress.shown("checking ..."):
+        with self._progress.shown(f"{counted(self.linter.runs, 'run')} checked ..."):
             done = repetition.run(shows_errors=not self._options.rerun)
             for recording in done.recordings:
-                self.linter.add(recording, None)
+                self.linter.add(recording, None, test)
             if repeats and any(each.need == "repetition" for each in self.rules):
                 wanted = {each.name for each in self.rules}
                 found = repetition.findings()
                 self.linter.findings.add(each for each in found if each.rule in wanted)
         return done
+
+
+class _Run(NamedTuple):
+    """A recorded run, and the test that it belongs to."""
+
+    recording: Recording
+    path: str
+    test: str | None
+
+
+def _recorded_runs(words: Sequence[str], *, partial: bool) -> Iterator[_Run]:
+    """Yield the runs of recordings, folders, globs and suites."""
+    from actiondbg.recording import open_recording
+    from actiondbg.recording.query.sources import open_sources
+    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.runs import list_runs
+
+    others: list[str] = []
+    for word in words:
+        suite = SuiteFolder(Path(word))
+        if not suite.exists:
+            others.append(word)
+            continue
+        for run in list_runs(suite):
+            if run.recording is None:
+                continue
+            path = str(suite.path / run.recording)
+            test = None if run.test is None else f"{run.test}:{run.run_line}"
+            yield _Run(open_recording(path, partial=True), path, test)
+    if others:
+        sources = open_sources(others, partial=partial)
+        for sentence in sources.sentences():
+            print_notice(sentence)
+        for path, recording in sources.recordings.items():
+            yield _Run(recording, path, None)
 
 
 def _kept_input(folder: Path) -> str:

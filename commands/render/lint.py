@@ -41,6 +41,8 @@ def _lines(finding: Finding) -> Iterator[str]:
         where.append(f"in @{place.function}")
     if place.ordinal:
         where.append(f"action #{place.ordinal}")
+    if place.test is not None:
+        where.append(f"of {place.test}")
     if where:
         yield f"    {', '.join(where)}"
 

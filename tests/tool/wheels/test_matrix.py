@@ -44,20 +44,25 @@ observed = pytest.mark.parametrize(
 )
 
 
-def _recorded(command: list[str], tmp_path: Path) -> subprocess.CompletedProcess[str]:
+def _recorded(
+    command: list[str], tmp_path: Path, *options: str
+) -> subprocess.CompletedProcess[str]:
     """Record a program, which does what it does alone."""
     alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
-    record = [COMMAND, "record", "-o", str(tmp_path / "run.adbrec"), "--", *command]
+    record = [COMMAND, "record", *options, "-o", str(tmp_path / "run.adbrec"), "--", *command]
     done = subprocess.run(record, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, alone)
     return done
 
 
 @observed
-def test_a_program_is_recorded(command: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("--checks",)])
+def test_a_program_is_recorded(
+    command: list[str], options: tuple[str, ...], tmp_path: Path
+) -> None:
     """Something was seen, in a process of it."""
-    _recorded(command, tmp_path)
+    _recorded(command, tmp_path, *options)
     assert sum(open_recording(file).count for file in tmp_path.glob("*.adbrec")) > 0
 
 

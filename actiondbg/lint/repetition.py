@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -17,16 +17,7 @@ from actiondbg.recording.capture.recorder import IRDetail, record
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-# Each byte of memory that the GNU C library frees becomes this one, also in what a thread keeps for
-# itself, which is left as it is by default (see mallopt(3), M_PERTURB). 0 leaves memory as it is:
-# a run with it has the same addresses.
 _POISON = 0xA5
-
-
-def _freeing(byte: int) -> dict[str, str]:
-    return {"GLIBC_TUNABLES": f"glibc.malloc.perturb={byte:03}:glibc.malloc.tcache_count=0"}
-
-
 _RANDOM_RUNS = 2
 
 
@@ -88,6 +79,7 @@ class Repetition:
         self,
         *,
         randomize: bool = False,
+        reverse: bool = False,
         env: Mapping[str, str] | None = None,
         checks: bool = True,
         ir: IRDetail = "none",
@@ -97,6 +89,7 @@ class Repetition:
 
         Args:
             randomize: with random addresses.
+            reverse: with patterns of the same benefit in the opposite order.
             env: variables beside ours.
             checks: whether its patterns are checked.
             ir: that is recorded.
@@ -121,6 +114,7 @@ class Repetition:
             cwd=self._command.cwd,
             env={**os.environ, **env} if env else None,
             randomize=randomize,
+            reverse=reverse,
             follow=self._follow,
         )
         paths = [] if done.path is None else [done.path, *done.others]
@@ -128,22 +122,41 @@ class Repetition:
         written = [each.read_bytes() for each in (output, result) if each.exists()]
         return Repeated(recordings, done.status, b"".join(written))
 
-    def findings(self) -> list[Finding]:
-        """Return what only a comparison of runs shows; nothing of a tool that crashes."""
+    def findings(self, rules: Collection[str]) -> list[Finding]:
+        """Return what only a comparison of runs shows; nothing of a tool that crashes.
+
+        Args:
+            rules: the names of those to check.
+        """
         first = self.run(checks=False, ir="changed")
         if first.recording is None or first.status < 0:
             return []
+        pairs: dict[str, Callable[[], tuple[Repeated, Repeated]]] = {
+            "unstable-output": lambda: (first, self._elsewhere(first)),
+            "order-dependent": lambda: (first, self.run(reverse=True, checks=False, ir="changed")),
+            "use-after-erase": lambda: (self._freeing(0), self._freeing(_POISON)),
+        }
         found: list[Finding] = []
-        others = (self.run(randomize=True, checks=False, ir="changed") for _ in range(_RANDOM_RUNS))
-        unlike = next((each for each in others if not first.is_like(each)), None)
-        if unlike is not None:
-            found.append(self._finding("unstable-output", first.recording, unlike))
-        kept, poisoned = (
-            self.run(env=_freeing(byte), checks=False, ir="changed") for byte in (0, _POISON)
-        )
-        if kept.recording is not None and not kept.is_like(poisoned):
-            found.append(self._finding("use-after-erase", kept.recording, poisoned))
+        for rule, run in pairs.items():
+            if rule in rules:
+                one, other = run()
+                if one.recording is not None and not one.is_like(other):
+                    found.append(self._finding(rule, one.recording, other))
         return found
+
+    def _elsewhere(self, first: Repeated) -> Repeated:
+        """Return a run with random addresses, one unlike the first if there is one."""
+        runs = (self.run(randomize=True, checks=False, ir="changed") for _ in range(_RANDOM_RUNS))
+        return next((each for each in runs if not first.is_like(each)), first)
+
+    def _freeing(self, byte: int) -> Repeated:
+        """Return a run in which each byte of freed memory becomes another, or with 0 is kept.
+
+        The GNU C library does so, also in what a thread keeps for itself, which it leaves as it is
+        by default (see mallopt(3), M_PERTURB). Both runs have the same addresses.
+        """
+        tunables = f"glibc.malloc.perturb={byte:03}:glibc.malloc.tcache_count=0"
+        return self.run(env={"GLIBC_TUNABLES": tunables}, checks=False, ir="changed")
 
     def _finding(self, rule: str, first: Recording, other: Repeated) -> Finding:
         """Return a finding at the action that crashed, else at the first that differs."""
@@ -177,23 +190,28 @@ def _ending(run: Repeated) -> str:
 
 
 def _first_difference(first: Recording, other: Recording) -> int | None:
-    """Return the ordinal of the innermost action of another run that differs first, or None."""
-    pairs = zip_longest(_described(first), _described(other))
-    differing = (at for at, (mine, theirs) in enumerate(pairs, 1) if mine != theirs)
-    at = next(differing, None)
-    return None if at is None or not other.count else min(at, other.count)
+    """Return the ordinal of the first action of another run that changed something else, or None.
+
+    An action counts that contains no other one; attempts without a change do not.
+    """
+    mine, theirs = _changing(first), _changing(other)
+    for known, (ordinal, described) in zip_longest(mine, theirs, fillvalue=(0, None)):
+        if known[1] != described:
+            return ordinal or other.count or None
+    return None
 
 
-def _described(recording: Recording) -> list[tuple[object, ...]]:
-    """Return what each action did itself: an action around it differs by that only."""
+def _changing(recording: Recording) -> list[tuple[int, object]]:
+    """Return the actions that changed something themselves, with what they did."""
     texts: dict[int, list[tuple[object, ...]]] = {}
     for ordinal, *words in _rows(recording, "ir", ("ordinal", "operation", "when", "text")):
         texts.setdefault(ordinal, []).append(tuple(words))
-    rows = _rows(recording, "actions", ("ordinal", "tag", "name", "op", "line", "outcome"))
+    rows = _rows(recording, "actions", ("ordinal", "changed", "tag", "name", "op", "line"))
     parents = set(recording.table("actions", ["parent"]).column("parent").to_pylist())
     return [
-        (*words[:-1],) if ordinal in parents else (*words, texts.get(ordinal))
-        for ordinal, *words in rows
+        (ordinal, (*words, texts.get(ordinal)))
+        for ordinal, has_changed, *words in rows
+        if has_changed and ordinal not in parents
     ]
 
 

@@ -133,6 +133,13 @@ RULES = (
         "repetition",
     ),
     Rule(
+        "order-dependent",
+        "acts otherwise when patterns of the same benefit are tried in the opposite order",
+        "Give the pattern that has to be tried first a higher benefit.",
+        "repetition",
+        is_default=False,
+    ),
+    Rule(
         "use-after-erase",
         "reads memory that is freed",
         "Do not touch an operation that was erased or replaced: read what is needed before.",

@@ -197,9 +197,7 @@ class _Linting:
             for recording in done.recordings:
                 self.linter.add(recording, None, test)
             if repeats and any(each.need == "repetition" for each in self.rules):
-                wanted = {each.name for each in self.rules}
-                found = repetition.findings()
-                self.linter.findings.add(each for each in found if each.rule in wanted)
+                self.linter.findings.add(repetition.findings([each.name for each in self.rules]))
         return done
 
 

@@ -101,10 +101,11 @@ struct Guards : PassWrapper<Guards, OperationPass<>> {
 namespace {
 struct Ruled : RewritePattern {
   using Apply = LogicalResult (*)(Cast, PatternRewriter &);
-  Ruled(MLIRContext *context, StringRef rule, Apply apply, unsigned times)
+  Ruled(MLIRContext *context, StringRef name, Apply apply, unsigned times,
+        StringRef rule)
       : RewritePattern(Cast::getOperationName(), 1, context), rule(rule),
         apply(apply), left(times) {
-    setDebugName(rule);
+    setDebugName(name);
   }
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
@@ -130,9 +131,10 @@ static Operation *copied(OpBuilder &builder, Cast op) {
 }
 
 static void addRules(RewritePatternSet &patterns) {
-  auto add = [&](StringRef rule, Ruled::Apply apply, unsigned times = 1) {
-    patterns.add(
-        std::make_unique<Ruled>(patterns.getContext(), rule, apply, times));
+  auto add = [&](StringRef name, Ruled::Apply apply, unsigned times = 1,
+                 StringRef rule = "") {
+    patterns.add(std::make_unique<Ruled>(patterns.getContext(), name, apply,
+                                         times, rule.empty() ? name : rule));
   };
   add("failed-after-change", [](Cast op, PatternRewriter &rewriter) {
     rewriter.modifyOpInPlace(op, [&] { mark(op); });
@@ -212,12 +214,32 @@ static void addRules(RewritePatternSet &patterns) {
     return success();
   });
   add("unstable", [](Cast op, PatternRewriter &rewriter) {
-    llvm::DenseSet<Operation *> all;
-    for (Operation &one : *op->getBlock())
-      all.insert(&one);
-    rewriter.modifyOpInPlace(*all.begin(), [&] { mark(*all.begin()); });
+    auto page = reinterpret_cast<uintptr_t>(op.getOperation()) >> 12;
+    rewriter.modifyOpInPlace(
+        op, [&] { op->setAttr("page", rewriter.getI64IntegerAttr(page)); });
     return success();
   });
+  // Of these one applies, the first that is tried.
+  add("one-order", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(
+        op, [&] { op->setAttr("rule", rewriter.getStringAttr("a")); });
+    return success();
+  });
+  add(
+      "other-order",
+      [](Cast op, PatternRewriter &rewriter) {
+        rewriter.modifyOpInPlace(
+            op, [&] { op->setAttr("rule", rewriter.getStringAttr("b")); });
+        return success();
+      },
+      1, "one-order");
+  auto settle = [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(
+        op, [&] { op->setAttr("rule", rewriter.getStringAttr("a")); });
+    return success();
+  };
+  add("any-order", settle);
+  add("any-other-order", settle, 1, "any-order");
   add("reads-erased", [](Cast op, PatternRewriter &rewriter) {
     Operation *erased = op->getNextNode();
     rewriter.eraseOp(erased);

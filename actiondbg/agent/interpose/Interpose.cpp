@@ -95,6 +95,7 @@ static void takeEnvironment() {
                        read("ACTIONDBG_RECORD_LINEAGE"),
                        read("ACTIONDBG_RECORD_CHECKS"),
                        read("ACTIONDBG_RECORD_ONE_THREAD"),
+                       read("ACTIONDBG_RECORD_REVERSED"),
                        read("ACTIONDBG_RECORD_SKIPS"),
                        read("ACTIONDBG_RECORD_LLVM")};
   std::string parent = read("ACTIONDBG_RECORD_PARENT");

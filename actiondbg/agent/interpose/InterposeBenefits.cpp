@@ -22,6 +22,15 @@ void adbg::orderAnew(PatternApplicator &applicator, Engine &engine) {
         [](const Pattern &pattern) { return pattern.getBenefit(); });
 }
 
+/// A benefit for the opposite order of patterns with the same one: `count` is
+/// the number of the pattern, and each order of benefits is kept.
+static PatternBenefit reversed(PatternBenefit benefit, unsigned count) {
+  constexpr unsigned range = 256;
+  if (benefit.isImpossibleToMatch() || benefit.getBenefit() >= range - 1)
+    return benefit;
+  return PatternBenefit(benefit.getBenefit() * range + count % range);
+}
+
 extern "C++" {
 
 using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
@@ -30,6 +39,13 @@ ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
                CostModel model) {
   static Original<void(PatternApplicator *, CostModel)> next(ADBG_COST_MODEL);
   Engine &engine = Engine::get();
+  if (Recorder::reversesPatterns() && engine.follows() &&
+      !isConverting(engine)) {
+    unsigned count = 0;
+    return next(self, [&](const Pattern &pattern) {
+      return reversed(model(pattern), count++);
+    });
+  }
   if (!engine.alternative || !engine.follows())
     return next(self, model);
   Alternative &alternative = *engine.alternative;

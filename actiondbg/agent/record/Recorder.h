@@ -23,9 +23,10 @@ struct RecordSettings {
   std::string ir, events;
   /// Not empty if the lineage of operations is recorded.
   std::string lineage;
-  /// Not empty if patterns are checked (see PatternChecks), and if the tool
-  /// uses one thread.
-  std::string checks, oneThread;
+  /// Not empty if patterns are checked (see PatternChecks), if the tool uses
+  /// one thread, and if patterns of the same benefit are tried in the opposite
+  /// order.
+  std::string checks, oneThread, reversed;
   /// Standing skip rules as JSON, as in skips/set; empty for none.
   std::string skips;
   /// The version of the tool's LLVM; empty if it is not known.
@@ -171,6 +172,8 @@ public:
   /// Whether the threads of contexts are off, so that each run has the same
   /// actions in the same order.
   static bool usesOneThread() { return wantsOneThread; }
+  /// Whether patterns of the same benefit are tried in the opposite order.
+  static bool reversesPatterns() { return wantsReversed; }
   /// Whether values are identified: IR is recorded.
   static bool keepsValues() {
     return wantedIR != RecordedIR::None || wantsLineage;
@@ -298,7 +301,7 @@ private:
   /// A termination signal that arrived while the buffers were inconsistent.
   static volatile int endSignal;
   static RecordedIR wantedIR;
-  static bool wantsLineage, wantsOneThread;
+  static bool wantsLineage, wantsOneThread, wantsReversed;
 
   /// Marks the buffers as inconsistent while it lives.
   struct Busy {

@@ -16,6 +16,7 @@ namespace adbg {
 RecordedIR Recorder::wantedIR = RecordedIR::None;
 bool Recorder::wantsLineage = false;
 bool Recorder::wantsOneThread = false;
+bool Recorder::wantsReversed = false;
 
 static llvm::json::Array commandLine() {
   llvm::json::Array words;
@@ -66,6 +67,7 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   wantsLineage = !settings.lineage.empty();
   PatternChecks::areOn = !settings.checks.empty();
   wantsOneThread = !settings.oneThread.empty();
+  wantsReversed = !settings.reversed.empty();
   // Covers fatal signals that the agent does not handle itself.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   handleEndSignals();

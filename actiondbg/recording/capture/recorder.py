@@ -174,6 +174,7 @@ def start_recording(
     lineage: bool = False,
     checks: bool = False,
     one_thread: bool = False,
+    reverse: bool = False,
     stdin: Redirection = None,
     stdout: Redirection = None,
     stderr: Redirection = None,
@@ -198,6 +199,8 @@ def start_recording(
         lineage: whether to record what docs/lineage.md needs.
         checks: whether to check that patterns keep the rules of rewriting, see docs/lint.md.
         one_thread: whether the tool's own threads are off, so that each run has the same actions.
+        reverse: whether patterns of the same benefit are tried in the opposite order, but not in
+            dialect conversions.
         stdin: a path, a file or its descriptor; None for ours.
         stdout: as ``stdin``.
         stderr: as ``stdin``.
@@ -225,7 +228,7 @@ def start_recording(
                 "leave out one of the two."
             )
     variables = _agent_environment(output, ir, events, upstream_log)
-    kept = {"LINEAGE": lineage, "CHECKS": checks, "ONE_THREAD": one_thread}
+    kept = {"LINEAGE": lineage, "CHECKS": checks, "ONE_THREAD": one_thread, "REVERSED": reverse}
     variables |= {f"ACTIONDBG_RECORD_{name}": "on" for name, on in kept.items() if on and output}
     variables["ACTIONDBG_RECORD_LLVM"] = program.tool.llvm() or ""
     if skip:

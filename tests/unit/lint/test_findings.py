@@ -16,9 +16,11 @@ from actiondbg.lint.reports import junit_text, sarif_log
 from actiondbg.lint.rules import RULES
 
 LARGE = Place(
-    ("mlir-opt", "large.mlir"), "/tests", 900, None, 70, "large.mlir", 7, "f", "arith.addi"
+    ("mlir-opt", "large.mlir"), "/tests", 900, None, None, 70, "large.mlir", 7, "f", "arith.addi"
 )
-SMALL = Place(("mlir-opt", "a b.mlir"), "/tests", 9, None, 3, "a b.mlir", 2, "g", "arith.addi")
+SMALL = Place(
+    ("mlir-opt", "a b.mlir"), "/tests", 9, None, None, 3, "a b.mlir", 2, "g", "arith.addi"
+)
 
 
 def found(place: Place = SMALL, rule: str = "not-notified", subject: str = "Fold") -> Finding:

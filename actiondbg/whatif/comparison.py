@@ -138,7 +138,7 @@ class Comparison(Closeable):
         why = self.without_ir(number)
         if why is not None:
             raise UsageError(why)
-        before, after = self._text(0), self._text(number)
+        before, after = self.final_ir(0), self.final_ir(number)
         diff = make_diff(before, after, {}, {})
         return msgspec.structs.replace(diff, title=self.rows[number].alternative)
 
@@ -169,10 +169,6 @@ class Comparison(Closeable):
             else ("the run as it is")
         )
 
-    def final_ir(self, number: int) -> str:
-        """Return the final IR of a run, as ``diff`` compares it; 0 is the run as it is."""
-        return self._text(number)
-
     def as_json(self) -> dict[str, object]:
         """Return the rows with stable keys."""
         return {
@@ -181,7 +177,12 @@ class Comparison(Closeable):
             "differing": self.differing(),
         }
 
-    def _text(self, number: int) -> str:
+    def final_ir(self, number: int) -> str:
+        """Return the final IR of a run, as ``diff`` compares it; 0 is the run as it is.
+
+        Raises:
+            UsageError: the tool wrote binary output.
+        """
         try:
             return self._files[number].read_bytes().decode()
         except UnicodeDecodeError as error:

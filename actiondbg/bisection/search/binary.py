@@ -32,24 +32,6 @@ class Judge(Protocol):
         """Cancel a submitted prefix: its verdict is not needed."""
 
 
-class Sequential:
-    """A judge that calls a function, one prefix at a time and in order."""
-
-    def __init__(self, judge: Callable[[int], Verdict]) -> None:
-        self._judge = judge
-        self._queue: deque[int] = deque()
-
-    def submit(self, length: int) -> None:
-        self._queue.append(length)
-
-    def wait(self) -> tuple[int, Verdict]:
-        length = self._queue.popleft()
-        return length, self._judge(length)
-
-    def cancel(self, length: int) -> None:
-        self._queue.remove(length)
-
-
 @dataclass
 class Interval:
     """The lengths of the longest good and the shortest bad prefix so far.

@@ -20,11 +20,6 @@ def register(name: str, make: Callable[[ProviderSettings], Provider]) -> None:
     _PROVIDERS[name] = make
 
 
-def provider_names() -> list[str]:
-    """Return the names of the providers."""
-    return list(_PROVIDERS)
-
-
 def provider_name(text: str) -> str:
     """Return the name of a provider, which is added first if the text is ``module:Class``.
 

@@ -11,35 +11,39 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actiondbg.bisection.search.binary import Interval, Sequential, search
+from actiondbg.bisection.search.binary import Interval, search
 from actiondbg.bisection.search.ddmin import Minimizer
 from actiondbg.bisection.verdict import Verdict
 from tests.elements import some
 from tests.fakes import strategies
 
 
-class Counting(Sequential):
+class Counting:
     """Answers from a list; the order in which answers come is shuffled."""
 
     def __init__(self, verdicts: Sequence[Verdict], seed: int = 0) -> None:
         self.asked: list[int] = []
         self.most = 0
         self._random = random.Random(seed)
-        super().__init__(verdicts.__getitem__)
+        self._verdicts = verdicts
+        self._queue: list[int] = []
 
     @property
     def idle(self) -> bool:
         return not self._queue
 
     def submit(self, length: int) -> None:
-        super().submit(length)
+        self._queue.append(length)
         self.most = max(self.most, len(self._queue))
 
     def wait(self) -> tuple[int, Verdict]:
         self._random.shuffle(self._queue)
-        prefix, verdict = super().wait()
+        prefix = self._queue.pop(0)
         self.asked.append(prefix)
-        return prefix, verdict
+        return prefix, self._verdicts[prefix]
+
+    def cancel(self, length: int) -> None:
+        self._queue.remove(length)
 
 
 def monotone(count: int, first_bad: int) -> list[Verdict]:

@@ -58,11 +58,6 @@ class Profile:
         """The time of all entries."""
         return math.fsum(entry.time for entry in self.entries)
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether any entry has a line."""
-        return any(frame.line for entry in self.entries for frame in entry.frames)
-
 
 def place(text: str) -> Frame:
     """Return the frame of a text such as ``in.mlir:12``, ``in.mlir:12:3`` or a function."""

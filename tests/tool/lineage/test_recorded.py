@@ -428,7 +428,7 @@ def test_a_stop_over_a_recording_gives_the_same_answers(
 
 
 def test_a_killed_run_has_the_lineage_up_to_then(mlir_opt: str) -> None:
-    functions = (CONSTANTS.replace("@fold", f"@f{n}") for n in range(20_000))
+    functions = (CONSTANTS.replace("@fold", f"@f{n}") for n in range(5_000))
     Path("in.mlir").write_text("\n".join(functions))
     argv = [mlir_opt, "in.mlir", "--canonicalize", "--cse", "-o", "out.mlir"]
     with start_recording(argv, "run.adbrec", lineage=True) as running:

@@ -62,14 +62,35 @@ public:
     return (size_t(1) << header->log) - header->offset;
   }
 
+  /// Returns zeroed memory. The pages inside of a large block are zeros, and
+  /// stay unmapped until they are written.
+  void *takeZeros(size_t bytes) {
+    void *memory = take(bytes);
+    if (!memory)
+      return nullptr;
+    auto begin = reinterpret_cast<uintptr_t>(memory), end = begin + bytes;
+    Header *header = headerOf(begin);
+    if (header->log < largeLog)
+      return memset(memory, 0, bytes);
+    Pages pages(begin - header->offset, header->log);
+    if (begin < pages.first)
+      memset(memory, 0, std::min(end, pages.first) - begin);
+    if (end > pages.last) {
+      uintptr_t rest = std::max(begin, pages.last);
+      memset(reinterpret_cast<void *>(rest), 0, end - rest);
+    }
+    return memory;
+  }
+
   void give(void *memory) {
     Header *header = headerOf(reinterpret_cast<uintptr_t>(memory));
     uintptr_t block = reinterpret_cast<uintptr_t>(memory) - header->offset;
     unsigned log = header->log;
     if (log >= largeLog) {
-      uintptr_t first = llvm::alignTo(block + sizeof(Free), pageSize);
-      uintptr_t last = llvm::alignDown(block + (uintptr_t(1) << log), pageSize);
-      madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+      Pages pages(block, log);
+      // Zeros again, as takeZeros expects.
+      if (madvise(pages.begin(), pages.size(), MADV_DONTNEED) != 0)
+        memset(pages.begin(), 0, pages.size());
     }
     Lock lock(*this);
     auto *free = reinterpret_cast<Free *>(block);
@@ -85,6 +106,15 @@ private:
   };
   struct Free {
     Free *next;
+  };
+  /// The whole pages of a large block, behind what links free blocks.
+  struct Pages {
+    Pages(uintptr_t block, unsigned log)
+        : first(llvm::alignTo(block + sizeof(Free), pageSize)),
+          last(llvm::alignDown(block + (uintptr_t(1) << log), pageSize)) {}
+    void *begin() const { return reinterpret_cast<void *>(first); }
+    size_t size() const { return last - first; }
+    uintptr_t first, last;
   };
   struct Lock {
     explicit Lock(BlockHeap &heap) : heap(heap) {
@@ -228,8 +258,8 @@ void free(void *memory) {
 void *calloc(size_t count, size_t bytes) {
   size_t all = 0;
   if (AgentHeap::isUsed() && !__builtin_mul_overflow(count, bytes, &all))
-    if (void *memory = heap.take(all))
-      return memset(memory, 0, all);
+    if (void *memory = heap.takeZeros(all))
+      return memory;
   return tools.calloc(count, bytes);
 }
 

@@ -39,6 +39,7 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "suite": f"{_CLI}.suite.command_list",
     "suite coverage": f"{_CLI}.suite.coverage",
     "suite list": f"{_CLI}.suite.list",
+    "suite merge": f"{_CLI}.suite.merge",
     "suite record": f"{_CLI}.suite.record",
     "track": f"{_CLI}.track",
     "whatif": f"{_CLI}.whatif",

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.support.closeable import Closeable
 from actiondbg.tool.agent_environment import SUITE
 from actiondbg.tool.program import Program
 from actiondbg.tool.seen_programs import SeenPrograms
@@ -21,55 +20,26 @@ from actiondbg.tool.shipped import shipped_agent
 _SECONDS = 0.5  # between two looks at the size of the recordings
 
 
-class SuiteProcess(Closeable):
-    """A running driver; leaving the ``with`` block ends it and what it has started.
+class DiskLimit:
+    """The end of recording, not of the driver, when the recordings have reached a size.
 
     Args:
-        running: the driver.
         folder: the suite.
-        limit: bytes of all recordings at which recording ends; None for no limit.
+        size: in bytes; None for no limit.
     """
 
-    def __init__(self, running: RecordingProcess, folder: SuiteFolder, limit: int | None) -> None:
-        self._running = running
+    def __init__(self, folder: SuiteFolder, size: int | None) -> None:
         self._folder = folder
-        self._limit = limit
-        self._has_terminal_group = _is_in_foreground()
-        self.interrupted = False
+        self._size = size
 
-    def wait(self) -> int:
-        """Wait for the end of the driver; return its exit status, negative for a signal.
+    def check(self) -> None:
+        """Let all processes end recording if the limit is reached."""
+        if self._size is None or self._folder.full.exists() or self._recorded() < self._size:
+            return
+        with contextlib.suppress(OSError):  # a full disk ends recording, too
+            self._folder.full.touch()
 
-        Ctrl-C at a terminal reaches the driver, too, and the wait goes on until it has ended.
-        """
-        looked = time.monotonic()
-        while True:
-            try:
-                done = self._running.poll(_SECONDS)
-                if done is not None:
-                    return done.status
-                if self._limit is not None and time.monotonic() - looked >= _SECONDS:
-                    self._check_size(self._limit)
-                    looked = time.monotonic()
-            except KeyboardInterrupt:
-                self.interrupt()
-
-    def interrupt(self) -> None:
-        """Note an interrupt, and send it to a driver that has not got it from the terminal."""
-        self.interrupted = True
-        if not self._has_terminal_group:
-            self._running.interrupt()
-
-    def close(self) -> None:
-        """End the driver if it still runs."""
-        self._running.close()
-
-    def _check_size(self, limit: int) -> None:
-        if not self._folder.full.exists() and self._folder_size() >= limit:
-            with contextlib.suppress(OSError):
-                self._folder.full.touch()
-
-    def _folder_size(self) -> int:
+    def _recorded(self) -> int:
         size = 0
         with contextlib.suppress(OSError), os.scandir(self._folder.runs) as entries:
             for entry in entries:
@@ -83,12 +53,10 @@ class RecordedSuite(NamedTuple):
 
     Args:
         status: its exit status, negative for a signal.
-        interrupted: whether Ctrl-C was pressed.
         seconds: its wall time.
     """
 
     status: int
-    interrupted: bool
     seconds: float
 
 
@@ -134,9 +102,11 @@ def record_suite(
     _write_settings(folder, variables)
     began = time.monotonic()
     started = program.popen(variables, (None, None, None), agent=agent)
-    with SuiteProcess(RecordingProcess(started, None), folder, limit) as running:
-        status = running.wait()
-        return RecordedSuite(status, running.interrupted, time.monotonic() - began)
+    reached = DiskLimit(folder, limit)
+    with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
+        while (done := running.poll(_SECONDS)) is None:
+            reached.check()
+        return RecordedSuite(done.status, time.monotonic() - began)
 
 
 def _link_agent(folder: SuiteFolder) -> Path:

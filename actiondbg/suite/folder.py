@@ -88,8 +88,8 @@ class SuiteFolder:
             )
         if self.exists and not resume:
             raise UsageError(
-                f"{str(self.path)!r} has the runs of a suite: add to them with --resume, or name "
-                "another folder."
+                f"{str(self.path)!r} has the runs of a suite: name another "
+                "folder, or record into it with --resume."
             )
         if not self.exists and self.path.exists() and any(self.path.iterdir()):
             raise UsageError(f"{str(self.path)!r} is no suite and is not empty: name a new folder.")
@@ -107,7 +107,10 @@ class SuiteFolder:
         if self.notes.exists():
             with self.notes.open("ab") as notes:
                 notes.write(f"{PART}\n".encode())
-        commands = [*self.description().commands, command]
+        self.describe_all([*self.description().commands, command])
+
+    def describe_all(self, commands: list[list[str]]) -> None:
+        """Note the commands of all parts."""
         write_whole(self._mark, msgspec.json.encode(Description(commands=commands)))
 
     def description(self) -> Description:

@@ -188,6 +188,15 @@ def _why_unrecorded(executable: str) -> str | None:
     return NO_CONTEXT if tool.libmlir is not None else None
 
 
+@cache
+def _llvm_of(executable: str) -> str | None:
+    """Return the LLVM version of a tool; None for a program that loads MLIR later."""
+    try:
+        return find_tool(executable).llvm()
+    except (LaunchError, OSError, ValueError):
+        return None
+
+
 def _add_run(
     number: int,
     process: SuiteProcess,
@@ -217,7 +226,7 @@ def _add_run(
         argv=[_text(word) for word in process.argv],
         cwd=_text(process.cwd),
         executable=_text(process.executable),
-        llvm=(header.llvm or None) if header is not None else None,
+        llvm=header and (header.llvm or _llvm_of(process.executable)),
         started=header.started // 1000 if header is not None else None,
         seconds=None if is_left else seconds,
         ended=ending.ended if ending is not None else "unrecorded",

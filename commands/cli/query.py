@@ -89,7 +89,8 @@ def _suite(paths: Sequence[str]) -> SuiteFolder | None:
     folders = [folder for folder in map(SuiteFolder, map(Path, paths)) if folder.exists]
     if len(paths) > 1 and folders:
         raise UsageError(
-            f"{str(folders[0].path)!r} is a suite, which is queried alone: name only the suite."
+            f"{str(folders[0].path)!r} is a suite, which is queried alone: join several with "
+            "'actiondbg suite merge'."
         )
     return folders[0] if folders else None
 

@@ -23,6 +23,8 @@ static char suiteFolder[PATH_MAX];
 /// What identifies this program in the suite: the number of the process and
 /// the time of its start. A process may become another program by exec.
 static char suiteKey[48];
+/// The process that has the key; others are forks of it.
+static pid_t suitePid = 0;
 
 bool isOfSuite() { return *suiteFolder; }
 
@@ -108,14 +110,12 @@ private:
 };
 } // namespace
 
-void noteSuiteProcess() {
-  const char *given = getenv("ACTIONDBG_SUITE");
-  if (!given || strlen(given) + 64 > sizeof(suiteFolder))
-    return;
-  strcpy(suiteFolder, given);
+/// Makes a key for this process, and notes it.
+static void noteProgramOfSuite() {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  snprintf(suiteKey, sizeof(suiteKey), "%d-%lld", getpid(),
+  suitePid = getpid();
+  snprintf(suiteKey, sizeof(suiteKey), "%d-%lld", suitePid,
            now.tv_sec * 1000000000ll + now.tv_nsec);
   char parent[16];
   snprintf(parent, sizeof(parent), "%d", getppid());
@@ -132,7 +132,18 @@ void noteSuiteProcess() {
   noteLine("process", note.all());
 }
 
+void noteSuiteProcess() {
+  const char *given = getenv("ACTIONDBG_SUITE");
+  if (!given || strlen(given) + 64 > sizeof(suiteFolder))
+    return;
+  strcpy(suiteFolder, given);
+  noteProgramOfSuite();
+}
+
 std::string claimSuiteRecording() {
+  // A fork, such as a worker of multiprocessing, has the key of its parent.
+  if (suitePid != getpid())
+    noteProgramOfSuite();
   std::string full = std::string(suiteFolder) + "/full";
   if (access(full.c_str(), F_OK) == 0) {
     noteLine("unrecorded ", suiteKey);

@@ -62,6 +62,7 @@ class RecordingProcess(Closeable):
         follow: the glob of the processes to record; None for all.
         scratch: the folder for what the processes of a program note, owned by this object; None
             for a tool.
+        is_interrupted: whether Ctrl-C reaches the process by itself, and one signal is enough.
     """
 
     def __init__(
@@ -70,9 +71,11 @@ class RecordingProcess(Closeable):
         path: Path | None,
         follow: str | None = None,
         scratch: Path | None = None,
+        is_interrupted: bool = False,
     ) -> None:
         self.process, self._guard = started
         self._scratch = scratch
+        self._is_interrupted = is_interrupted
         self.path = path
         self._follow = follow
 
@@ -89,7 +92,8 @@ class RecordingProcess(Closeable):
 
     def interrupt(self) -> None:
         """Interrupt the tool: from a terminal it got Ctrl-C too, from `kill` only we did."""
-        self.process.send_signal(signal.SIGINT)
+        if not self._is_interrupted:
+            self.process.send_signal(signal.SIGINT)
 
     def poll(self, seconds: float) -> RecordedRun | None:
         """Wait for the end of the tool, with a time limit; return None if it still runs."""

@@ -11,6 +11,7 @@ COMMANDS = {  # in the order of use, with what they do
     "record": "run a driver such as lit, and record each MLIR process in it",
     "list": "list the recorded runs, and what is missing",
     "coverage": "list which patterns, passes and folds the runs applied, tried and left out",
+    "merge": "join suites, such as the shards of several machines",
 }
 
 

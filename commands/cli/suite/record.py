@@ -10,6 +10,7 @@ from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Quiet, Randomize, Without
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.errors import FileNotWritten
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
 
@@ -101,7 +102,12 @@ def run(argv: list[str]) -> int:
     from actiondbg.suite.index import build_index
     from actiondbg.suite.runs import overview
 
-    build_index(folder)
+    try:
+        build_index(folder)
+    except (FileNotWritten, OSError) as error:
+        # The result of the driver counts; the next command on the suite writes the index.
+        print_notice(f"The index of {options.output} was not written: {error}")
+        return exit_code(done.status)
     found = overview(folder)
     if not options.quiet or found.is_incomplete:
         for line in overview_lines(found, options.output, done.seconds):

@@ -8,7 +8,7 @@ from html import escape
 from actiondbg.commands.render.suite.coverage import KINDS, VERBS, counted_text
 from actiondbg.suite.coverage import STATES, Coverage, Difference, Entry, Kind, State
 from actiondbg.support.counts import counted
-from actiondbg.support.html_page import code, html_page
+from actiondbg.support.html_page import Html, code, html_page
 
 _STYLE = """\
 .bar { display: flex; height: .9rem; width: 22rem; max-width: 100%; border: 1px solid var(--line); }
@@ -126,10 +126,14 @@ def coverage_page(
         "<h2>All</h2>",
         _form(kinds, sorted({entry.dialect or _ANY for entry in entries})),
         _table(entries),
-        f"<script>\n{_SCRIPT}</script>",
     ]
-    body = "\n".join(part for part in parts if part)
-    return html_page(f"Coverage of {title}", _STYLE, body)
+    return html_page(
+        f"Coverage of {title}",
+        Html("\n".join(part for part in parts if part)),
+        style=_STYLE,
+        scripts=(_SCRIPT,),
+        maker="suite coverage",
+    )
 
 
 def _blind(found: Coverage) -> str:

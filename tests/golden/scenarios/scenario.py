@@ -137,6 +137,7 @@ SUBCOMMANDS = (
     "suite",
     "suite coverage",
     "suite list",
+    "suite merge",
     "suite record",
     "track",
     "kernels",

@@ -149,7 +149,7 @@ def test_resume(adds: str, mlir_opt: str) -> None:
     assert record("bash", "-c", first).returncode == 0
     refused = record("bash", "-c", second)
     assert refused.returncode == 2
-    assert "add to them with --resume" in refused.stderr
+    assert "record into it with --resume" in refused.stderr
     both = f"{second}; {first}"
     assert record("bash", "-c", both, options=("--resume",)).returncode == 0
     commands = [one["command"].split()[-1] for one in runs()]
@@ -241,3 +241,51 @@ def test_two():
     done = record(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_adds.py")
     assert done.returncode == 0, done.stdout
     assert [one["test"] for one in runs()] == ["test_adds.py::test_one", "test_adds.py::test_two"]
+
+
+def test_forks_without_exec(adds: str) -> None:
+    pytest.importorskip("mlir")
+    Path("driver.py").write_text(
+        f"""\
+import multiprocessing
+from mlir.ir import Context, Module
+from mlir.passmanager import PassManager
+
+def compile(number):
+    with Context():
+        module = Module.parse(open({adds!r}).read())
+        for _ in range(number + 1):
+            PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=compile, args=(number,)) for number in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+"""
+    )
+    done = record(sys.executable, "driver.py")
+    assert done.returncode == 0, done.stderr
+    passes = query(
+        "SELECT sum(times) AS times FROM attempts WHERE tag = 'pass-execution' GROUP BY run"
+    )
+    assert sorted(row["times"] for row in passes) == [1, 2, 3]
+
+
+def test_a_short_run_touches_few_pages(adds: str, mlir_opt: str) -> None:
+    """The tables of a recorder are mapped as they are filled: most runs of a suite are short."""
+    Path("driver.py").write_text(
+        f"""\
+import resource, subprocess
+for _ in range(2):  # the first one may prove what it needs in forks
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    subprocess.run([{mlir_opt!r}, {adds!r}, "--cse", "-o", "out.mlir"], check=True)
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before)
+"""
+    )
+    bare = int(run(sys.executable, "driver.py").stdout.split()[-1])
+    recorded = int(record(sys.executable, "driver.py").stdout.split()[-1])
+    assert recorded < bare + 1500

@@ -1,0 +1,64 @@
+"""The merge of suites: the shards of one suite that several machines recorded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.suite.folder import PART, SuiteFolder
+from actiondbg.suite.index import build_index
+
+
+def merge(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
+    """Join suites in a new folder; the sources stay as they are.
+
+    Each start of a driver stays a part of its own. A command that several parts ran in the same
+    place counts once, as of the last of them.
+
+    Args:
+        sources: the suites, in the order of their parts.
+        target: the folder; its recordings are links to those of the sources where that is possible.
+
+    Raises:
+        UsageError: a source is no suite, or the target has other contents.
+        FileNotWritten: a file cannot be copied.
+    """
+    for source in sources:
+        source.check()
+        if source.path == target.path:
+            raise UsageError(f"{str(target.path)!r} is merged into itself: name a new folder.")
+    target.make(resume=False)
+    try:
+        _merge_notes(sources, target)
+        for source in sources:
+            _copy_all(source.runs, target.runs)
+            _copy_all(source.patterns, target.patterns)
+    except OSError as error:
+        raise FileNotWritten(
+            f"{str(target.path)!r} cannot be written ({error.strerror}): name another folder."
+        ) from error
+    target.describe_all([one for source in sources for one in source.description().commands])
+    build_index(target)
+
+
+def _merge_notes(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
+    with target.notes.open("wb") as notes:
+        for number, source in enumerate(sources):
+            if number:
+                notes.write(f"{PART}\n".encode())
+            if source.notes.exists():
+                notes.write(source.notes.read_bytes())
+
+
+def _copy_all(source: Path, target: Path) -> None:
+    """Copy the files of a folder that the other one lacks."""
+    for file in sorted(source.iterdir()):
+        if (target / file.name).exists():
+            continue
+        try:
+            os.link(file, target / file.name)
+        except OSError:  # on another file system
+            shutil.copyfile(file, target / file.name)

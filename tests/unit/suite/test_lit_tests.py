@@ -17,19 +17,19 @@ TEXT = """\
 
 
 @pytest.fixture
-def test_file(tmp_path: Path) -> str:
+def lit_file(tmp_path: Path) -> str:
     file = tmp_path / "in.mlir"
     file.write_text(TEXT)
     return str(file)
 
 
-def test_run_lines_with_continuations(test_file: str) -> None:
-    assert [(one.line, one.text.split()[-1]) for one in run_lines(test_file)] == [
+def test_run_lines_with_continuations(lit_file: str) -> None:
+    assert [(one.line, one.text.split()[-1]) for one in run_lines(lit_file)] == [
         (1, "%s"),
         (2, "--check-prefix=CSE"),
         (4, "--mlir-to-llvmir"),
     ]
-    assert run_lines(test_file)[1].text.startswith("not mlir-opt %s --verify-diagnostics --cse")
+    assert run_lines(lit_file)[1].text.startswith("not mlir-opt %s --verify-diagnostics --cse")
     assert run_lines("/no/such/file") == ()
 
 
@@ -44,9 +44,9 @@ def test_run_lines_with_continuations(test_file: str) -> None:
         ("fir-opt {} --cse --inline", None),
     ],
 )
-def test_the_run_line_with_the_command(test_file: str, words: str, line: int | None) -> None:
-    found = find_test(words.format(test_file).split(), "/", [test_file], [])
-    assert found is not None and found.name == test_file
+def test_the_run_line_with_the_command(lit_file: str, words: str, line: int | None) -> None:
+    found = find_test(words.format(lit_file).split(), "/", [lit_file], [])
+    assert found is not None and found.name == lit_file
     assert (found.run and found.run.line) == line
 
 

@@ -187,7 +187,9 @@ def test_help_of_a_command_is_made_of_its_declaration(command: Command, driver: 
     assert f"{also} Example: {command.example}" in shown
 
 
-@pytest.mark.parametrize("name", sorted(SUBCOMMANDS.keys() - {"kernels"}))  # which lists others
+@pytest.mark.parametrize(
+    "name", sorted(SUBCOMMANDS.keys() - {"kernels", "suite"})
+)  # which list others
 def test_help_of_a_subcommand_is_made_of_its_declaration(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import glob
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, get_args
 
@@ -72,13 +72,13 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
         from actiondbg.suite.database import connect
 
         with contextlib.closing(connect(suite)) as database:
-            print_answer(database, sql or _listing(_suite_tables()), options.format, options.output)
+            print_answer(database, _sql(sql, _suite_tables), options.format, options.output)
         return 0
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
         print_notice(sentence)
     with contextlib.closing(sources.connect()) as database:
-        print_answer(database, sql or _listing(_tables()), options.format, options.output)
+        print_answer(database, _sql(sql, _tables), options.format, options.output)
     return 0
 
 
@@ -93,6 +93,11 @@ def _suite(paths: Sequence[str]) -> SuiteFolder | None:
             "'actiondbg suite merge'."
         )
     return folders[0] if folders else None
+
+
+def _sql(sql: str | None, tables: Callable[[], list[str]]) -> str:
+    """Return the SQL, or the query that lists the tables."""
+    return _listing(tables()) if sql is None else sql
 
 
 def _suite_tables() -> list[str]:
@@ -146,11 +151,11 @@ def print_answer(
         ask(database, sql, lambda reader: write(reader, out))
 
 
-def _split(words: Sequence[str]) -> tuple[list[str], str]:
-    """Split the words into the paths and the SQL, empty to list the tables."""
+def _split(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """Split the words into the paths and the SQL, None to list the tables."""
     *paths, last = words
     if not paths or _is_path(last):
-        return [*paths, last], ""
+        return [*paths, last], None
     return paths, sys.stdin.read() if last == "-" else last
 
 

@@ -9,13 +9,16 @@ import signal
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, names_recording
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
+from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from actiondbg.lint.repetition import Command, Repeated
     from actiondbg.recording.recording import Recording
 
+_CORES = os.cpu_count() or 1
 _EPILOG = f"""\
 examples:
   actiondbg lint -- mlir-opt in.mlir --canonicalize
@@ -59,6 +63,9 @@ class LintOptions(Options):
     rerun: bool = flag(
         help="run the command again: with checks if recordings lack them, with other addresses, "
         "and with freed memory overwritten"
+    )
+    jobs: int = option(
+        "-j", "N", default=_CORES, help=f"run N commands at a time; {_CORES}", parse=positive
     )
     format: Literal["text", "json", "sarif", "junit"] = option(
         default="text", help="the format of the result; text by default"
@@ -126,6 +133,7 @@ class _Linting:
         self.rules = options.rule or tuple(each for each in RULES if each.is_default)
         self.linter = Linter(self.rules)
         self._progress = ProgressLine(sys.stderr)
+        self._lock = Lock()
 
     def lint_tool(self, argv: Sequence[str]) -> list[Finding]:
         """Run a tool, and check what it does.
@@ -137,7 +145,8 @@ class _Linting:
 
         with scratch_directory("lint") as folder:
             command = Command(argv, os.getcwd(), _kept_input(folder))
-            done = self._lint(command, folder, repeats=self._options.rerun)
+            with self._progress.shown("running the tool ..."):
+                done = self._lint(command, folder)
             if not done.recordings:
                 raise ActiondbgError(
                     f"There is nothing to check: {argv[0]!r} made no MLIR context (it ended with "
@@ -165,39 +174,51 @@ class _Linting:
         return list(self.linter.finish())
 
     def _repeat(self, runs: Iterator[_Run]) -> None:
-        from actiondbg.lint.repetition import Command
-
-        commands: dict[tuple[tuple[str, ...], str], str | None] = {}
+        """Run the commands of runs again, several at a time."""
+        commands: dict[tuple[tuple[str, ...], str], _Run] = {}
         for run in runs:
             header = run.recording.header
-            commands.setdefault((header.argv, header.cwd), run.test)
+            commands.setdefault((header.argv, header.cwd), run)
+        pool = ThreadPoolExecutor(self._options.jobs)
+        futures = [pool.submit(self._again, each) for each in commands.values()]
         failed = 0
-        for (argv, cwd), test in commands.items():
-            with scratch_directory("lint") as folder:
-                try:
-                    done = self._lint(Command(argv, cwd), folder, test, repeats=True)
-                except LaunchError:
-                    failed += 1
-                    continue
-                failed += not done.recordings
+        try:
+            with self._progress.shown("running the commands again ..."):
+                for done, future in enumerate(as_completed(futures), 1):
+                    failed += not future.result()
+                    self._progress.change(f"{done:,} of {counted(len(futures), 'command')} ...")
+        finally:
+            pool.shutdown(cancel_futures=True)
         if failed:
             print_notice(
                 f"{counted(failed, 'command')} could not be run again: the tool, the directory or "
                 "an input is gone, or the input was a pipe."
             )
 
-    def _lint(
-        self, command: Command, folder: Path, test: str | None = None, *, repeats: bool
-    ) -> Repeated:
+    def _again(self, run: _Run) -> bool:
+        """Run the command of a run again; return whether it could be."""
+        from actiondbg.lint.repetition import Command
+
+        header = run.recording.header
+        with scratch_directory("lint") as folder:
+            try:
+                done = self._lint(Command(header.argv, header.cwd), folder, run.test)
+            except LaunchError:
+                return False
+        return any(each.count for each in done.recordings) or not run.recording.count
+
+    def _lint(self, command: Command, folder: Path, test: str | None = None) -> Repeated:
+        """Run a command, and check what it does."""
         from actiondbg.lint.repetition import Repetition
 
+        repeats = self._options.rerun and any(each.need == "repetition" for each in self.rules)
         repetition = Repetition(command, folder, self._options.follow)
-        with self._progress.shown(f"{counted(self.linter.runs, 'run')} checked ..."):
-            done = repetition.run(shows_errors=not self._options.rerun)
+        done = repetition.run(shows_errors=not self._options.rerun)
+        found = repetition.findings([each.name for each in self.rules]) if repeats else []
+        with self._lock:
             for recording in done.recordings:
                 self.linter.add(recording, None, test)
-            if repeats and any(each.need == "repetition" for each in self.rules):
-                self.linter.findings.add(repetition.findings([each.name for each in self.rules]))
+            self.linter.findings.add(found)
         return done
 
 

@@ -15,7 +15,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, names_recording
+from actiondbg.commands.cli.line_parser import (
+    Follow,
+    LineParser,
+    Partial,
+    names_recording,
+    subcommand,
+)
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
@@ -77,18 +83,9 @@ class LintOptions(Options):
     follow: Follow = None
 
 
-def build_parser() -> LineParser[LintOptions]:
-    return LineParser(
-        LintOptions,
-        "actiondbg lint",
-        "[options] (-- TOOL ARGS... | RUN.adbrec...)",
-        "Find the patterns and passes that break a rule of rewriting.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("lint", "[options] (-- TOOL ARGS... | RUN.adbrec...)", LintOptions, _EPILOG)
+def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
+    """Find the patterns and passes that break a rule of rewriting."""
     ours, words = parser.split(argv)
     if not words:
         parser.error("the tool or recording is missing: actiondbg lint [options] -- TOOL ARGS...")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
@@ -75,24 +75,11 @@ class CoverageOptions(Options):
     )
 
 
-def build_parser() -> LineParser[CoverageOptions]:
-    return LineParser(
-        CoverageOptions,
-        "actiondbg suite coverage",
-        "DIR [options]",
-        "List the patterns, passes and folds that the runs of a suite applied, tried in vain, and "
-        "never tried.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words suite coverage; return the exit code.
-
-    Raises:
-        ActiondbgError: a suite cannot be read, or the page cannot be written.
+@subcommand("suite coverage", "DIR [options]", CoverageOptions, _EPILOG)
+def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
+    """List the patterns, passes and folds that the runs of a suite applied, tried in vain, and
+    never tried.
     """
-    parser = build_parser()
     options = parser.read(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite.coverage import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, positional
 from actiondbg.recording.dependencies import need_packages
 
@@ -29,18 +29,9 @@ class ListOptions(Options):
     json: bool = flag(help="print one JSON object a line")
 
 
-def build_parser() -> LineParser[ListOptions]:
-    return LineParser(
-        ListOptions,
-        "actiondbg suite list",
-        "DIR [options]",
-        "List the runs of a suite: how each ended, and which test it belongs to.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    parser = build_parser()
+@subcommand("suite list", "DIR [options]", ListOptions, _EPILOG)
+def run(parser: LineParser[ListOptions], argv: list[str]) -> int:
+    """List the runs of a suite: how each ended, and which test it belongs to."""
     options = parser.read(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite.runs import overview_lines, place_of, run_lines

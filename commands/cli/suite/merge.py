@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.recording.dependencies import need_packages
 
@@ -27,23 +27,9 @@ class MergeOptions(Options):
     suites: tuple[str, ...] = positional("SUITE", required=True, help="suites to join")
 
 
-def build_parser() -> LineParser[MergeOptions]:
-    return LineParser(
-        MergeOptions,
-        "actiondbg suite merge",
-        "-o DIR SUITE...",
-        "Join suites, such as the shards of one that several machines recorded.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words suite merge; return the exit code.
-
-    Raises:
-        ActiondbgError: a suite cannot be read, or the new one cannot be written.
-    """
-    parser = build_parser()
+@subcommand("suite merge", "-o DIR SUITE...", MergeOptions, _EPILOG)
+def run(parser: LineParser[MergeOptions], argv: list[str]) -> int:
+    """Join suites, such as the shards of one that several machines recorded."""
     options = parser.read_intermixed(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite.runs import overview_lines

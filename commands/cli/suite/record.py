@@ -7,7 +7,14 @@ import re
 from pathlib import Path
 
 from actiondbg.commands.cli.child_process import exit_code
-from actiondbg.commands.cli.line_parser import Follow, LineParser, Quiet, Randomize, Without
+from actiondbg.commands.cli.line_parser import (
+    Follow,
+    LineParser,
+    Quiet,
+    Randomize,
+    Without,
+    subcommand,
+)
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import FileNotWritten
@@ -60,23 +67,9 @@ class RecordOptions(Options):
     without: Without = ()
 
 
-def build_parser() -> LineParser[RecordOptions]:
-    return LineParser(
-        RecordOptions,
-        "actiondbg suite record",
-        "-o DIR [options] -- COMMAND ARGS...",
-        "Run a test driver, and record all actions of each MLIR process in it.",
-        _EPILOG,
-    )
-
-
-def run(argv: list[str]) -> int:
-    """Run the command line after the words suite record; return the exit code of the driver.
-
-    Raises:
-        ActiondbgError: the suite could not be recorded.
-    """
-    parser = build_parser()
+@subcommand("suite record", "-o DIR [options] -- COMMAND ARGS...", RecordOptions, _EPILOG)
+def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
+    """Run a test driver, and record all actions of each MLIR process in it."""
     ours, command = parser.split(argv)
     options = parser.read(ours)
     if not command:

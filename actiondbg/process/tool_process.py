@@ -199,7 +199,8 @@ def start_process(
         variables = {"ACTIONDBG_SOCKET": str(listener.path)}
         if seen is not None:
             variables |= seen.variables
-        return Process(program.popen(variables, opened, group=0))
+        folder = None if seen is None else directory
+        return Process(program.popen(variables, opened, group=0, folder=folder))
 
 
 def is_shared(where: Redirection) -> bool:

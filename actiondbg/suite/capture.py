@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess
@@ -15,7 +14,6 @@ from actiondbg.suite.folder import SuiteFolder
 from actiondbg.tool.agent_environment import SUITE
 from actiondbg.tool.program import Program
 from actiondbg.tool.seen_programs import SeenPrograms
-from actiondbg.tool.shipped import shipped_agent
 
 _SECONDS = 0.5  # between two looks at the size of the recordings
 
@@ -97,44 +95,19 @@ def record_suite(
     program.prepare()
     folder.make(resume)
     folder.describe(program.argv)
-    agent = _link_agent(folder)
-    variables = _agent_variables(program, agent, folder, ir)
-    _write_settings(folder, variables)
-    began = time.monotonic()
-    started = program.popen(variables, (None, None, None), agent=agent)
-    reached = DiskLimit(folder, limit)
-    with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
-        while (done := running.poll(_SECONDS)) is None:
-            reached.check()
-        return RecordedSuite(done.status, time.monotonic() - began)
-
-
-def _link_agent(folder: SuiteFolder) -> Path:
-    """Return the path from which the processes load the agent."""
-    agent = folder.agent / "agent.so"
-    agent.unlink(missing_ok=True)
-    agent.symlink_to(shipped_agent())
-    return agent
-
-
-def _agent_variables(
-    program: Program, agent: Path, folder: SuiteFolder, ir: IRDetail
-) -> dict[str, str]:
-    """Return the environment variables that configure the agent."""
-    of_program = program.environment(agent)
-    return {
-        **{name: value for name, value in of_program.items() if name.startswith("ACTIONDBG_")},
+    variables = {
         **SeenPrograms(folder.path).variables,
         SUITE: str(folder.path),
         "ACTIONDBG_RECORD": str(folder.runs),
         "ACTIONDBG_RECORD_IR": ir,
     }
-
-
-def _write_settings(folder: SuiteFolder, variables: Mapping[str, str]) -> None:
-    """Write the agent's settings beside it: lit passes only LD_PRELOAD on to its tests."""
-    words = [f"{name}={value}\0" for name, value in variables.items()]
-    (folder.agent / "settings").write_bytes(os.fsencode("".join(words)))
+    began = time.monotonic()
+    started = program.popen(variables, (None, None, None), folder=folder.agent)
+    reached = DiskLimit(folder, limit)
+    with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
+        while (done := running.poll(_SECONDS)) is None:
+            reached.check()
+        return RecordedSuite(done.status, time.monotonic() - began)
 
 
 def _is_in_foreground() -> bool:

@@ -8,11 +8,11 @@ import msgspec
 
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.tool.agent_link import unusable_character
 from actiondbg.tool.seen_programs import SeenPrograms
 
 PART = "part"  # the line of the notes before those of a further start of a driver
 _FORMAT = 1
-_UNUSABLE = " \t\n:;$"  # the path of the agent in LD_PRELOAD cannot have these
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -81,9 +81,9 @@ class SuiteFolder:
             UsageError: the folder has other contents, or runs that would be mixed with new ones.
             FileNotWritten: it cannot be made.
         """
-        if unusable := sorted({each for each in str(self.path) if each in _UNUSABLE}):
+        if unusable := unusable_character(self.path):
             raise UsageError(
-                f"The path {str(self.path)!r} has {unusable[0]!r} in it, which LD_PRELOAD cannot "
+                f"The path {str(self.path)!r} has {unusable!r} in it, which LD_PRELOAD cannot "
                 "have: name a folder without it."
             )
         if self.exists and not resume:

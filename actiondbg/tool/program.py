@@ -22,6 +22,7 @@ from actiondbg.tool.agent_environment import (
     capabilities_without,
     without_agents,
 )
+from actiondbg.tool.agent_link import link_agent, write_settings
 from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.shipped import shipped_agent
@@ -128,7 +129,7 @@ class Program:
         variables: Mapping[str, str],
         streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
-        agent: Path | None = None,
+        folder: Path | None = None,
     ) -> StartedProgram:
         """Start the tool's process with the agent in it.
 
@@ -136,14 +137,18 @@ class Program:
             variables: environment variables with settings for the agent.
             streams: the result of ``Streams.opened``.
             group: the process group to join, 0 for a new one; None for ours.
-            agent: the path of the agent, if not that of the shipped one.
+            folder: gets a link to the agent, and its settings for processes that a program
+                starts without its variables; None for a tool.
 
         Raises:
             LaunchError: the tool cannot be started.
         """
         executable = self.tool.path
         stdin, stdout, stderr = streams
-        environment = {**self.environment(agent or shipped_agent()), **variables}
+        agent = shipped_agent() if folder is None else link_agent(folder)
+        environment = {**self.environment(agent), **variables}
+        if folder is not None:
+            write_settings(folder, environment)
         try:
             with address_layout(self.randomize):
                 process = subprocess.Popen(

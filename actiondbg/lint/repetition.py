@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 
 _POISON = 0xA5
 _RANDOM_RUNS = 2
+_CHANGING = """
+    SELECT ordinal, tag, name, op, line, texts
+    FROM actions AS own LEFT JOIN (
+        SELECT ordinal, string_agg(concat(operation, "when", md5(text)), ',' ORDER BY ALL) AS texts
+        FROM ir GROUP BY ordinal
+    ) USING (ordinal)
+    WHERE changed AND NOT EXISTS (FROM actions WHERE parent = own.ordinal)
+    ORDER BY ordinal
+"""
 
 
 @dataclass(frozen=True)
@@ -194,26 +204,17 @@ def _first_difference(first: Recording, other: Recording) -> int | None:
 
     An action counts that contains no other one; attempts without a change do not.
     """
-    mine, theirs = _changing(first), _changing(other)
-    for known, (ordinal, described) in zip_longest(mine, theirs, fillvalue=(0, None)):
-        if known[1] != described:
+    for known, (ordinal, *described) in zip_longest(
+        _changing(first), _changing(other), fillvalue=(0,)
+    ):
+        if list(known[1:]) != described:
             return ordinal or other.count or None
     return None
 
 
-def _changing(recording: Recording) -> list[tuple[int, object]]:
-    """Return the actions that changed something themselves, with what they did."""
-    texts: dict[int, list[tuple[object, ...]]] = {}
-    for ordinal, *words in _rows(recording, "ir", ("ordinal", "operation", "when", "text")):
-        texts.setdefault(ordinal, []).append(tuple(words))
-    rows = _rows(recording, "actions", ("ordinal", "changed", "tag", "name", "op", "line"))
-    parents = set(recording.table("actions", ["parent"]).column("parent").to_pylist())
-    return [
-        (ordinal, (*words, texts.get(ordinal)))
-        for ordinal, has_changed, *words in rows
-        if has_changed and ordinal not in parents
-    ]
+def _changing(recording: Recording) -> list[tuple[Any, ...]]:
+    """Return the ordinals of the actions that changed something themselves, with what they did."""
+    from actiondbg.recording.query.database import open_database
 
-
-def _rows(recording: Recording, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return (tuple(row.values()) for row in recording.table(table, columns).to_pylist())
+    with contextlib.closing(open_database(recording)) as database:
+        return database.execute(_CHANGING).fetchall()

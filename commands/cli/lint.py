@@ -1,4 +1,4 @@
-"""``actiondbg lint [options] (-- TOOL ARGS... | RUN.adbrec...)``."""
+"""``actiondbg lint [options] (-- TOOL ARGS... | RUN.adbrec... | SUITE)``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _EPILOG = f"""\
 examples:
   actiondbg lint -- mlir-opt in.mlir --canonicalize
   actiondbg lint --rerun --rule not-notified 'recordings/*.adbrec'
-  actiondbg lint --baseline known.json --format sarif -o lint.sarif recordings/
+  actiondbg lint --baseline known.json --format sarif -o lint.sarif suite
 
 The rules: {", ".join(each.name for each in RULES)}.
 
@@ -83,7 +83,7 @@ class LintOptions(Options):
     follow: Follow = None
 
 
-@subcommand("lint", "[options] (-- TOOL ARGS... | RUN.adbrec...)", LintOptions, _EPILOG)
+@subcommand("lint", "[options] (-- TOOL ARGS... | RUN.adbrec... | SUITE)", LintOptions, _EPILOG)
 def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
     """Find the patterns and passes that break a rule of rewriting."""
     ours, words = parser.split(argv)

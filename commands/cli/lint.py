@@ -87,10 +87,12 @@ class LintOptions(Options):
 def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
     """Find the patterns and passes that break a rule of rewriting."""
     ours, words = parser.split(argv)
-    if not words:
-        parser.error("the tool or recording is missing: actiondbg lint [options] -- TOOL ARGS...")
     with parser.reported_usage():
         options = parser.read(ours)
+        if not words:
+            parser.error(
+                "the tool or recording is missing: actiondbg lint [options] -- TOOL ARGS..."
+            )
         need_packages("actiondbg lint")
         for path in (options.output, options.write_baseline):
             if path is not None:

@@ -199,8 +199,7 @@ def start_process(
         variables = {"ACTIONDBG_SOCKET": str(listener.path)}
         if seen is not None:
             variables |= seen.variables
-        folder = None if seen is None else directory
-        return Process(program.popen(variables, opened, group=0, folder=folder))
+        return Process(program.popen(variables, opened, group=0))
 
 
 def is_shared(where: Redirection) -> bool:

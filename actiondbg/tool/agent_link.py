@@ -1,6 +1,6 @@
-"""The agent as the processes of a program load it: by a link, with their settings beside it.
+"""The agent as the processes of a suite load it: by a link, with their settings beside it.
 
-Programs such as lit start others with few of their variables, LD_PRELOAD among them. The agent
+Drivers such as lit start tests with few of their variables, LD_PRELOAD among them. The agent
 finds the settings by its own path (``actiondbg/agent/interpose/SuiteProcess.cpp``).
 """
 

@@ -137,8 +137,8 @@ class Program:
             variables: environment variables with settings for the agent.
             streams: the result of ``Streams.opened``.
             group: the process group to join, 0 for a new one; None for ours.
-            folder: gets a link to the agent, and its settings for processes that a program
-                starts without its variables; None for a tool.
+            folder: gets a link to the agent, and its settings for processes that are started
+                without its variables; it has to outlive them. None for no link.
 
         Raises:
             LaunchError: the tool cannot be started.

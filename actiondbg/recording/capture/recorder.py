@@ -248,7 +248,7 @@ def start_recording(
             if path is not None and program.is_followed:
                 for stale in other_recordings(path):
                     stale.unlink()
-            started = program.popen(variables, streams, folder=scratch)
+            started = program.popen(variables, streams)
             return RecordingProcess(started, path, program.follow, scratch)
         except BaseException:
             if scratch is not None:

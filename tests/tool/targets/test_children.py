@@ -230,23 +230,6 @@ def test_a_tool_without_the_agent_is_named(folder: Path) -> None:
         assert stop.status == 0 and "without the agent" in (stop.message or "")
 
 
-def test_a_tool_with_no_variable_but_the_preload_is_followed(folder: Path) -> None:
-    """As lit starts its tests: the settings are beside the agent."""
-    script = folder / "script"
-    script.write_text(f'#!/bin/sh\nenv -i LD_PRELOAD="$LD_PRELOAD" {" ".join(TOOL)}\nexit 3\n')
-    script.chmod(0o755)
-    done = _record("./script")
-    assert (done.returncode, done.stdout) == (3, _run(*TOOL).stdout)
-    assert _passes(folder / "run.adbrec") == ["canonicalize"]
-    with actiondbg.launch(["./script"]) as session:
-        session.breakpoints.add("pass:canonicalize")
-        assert session.run().name == "canonicalize"
-        assert session.next().when == "after"
-        assert session.timeline.reverse_step().when == "before"
-        session.breakpoints.delete([1])
-        assert session.continue_().status == 3
-
-
 def test_a_stripped_tool_behind_a_script_is_named(folder: Path) -> None:
     """The program that the script becomes holds MLIR's texts, and no symbols."""
     source = folder / "tool.c"

@@ -41,7 +41,7 @@ class Command:
         stdin: the file that it reads, or /dev/null.
     """
 
-    argv: Sequence[str]
+    argv: tuple[str, ...]
     cwd: str
     stdin: str = os.devnull
 
@@ -93,7 +93,7 @@ class Repetition:
         env: Mapping[str, str] | None = None,
         checks: bool = True,
         ir: IRDetail = "none",
-        shows_errors: bool = False,
+        is_compared: bool = True,
     ) -> Repeated:
         """Run the command once, in one thread.
 
@@ -103,7 +103,8 @@ class Repetition:
             env: variables beside ours.
             checks: whether its patterns are checked.
             ir: that is recorded.
-            shows_errors: whether what it writes on stderr is shown.
+            is_compared: whether what it writes is kept, to compare it with that of other runs;
+                else its stderr is shown, and the rest dropped.
 
         Raises:
             LaunchError: the tool cannot be started.
@@ -111,16 +112,17 @@ class Repetition:
         self._count += 1
         output = self._folder / f"output{self._count}"
         result = self._folder / f"result{self._count}"
+        dropped = Path(os.devnull)
         errors = self._folder / f"errors{self._count}"
         done = record(
-            _redirected(self._command.argv, result),
+            _redirected(self._command.argv, result if is_compared else dropped),
             self._folder / f"run{self._count}.adbrec",
             checks=checks,
             one_thread=True,
             ir=ir,
             stdin=self._command.stdin,
-            stdout=output,
-            stderr=None if shows_errors else errors,
+            stdout=output if is_compared else dropped,
+            stderr=errors if is_compared else None,
             cwd=self._command.cwd,
             env={**os.environ, **env} if env else None,
             randomize=randomize,
@@ -171,7 +173,7 @@ class Repetition:
     def _finding(self, rule: str, first: Recording, other: Repeated) -> Finding:
         """Return a finding at the action that crashed, else at the first that differs."""
         argv = self._command.argv
-        place = Place(tuple(argv), self._command.cwd, first.count)
+        place = Place(argv, self._command.cwd, first.count)
         unknown = Finding(rule, Path(argv[0]).name, _ending(other), place)
         if other.recording is None:
             return unknown

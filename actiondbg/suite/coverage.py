@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import msgspec
 
-from actiondbg.suite.database import connect
 from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.index import connect
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The index of a suite: tables about all runs, as Parquet files."""
+"""The index of a suite: tables about all runs, as Parquet files, and the database of them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import LaunchError
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import DataType, pa
+from actiondbg.recording.query.filters import quoted
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.lit_tests import find_test
 from actiondbg.suite.processes import SuiteProcess, SuiteProcesses, name_of, read_processes
 from actiondbg.suite.summary import Summary, recording_of, summarize
 from actiondbg.support.atomic_directory import replaced_directory
 from actiondbg.tool import find_tool
+
+if TYPE_CHECKING:
+    import duckdb
 
 _TEXT, _COUNT, _FLAG = pa.string(), pa.int64(), pa.bool_()
 _PASS = "pass-execution"
@@ -125,6 +129,27 @@ def is_indexed(folder: SuiteFolder) -> bool:
         return (folder.index / _MARK).stat().st_mtime_ns >= folder.notes.stat().st_mtime_ns
     except OSError:
         return False
+
+
+def connect(folder: SuiteFolder) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory database with the tables of a suite as views.
+
+    The index is built first, if runs were recorded since.
+
+    Raises:
+        UsageError: the folder is no suite.
+    """
+    import duckdb
+
+    folder.check()
+    if not is_indexed(folder):
+        build_index(folder)
+    database = duckdb.connect(":memory:")
+    database.execute("SET python_enable_replacements = false")
+    for name in SCHEMAS:
+        file = quoted(str(folder.index / f"{name}.parquet"))
+        database.execute(f"CREATE TEMP VIEW {name} AS FROM read_parquet({file})")
+    return database
 
 
 # --- runs -------------------------------------------------------------------------

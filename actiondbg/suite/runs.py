@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from actiondbg.suite.database import connect
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.suite.index import NO_CONTEXT
+from actiondbg.suite.index import NO_CONTEXT, connect
 from actiondbg.suite.processes import read_processes
 from actiondbg.tool.seen_programs import may_run_mlir
 
@@ -48,6 +48,22 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     missing: str | None
 
 
+class RecordedCommand(NamedTuple):
+    """The command of a recorded run, as it can run again.
+
+    Args:
+        recording: the path of the recording.
+        test: the test, with the line of its RUN line; None if it is unknown.
+        argv: the command line, with the file of the program first.
+        cwd: its working directory.
+    """
+
+    recording: Path
+    test: str | None
+    argv: tuple[str, ...]
+    cwd: str
+
+
 class Overview(NamedTuple):
     """What a suite has.
 
@@ -84,6 +100,22 @@ def list_runs(folder: SuiteFolder) -> list[Run]:
     names = Run.__struct_fields__
     rows = database.execute(f"SELECT {', '.join(names)} FROM runs ORDER BY run").fetchall()
     return [Run(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def recorded_commands(folder: SuiteFolder) -> list[RecordedCommand]:
+    """Return the commands of the recorded runs, in the order of their begin; raises UsageError."""
+    rows = (
+        connect(folder)
+        .execute(
+            "SELECT recording, concat_ws(':', test, run_line), executable, argv, cwd FROM runs "
+            "WHERE recording IS NOT NULL ORDER BY run"
+        )
+        .fetchall()
+    )
+    return [
+        RecordedCommand(folder.path / recording, test or None, (executable, *argv[1:]), cwd)
+        for recording, test, executable, argv, cwd in rows
+    ]
 
 
 def overview(folder: SuiteFolder) -> Overview:

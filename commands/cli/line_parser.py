@@ -6,7 +6,8 @@ import argparse
 import os
 import re
 import shlex
-from collections.abc import Callable, Generator, Sequence
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Generic
@@ -211,6 +212,25 @@ def subcommand(
         epilog: examples, and the exit statuses.
     """
     return lambda work: Subcommand(name, rest, options, epilog, work)
+
+
+def group_epilog(group: str, commands: Mapping[str, str], page: str) -> str:
+    """Return the epilog of a group of commands: the name of each, with what it does."""
+    width = max(map(len, commands)) + 2
+    lines = "\n".join(f"  {name:{width}}{what}" for name, what in commands.items())
+    return (
+        f"commands:\n{lines}\n\nactiondbg {group} COMMAND --help describes each; so does {page}.\n"
+    )
+
+
+def run_group(
+    parser: argparse.ArgumentParser, argv: Sequence[str], group: str, commands: Mapping[str, str]
+) -> int:
+    """Run a group without one of its commands: print the help, or raise UsageError."""
+    if not argv or argv[0] in ("-h", "--help"):
+        parser.print_help(sys.stdout if argv else sys.stderr)
+        return 0 if argv else 2
+    raise UsageError(f"There is no command '{group} {argv[0]}'; there are {', '.join(commands)}.")
 
 
 def _check_tool(word: str) -> None:

@@ -54,7 +54,7 @@ The rules: {", ".join(each.name for each in RULES)}.
 Of a tool, stderr is shown, and neither stdout nor the file of its option -o is written.
 
 exit status: 0 nothing was found, 1 something was found, or an error; 2 bad usage; 3 the tool could
-not be started. docs/lint.md explains the rules.
+not be started; 130 after Ctrl-C. docs/lint.md explains the rules.
 """
 
 
@@ -109,7 +109,9 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
         known |= {each.key for each in found}
     left = [each for each in found if each.key not in known]
     _write(options, left, linting, len(found) - len(left))
-    return FAILED if left else 0
+    if linting.is_interrupted:
+        return 128 + signal.SIGINT
+    return FAILED if left or linting.is_incomplete else 0
 
 
 def _name_recordings(words: Sequence[str]) -> bool:
@@ -125,12 +127,15 @@ class _Linting:
     Attributes:
         linter: has the findings.
         rules: that are checked.
+        is_interrupted: whether Ctrl-C ended the tool: the findings are those up to then.
+        is_incomplete: whether actions of the tool could not be recorded, and so not be checked.
     """
 
     def __init__(self, options: LintOptions) -> None:
         self._options = options
         self.rules = options.rule or tuple(each for each in RULES if each.is_default)
         self.linter = Linter(self.rules)
+        self.is_interrupted = self.is_incomplete = False
         self._progress = ProgressLine(sys.stderr)
         self._lock = Lock()
 
@@ -143,7 +148,7 @@ class _Linting:
         from actiondbg.lint.repetition import Command
 
         with scratch_directory("lint") as folder:
-            command = Command(argv, os.getcwd(), _kept_input(folder))
+            command = Command(tuple(argv), os.getcwd(), _kept_input(folder))
             with self._progress.shown("running the tool ..."):
                 done = self._lint(command, folder)
             if not done.recordings:
@@ -151,8 +156,14 @@ class _Linting:
                     f"There is nothing to check: {argv[0]!r} made no MLIR context (it ended with "
                     f"{_status(done.status)})."
                 )
-            if done.status < 0:
-                print_notice(f"The tool was killed by {signal.Signals(-done.status).name}.")
+            self.is_interrupted = done.status == -signal.SIGINT
+            if done.status:
+                ending = _status(done.status)
+                print_notice(f"The tool ended with {ending}: what it did up to then is checked.")
+            for recording in done.recordings:
+                if recording.cut is not None:
+                    self.is_incomplete = True
+                    print_notice(recording.cut)
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
@@ -174,12 +185,10 @@ class _Linting:
 
     def _repeat(self, runs: Iterator[_Run]) -> None:
         """Run the commands of runs again, several at a time."""
-        commands: dict[tuple[tuple[str, ...], str], _Run] = {}
-        for run in runs:
-            header = run.recording.header
-            commands.setdefault((header.argv, header.cwd), run)
+        # Of all recordings only the commands are kept.
+        commands = {run.command: (run.test, run.recording.count) for run in runs}
         pool = ThreadPoolExecutor(self._options.jobs)
-        futures = [pool.submit(self._again, each) for each in commands.values()]
+        futures = [pool.submit(self._again, one, *what) for one, what in commands.items()]
         failed = 0
         try:
             with self._progress.shown("running the commands again ..."):
@@ -194,17 +203,14 @@ class _Linting:
                 "an input is gone, or the input was a pipe."
             )
 
-    def _again(self, run: _Run) -> bool:
-        """Run the command of a run again; return whether it could be."""
-        from actiondbg.lint.repetition import Command
-
-        header = run.recording.header
+    def _again(self, command: Command, test: str | None, actions: int) -> bool:
+        """Run a command again that had so many actions; return whether it could be."""
         with scratch_directory("lint") as folder:
             try:
-                done = self._lint(Command(header.argv, header.cwd), folder, run.test)
+                done = self._lint(command, folder, test)
             except LaunchError:
                 return False
-        return any(each.count for each in done.recordings) or not run.recording.count
+        return any(each.count for each in done.recordings) or not actions
 
     def _lint(self, command: Command, folder: Path, test: str | None = None) -> Repeated:
         """Run a command, and check what it does."""
@@ -212,7 +218,7 @@ class _Linting:
 
         repeats = self._options.rerun and any(each.need == "repetition" for each in self.rules)
         repetition = Repetition(command, folder, self._options.follow)
-        done = repetition.run(shows_errors=not self._options.rerun)
+        done = repetition.run(is_compared=self._options.rerun)
         found = repetition.findings([each.name for each in self.rules]) if repeats else []
         with self._lock:
             for recording in done.recordings:
@@ -222,19 +228,21 @@ class _Linting:
 
 
 class _Run(NamedTuple):
-    """A recorded run, and the test that it belongs to."""
+    """A recorded run, its command, and the test that it belongs to."""
 
     recording: Recording
     path: str
+    command: Command
     test: str | None
 
 
 def _recorded_runs(words: Sequence[str], *, partial: bool) -> Iterator[_Run]:
     """Yield the runs of recordings, folders, globs and suites."""
+    from actiondbg.lint.repetition import Command
     from actiondbg.recording import open_recording
     from actiondbg.recording.query.sources import open_sources
     from actiondbg.suite.folder import SuiteFolder
-    from actiondbg.suite.runs import list_runs
+    from actiondbg.suite.runs import recorded_commands
 
     others: list[str] = []
     for word in words:
@@ -242,18 +250,16 @@ def _recorded_runs(words: Sequence[str], *, partial: bool) -> Iterator[_Run]:
         if not suite.exists:
             others.append(word)
             continue
-        for run in list_runs(suite):
-            if run.recording is None:
-                continue
-            path = str(suite.path / run.recording)
-            test = None if run.test is None else f"{run.test}:{run.run_line}"
-            yield _Run(open_recording(path, partial=True), path, test)
+        for path, test, argv, cwd in recorded_commands(suite):
+            recording = open_recording(path, partial=True)
+            yield _Run(recording, str(path), Command(argv, cwd), test)
     if others:
         sources = open_sources(others, partial=partial)
         for sentence in sources.sentences():
             print_notice(sentence)
-        for path, recording in sources.recordings.items():
-            yield _Run(recording, path, None)
+        for name, recording in sources.recordings.items():
+            header = recording.header
+            yield _Run(recording, name, Command(header.argv, header.cwd), None)
 
 
 def _kept_input(folder: Path) -> str:

@@ -69,7 +69,7 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
         except UsageError as error:
             parser.error(str(error))
     if (suite := _suite(paths)) is not None:
-        from actiondbg.suite.database import connect
+        from actiondbg.suite.index import connect
 
         with contextlib.closing(connect(suite)) as database:
             print_answer(database, _sql(sql, _suite_tables), options.format, options.output)

@@ -50,8 +50,10 @@ void adbg::noteReason(Location location,
 
 void adbg::noteHeard(Operation *op) {
   Engine &engine = Engine::get();
-  if (engine.follows() && engine.observer.checks.isChecking())
-    engine.observer.checks.heard(op);
+  if (!engine.follows() || !engine.observer.checks.isChecking())
+    return;
+  AgentHeap agentHeap;
+  engine.observer.checks.heard(op);
 }
 
 static void noteReturn(Returned returned) {

@@ -37,7 +37,7 @@ constexpr unsigned before = 2, inserted = 2, modified = 5, erased = 8,
 struct CopiedTable {
   const void *words[before + most];
   Notify *original = nullptr;
-  /// By place, of those that are told to the checks of patterns.
+  /// The functions, by place, whose operations the checks of patterns get.
   NotifyOperation *operations[patternBegin] = {};
   const void *table() const { return words + before; }
 };
@@ -68,8 +68,6 @@ static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
   return function && found != begin + matchFailure + 10 &&
          found != begin + place;
 }
-
-thread_local bool ReasonListener::isListening = false;
 
 bool ReasonListener::isKnown() { return !isUnknown; }
 
@@ -189,14 +187,14 @@ ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   listener = one;
   table = one->table;
   one->table = copy->table();
-  isListening = true;
+  PatternChecks::isHearing = true;
 }
 
 ReasonListener::~ReasonListener() {
   if (!listener)
     return;
   static_cast<Listener *>(listener)->table = table;
-  isListening = false;
+  PatternChecks::isHearing = false;
 }
 
 } // namespace adbg

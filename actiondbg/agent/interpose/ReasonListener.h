@@ -16,7 +16,7 @@ namespace adbg {
 void noteReason(mlir::Location location,
                 llvm::function_ref<void(mlir::Diagnostic &)> reasonOf);
 
-/// Tells the checks of patterns that a listener is told of a change.
+/// Gives the checks of patterns an operation whose change a listener is told.
 void noteHeard(mlir::Operation *op);
 
 /// Notes the reasons that a rewriter's listener is told while this exists.
@@ -29,9 +29,6 @@ public:
   /// Whether the layout of listeners is as expected: false after the first
   /// rewriter that is not.
   static bool isKnown();
-  /// Whether the innermost rewriter of this thread has a listener that is
-  /// heard.
-  static thread_local bool isListening;
 
 private:
   /// The tool's listener; null if it is left alone.

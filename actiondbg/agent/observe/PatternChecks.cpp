@@ -3,7 +3,6 @@
 #include "observe/PatternChecks.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
-#include "interpose/ReasonListener.h"
 #include "record/Recorder.h"
 
 #include <unistd.h>
@@ -13,6 +12,7 @@ using namespace mlir;
 namespace adbg {
 
 bool PatternChecks::areOn = false;
+thread_local bool PatternChecks::isHearing = false;
 
 /// The findings of one pattern application about changes that nobody was told.
 static constexpr int mostSilent = 8;
@@ -66,7 +66,7 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
     recorder.finding(frame, Rule::ChangedButFailed, op, "");
   if (isSuccess && !isChanged)
     recorder.finding(frame, Rule::SuccessWithoutChange, op, "");
-  if (isChanged && ReasonListener::isListening)
+  if (isChanged && isHearing)
     findSilent(frame, recorder);
   if (isChanged && around)
     verify(frame, around, recorder);

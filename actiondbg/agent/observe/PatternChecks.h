@@ -1,5 +1,4 @@
-//===- PatternChecks.h - Whether patterns keep the rules ---------*- C++
-//-*-===//
+//===- PatternChecks.h - Whether patterns keep the rules --------*- C++ -*-===//
 //
 // A pattern changes IR if and only if it returns success, each change is told
 // to the rewriter's listener, and what it leaves is valid. MLIR checks this
@@ -32,6 +31,9 @@ class PatternChecks {
 public:
   /// Set before there are threads.
   static bool areOn;
+  /// Whether the innermost rewriter of this thread has a listener that is
+  /// heard: without one there is nobody to tell.
+  static thread_local bool isHearing;
 
   void begin(const Frame &frame);
   /// Records the rules that the pattern breaks.

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
-from actiondbg.commands.cli.line_parser import LineParser, subcommand
+from actiondbg.commands.cli.line_parser import LineParser, group_epilog, run_group, subcommand
 from actiondbg.commands.interpreter.options import NoOptions
-from actiondbg.errors import UsageError
 
 COMMANDS = {  # in the order of use, with what they do
     "generate": "write the MLIR of dispatches",
@@ -23,20 +20,12 @@ COMMANDS = {  # in the order of use, with what they do
 }
 
 
-_WIDTH = max(map(len, COMMANDS)) + 2
-_LINES = "\n".join(f"  {name:{_WIDTH}}{what}" for name, what in COMMANDS.items())
-_EPILOG = f"""\
-commands:
-{_LINES}
-
-actiondbg kernels COMMAND --help describes each; so does docs/kernels/index.md.
-"""
-
-
-@subcommand("kernels", "COMMAND [options]", NoOptions, _EPILOG)
+@subcommand(
+    "kernels",
+    "COMMAND [options]",
+    NoOptions,
+    group_epilog("kernels", COMMANDS, "docs/kernels/index.md"),
+)
 def run(parser: LineParser[NoOptions], argv: list[str]) -> int:
     """Generate, compile, verify, profile, count and bisect single kernels."""
-    if not argv or argv[0] in ("-h", "--help"):
-        parser.print_help(sys.stdout if argv else sys.stderr)
-        return 0 if argv else 2
-    raise UsageError(f"There is no command 'kernels {argv[0]}'; there are {', '.join(COMMANDS)}.")
+    return run_group(parser, argv, "kernels", COMMANDS)

@@ -209,7 +209,7 @@ def test_a_crash_has_the_findings_before_it(lint: Lint, tool: list[str], tmp_pat
     (tmp_path / "rules.mlir").write_text(source("nothing", "crash"))
     done = lint("--format", "json", "--", *tool)
     assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
-    assert done.stderr.splitlines()[-1] == "actiondbg: The tool was killed by SIGABRT."
+    assert "actiondbg: The tool ended with signal SIGABRT: what it did" in done.stderr
 
 
 def test_bad_input_is_one_sentence(lint: Lint) -> None:
@@ -241,3 +241,26 @@ def test_the_tables_of_a_recording_have_the_findings(tool: list[str], tmp_path: 
     linter = Linter()
     linter.add(recording, None)
     assert linter.unchecked == 0
+
+
+def test_the_command_of_a_suites_run_is_that_of_its_tool(
+    lint: Lint, tool: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver may find it on a path of its own; a namesake on ours is another tool."""
+    (tmp_path / "rules.mlir").write_text(source("nothing"))
+    script = tmp_path / "driver.sh"
+    words = " ".join(f"'{each}'" for each in ["mlir-opt", *tool[1:]])
+    script.write_text(f"PATH={Path(tool[0]).parent}:$PATH\n{words}\n")
+    subprocess.run(
+        [COMMAND, "suite", "record", "-q", "-o", "suite", "--", "sh", str(script)],
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    namesake = tmp_path / "bin/mlir-opt"
+    namesake.parent.mkdir()
+    namesake.write_text("#!/bin/sh\nexit 1\n")
+    namesake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(namesake.parent), prepend=":")
+    done = lint("--rerun", "--rule", "success-without-change", "--format", "json", "suite")
+    assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
+    assert "could not be run" not in done.stderr

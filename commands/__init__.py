@@ -9,6 +9,7 @@ _CLI = "actiondbg.commands.cli"
 SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "annotate": f"{_CLI}.annotate",
     "bisect": f"{_CLI}.bisect",
+    "compare": f"{_CLI}.compare",
     "connect": f"{_CLI}.connect",
     "cost": f"{_CLI}.cost",
     "doctor": f"{_CLI}.doctor",

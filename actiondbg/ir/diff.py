@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import zlib
 from bisect import bisect_right
@@ -17,16 +16,15 @@ import msgspec
 
 from actiondbg.ir.aliases import with_aliases_of
 from actiondbg.ir.resolved_text import NAMES, ResolvedText, certain_keys
+from actiondbg.support.alignment import Alignment
 
 Names = Mapping[str, str] | Sequence[tuple[str, str]]  # NAME -> KEY, or (NAME, KEY) in order
-_Code = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]  # difflib's
 _Kind = Literal[" ", "-", "+", "!"]
 _Pair = tuple[str | None, str | None]
 
 _NUMBERED = re.compile(r"(%(?:arg)?)(\d+)")
 _WORD = re.compile(r"[\w$.%#@!^-]+")
 
-_SMALL = 4_000  # lines of both texts up to which difflib runs without its heuristic (autojunk)
 _WINDOW = 40  # lines of a replaced block that are matched with one another
 _ALIKE = 0.5  # the least share of common words of a changed line
 
@@ -73,7 +71,7 @@ class Diff(msgspec.Struct, frozen=True):
         """
         before, after = _lines(self.before), _lines(self.after)
         result: list[str] = []
-        for hunk in _Comparison(before, after).get_grouped_opcodes(context):
+        for hunk in Alignment(before, after).get_grouped_opcodes(context):
             first, last = hunk[0], hunk[-1]
             result.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
             for tag, i1, i2, j1, j2 in hunk:
@@ -97,7 +95,7 @@ class Diff(msgspec.Struct, frozen=True):
         before, after = _lines(self.before), _lines(self.after)
         columns = max((width - 3) // 2, 10)
         result: list[Row] = []
-        for hunk in _Comparison(before, after).get_grouped_opcodes():
+        for hunk in Alignment(before, after).get_grouped_opcodes():
             if result:
                 result.append(Row(None, None, " "))
             for tag, i1, i2, j1, j2 in hunk:
@@ -196,7 +194,7 @@ def _same_by_lines(before: str, new: ResolvedText) -> dict[int, str]:
     old, lines = _lines(before), _lines(new.text)
     bare = ([NAMES.sub("%", line) for line in side] for side in (old, lines))
     same: dict[int, str] = {}
-    for tag, i1, i2, j1, j2 in _Comparison(*bare).get_opcodes():
+    for tag, i1, i2, j1, j2 in Alignment(*bare).get_opcodes():
         same |= zip(range(j1, j2), old[i1:i2], strict=True) if tag == "equal" else ()
     starts = [0, *(match.end() for match in re.finditer("\n", new.text))]
     result: dict[int, str] = {}
@@ -210,26 +208,6 @@ def _same_by_lines(before: str, new: ResolvedText) -> dict[int, str]:
 
 def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
-
-
-class _Comparison(difflib.SequenceMatcher[str]):
-    """difflib's, to which what two texts have in common at their ends costs next to nothing."""
-
-    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
-        shorter = min(len(before), len(after))
-        head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
-        rest = range(shorter - head)
-        tail = next((at for at in rest if before[-1 - at] != after[-1 - at]), len(rest))
-        left, right = before[head : len(before) - tail], after[head : len(after) - tail]
-        super().__init__(None, left, right, autojunk=len(left) + len(right) > _SMALL)
-        self._ends = head, tail, len(before), len(after)
-
-    def get_opcodes(self) -> list[_Code]:
-        head, tail, i, j = self._ends
-        codes: list[_Code] = [("equal", 0, head, 0, head)] if head else []
-        for tag, i1, i2, j1, j2 in super().get_opcodes():
-            codes.append((tag, i1 + head, i2 + head, j1 + head, j2 + head))
-        return [*codes, ("equal", i - tail, i, j - tail, j)] if tail else codes
 
 
 def _range(start: int, stop: int) -> str:

@@ -138,7 +138,7 @@ void Engine::recordBegin(Frame &frame) {
   Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
   // A front end that builds IR folds, too: the input is not complete then.
   if (op && !frame.parent && frame.kind != Kind::Fold &&
-      Recorder::followsLineage())
+      Recorder::keepsOutput())
     Stages::reached(op, *observer.recorder);
   if (frame.contextNumber != Contexts::unknown)
     observer.recorder->enterContext(frame.contextNumber);

@@ -257,7 +257,7 @@ void Engine::enterOutermost(Frame &frame, Operation *op) {
   AgentHeap agentHeap;
   if (frame.kind == Kind::Fold)
     observer.recorder->enterContext(Contexts::all().numberOf(op->getContext()));
-  else if (Recorder::followsLineage())
+  else if (Recorder::keepsOutput())
     Stages::reached(op, *observer.recorder);
 }
 

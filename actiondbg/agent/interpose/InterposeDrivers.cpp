@@ -123,7 +123,7 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
     return next(self, op);
   if (engine.isObserving) {
     LogicalResult result = next(self, op);
-    if (Recorder::followsLineage() && !engine.hasFrames()) {
+    if (Recorder::keepsOutput() && !engine.hasFrames()) {
       AgentHeap agentHeap;
       Stages::settled(op, *engine.observer.recorder);
     }

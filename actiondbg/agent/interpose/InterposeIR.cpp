@@ -170,7 +170,7 @@ static bool isLeaked(Operation *op) {
     return false;
   if (engine.forks.role == Role::Trial)
     return true;
-  if (LLVM_LIKELY(!Recorder::followsLineage()))
+  if (LLVM_LIKELY(!Recorder::keepsOutput()))
     return false;
   AgentHeap agentHeap;
   return Stages::ending(op, *engine.observer.recorder);

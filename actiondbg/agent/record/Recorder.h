@@ -169,6 +169,8 @@ public:
   /// Whether the lineage of operations is recorded: clones, all replacements,
   /// and the IR at the beginning and the end.
   static bool followsLineage() { return wantsLineage; }
+  /// Whether the IR after the last action is recorded.
+  static bool keepsOutput() { return wantsOutput || wantsLineage; }
   /// Whether the threads of contexts are off, so that each run has the same
   /// actions in the same order.
   static bool usesOneThread() { return wantsOneThread; }
@@ -301,7 +303,7 @@ private:
   /// A termination signal that arrived while the buffers were inconsistent.
   static volatile int endSignal;
   static RecordedIR wantedIR;
-  static bool wantsLineage, wantsOneThread, wantsReversed;
+  static bool wantsOutput, wantsLineage, wantsOneThread, wantsReversed;
 
   /// Marks the buffers as inconsistent while it lives.
   struct Busy {

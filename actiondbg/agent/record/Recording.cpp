@@ -14,6 +14,7 @@ using llvm::StringRef;
 namespace adbg {
 
 RecordedIR Recorder::wantedIR = RecordedIR::None;
+bool Recorder::wantsOutput = false;
 bool Recorder::wantsLineage = false;
 bool Recorder::wantsOneThread = false;
 bool Recorder::wantsReversed = false;
@@ -64,6 +65,7 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   wantedIR = settings.ir == "function"  ? RecordedIR::Function
              : settings.ir == "changed" ? RecordedIR::Changed
                                         : RecordedIR::None;
+  wantsOutput = !settings.ir.empty() && settings.ir != "none";
   wantsLineage = !settings.lineage.empty();
   PatternChecks::areOn = !settings.checks.empty();
   wantsOneThread = !settings.oneThread.empty();

@@ -111,16 +111,20 @@ void StageWriter::add(Operation *op, unsigned line) {
 
 void StageWriter::write(bool isGeneric) {
   // A verifier would wait for threads that this fork does not have.
+  // Of the output alone constants count, too.
+  unsigned most = Recorder::followsLineage() ? 16 : 4096;
   OpPrintingFlags flags;
-  flags.assumeVerified().elideLargeElementsAttrs(16).elideLargeResourceString(
-      64);
+  flags.assumeVerified()
+      .elideLargeElementsAttrs(most)
+      .elideLargeResourceString(4 * most);
   if (isGeneric)
     flags.printGenericOpForm();
   AsmState::LocationMap places;
   std::string text;
   {
     llvm::raw_string_ostream os(text);
-    AsmState state(root, flags, &places);
+    AsmState state(root, flags,
+                   Recorder::followsLineage() ? &places : nullptr);
     root->print(os, state);
     if (row.kind == uint32_t(StageKind::Input)) {
       InputNames::all().reached(root);
@@ -129,13 +133,16 @@ void StageWriter::write(bool isGeneric) {
     }
   }
   unsigned line = 1;
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    // Operations that a custom form leaves out stay on the line before.
-    auto place = places.find(op);
-    if (place != places.end())
-      line = place->second.first;
-    add(op, line);
-  });
+  if (!Recorder::followsLineage())
+    add(root, line); // tells outputs apart
+  else
+    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // Operations that a custom form leaves out stay on the line before.
+      auto place = places.find(op);
+      if (place != places.end())
+        line = place->second.first;
+      add(op, line);
+    });
   Texts texts;
   row.text = texts.of(text);
   row.isGeneric = isGeneric;
@@ -178,6 +185,12 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
                  static_cast<uint32_t>(kind), 0, 0};
   bool isValid = !known().hasFailure;
   unsigned own = Recorder::newThread();
+  // Outputs alone may be of many small modules, for which forks take long.
+  if (isValid && !Recorder::followsLineage()) {
+    Silence silence;
+    StageWriter(root, stage, own, /*tool=*/-1).write(/*isGeneric=*/false);
+    return;
+  }
   int file = RecordFile::descriptor();
   int tool = syscall(SYS_pidfd_open, getpid(), 0);
   pid_t child = InputNames::all().inFork(
@@ -201,10 +214,11 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
 // The stages of a run
 //===----------------------------------------------------------------------===//
 
-/// Records the input, unless it is recorded.
+/// Records the input, unless it is recorded or only the output is wanted.
 static void writeInput(Operation *op, const Recorder &recorder) {
   uint32_t id = Identities::all().of(op);
-  if (id && known().roots.try_emplace(id, 0).second)
+  if (id && known().roots.try_emplace(id, 0).second &&
+      Recorder::followsLineage())
     write(op, StageKind::Input, recorder);
 }
 
@@ -248,7 +262,7 @@ void Stages::between(Operation *op, const Recorder &recorder) {
 }
 
 void Stages::failed() {
-  if (!Recorder::followsLineage())
+  if (!Recorder::keepsOutput())
     return;
   std::lock_guard<std::mutex> lock(known().mutex);
   known().hasFailure = true;

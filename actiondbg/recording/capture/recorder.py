@@ -22,7 +22,7 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 P = ParamSpec("P")
 
-IRDetail = Literal["changed", "function", "none"]
+IRDetail = Literal["changed", "function", "output", "none"]
 
 _END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 
@@ -197,7 +197,8 @@ def start_recording(
         output: the path of the recording; an existing recording is replaced. None for no
             recording, with ``upstream_log``.
         ir: the IR to record: "changed" (the operations that an action changes, before and after),
-            "function" (the functions around them) or "none".
+            "function" (the functions around them), "output" (that after the last action only, which
+            the others have, too) or "none".
         events: the names of the events to count at each action, or ``["default"]``; see
             docs/stat.md.
         lineage: whether to record what docs/lineage.md needs.

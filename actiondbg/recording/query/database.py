@@ -140,7 +140,7 @@ def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:
 def _registered(recording: Recording, name: str) -> object:
     """Return the object that DuckDB queries for a table."""
     table = recording.tables[name]
-    if not table.large or recording.header.ir == "none":
+    if not table.large or not recording.header.has_ir:
         return _OnDemandTable(table, recording.count)
     # Imported on demand: pyarrow.dataset is slow to import.
     from actiondbg.recording.tables.large_table import LargeTable

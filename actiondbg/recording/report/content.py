@@ -103,7 +103,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     chosen = changes.changing_ordinals(database, limits.changing)
     listed = changes.changes(database, shared, chosen, limits.changes)
     diffs = PaintedDiffs(limits.diff_rows, limits.diff_bytes)
-    if recording.header.ir != "none":
+    if recording.header.has_ir:
         with_ir = changes.ordinals_with_ir(database, limits.diffs)
         changes.add_diffs(recording, diffs, with_ir, limits.compared)
     found = suspects(database, shared, limits.suspects)
@@ -117,7 +117,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         listed=len(chosen),
         changed=sum(each.changed for each in counts),
         diffs=len(diffs.ordinals),
-        with_ir=changes.count_with_ir(database) if recording.header.ir != "none" else 0,
+        with_ir=changes.count_with_ir(database) if recording.header.has_ir else 0,
         rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
     )
     run: dict[str, object] = {

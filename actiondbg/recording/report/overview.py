@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _IR = {
     "none": "not recorded: record with --ir changed to get diffs here",
+    "output": "after the last action only: record with --ir changed to get diffs here",
     "changed": "of the operations that changed; the times include its recording",
     "function": "of the functions that changed; the times include its recording",
     "pass": "of the dumps in the log",

@@ -396,7 +396,7 @@ class RecordedPast:
         all_changed = np.flatnonzero(changed)
         newest = all_changed[-_STREAM:]
         found = find_cycle(self._applied(newest), cut=len(newest) < len(all_changed))
-        if found is None or self._recording.header.ir == "none":
+        if found is None or not self._recording.header.has_ir:
             return found
         diffs = [self.diff(one.ordinal) for one in found.round[:_SHOWN]]
         return msgspec.structs.replace(found, diffs=diffs)

@@ -93,7 +93,7 @@ class RecordedIR:
         return self._recording.header.has_texts
 
     def _check_held(self) -> None:
-        if self._recording.header.ir == "none":
+        if not self._recording.header.has_ir:
             raise NotRecorded(f"{self._recording.path} holds no IR: record it with --ir function.")
 
     def _check_functions(self) -> None:

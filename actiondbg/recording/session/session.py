@@ -123,7 +123,7 @@ class RecordedSession(Closeable):
     @property
     def holds_ir(self) -> bool:
         """Whether the recording holds IR."""
-        return self.recording.header.ir != "none"
+        return self.recording.header.has_ir
 
     def status(self) -> protocol.Status:
         """Return counts of the run up to the stop."""

@@ -120,6 +120,7 @@ SUBCOMMANDS = (
     "bisect",
     "whatif",
     "lint",
+    "compare",
     "lineage",
     "record",
     "log",

@@ -1,0 +1,194 @@
+"""The actions of a recording that changed IR, by the function around them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import call, pa
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+_PASS = "pass-execution"
+_ITERATION = "GreedyPatternRewriteIteration"
+_COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "context")
+_NO_PLACE: dict[str, Any] = {"file": None, "line": None, "col": None}
+# What users of values are told depends on the driver more than on the pattern.
+_TELLING = ("inserted", "erased")
+
+
+class Function(NamedTuple):
+    """A function of a run.
+
+    Args:
+        module: the number of its MLIR context in the run, from 0: a tool that splits its input
+            has one for each part.
+        symbol: its name; "" for what is outside of functions.
+    """
+
+    module: int
+    symbol: str
+
+
+@dataclass(frozen=True)
+class ChangingAction:
+    """An action that changed IR itself, not only by actions in it.
+
+    Args:
+        ordinal: its number.
+        passes: the arguments of the passes around it, the outermost first; its own of a pass.
+        tag: its tag.
+        name: its subject.
+        op: the name of its operation, or None.
+        file: of the location of its operation, or None; of an operation in the function only.
+        line: in it, from 1; None without a file.
+        col: likewise.
+        function: that it changed; around its operation, or in it.
+        effect: the operations that it inserted and erased there, sorted, such as ``("erased arith.addi",
+            "inserted arith.constant")``.
+    """
+
+    ordinal: int
+    passes: tuple[str, ...]
+    tag: str
+    name: str
+    op: str | None
+    file: str | None
+    line: int | None
+    col: int | None
+    function: Function
+    effect: tuple[str, ...]
+
+    @property
+    def what(self) -> tuple[object, ...]:
+        """What it did: the same in runs whose passes and locations differ."""
+        name = "" if self.tag == _ITERATION else self.name  # its number
+        return self.tag, name, self.op, self.effect
+
+    def key(self, shift: int = 0) -> tuple[object, ...]:
+        """Return what is equal for the same action of another run.
+
+        Args:
+            shift: the lines by which the function begins later than in the other run.
+        """
+        line = None if self.line is None else self.line - shift
+        return self.passes, *self.what, line, self.col
+
+
+Streams = dict[Function, list[ChangingAction]]
+
+
+def changing_actions(recording: Recording) -> Streams:
+    """Return the changing actions of each function, in the order of their ends.
+
+    An action that changed several functions, as a pass on a module, is in the list of each. Changes
+    that were undone, as by a conversion that failed, do not count.
+    """
+    table = recording.table("actions", [*_COLUMNS, "parent", "changed", "rolled_back"])
+    changed = _flags(table, "changed") & ~_flags(table, "rolled_back")
+    parents = np.nan_to_num(table["parent"].to_numpy(zero_copy_only=False)).astype(np.int64)
+    effects = _effects(recording)
+    # An action around a changing one changed IR itself only if its own changes say so.
+    around = np.zeros(len(parents) + 1, bool)
+    around[parents[changed]] = True
+    wanted = [
+        at for at in np.flatnonzero(changed).tolist() if not around[at + 1] or at + 1 in effects
+    ]
+    rows: list[dict[str, Any]] = (
+        table.select(list(_COLUMNS)).take(pa.array(wanted, pa.int64())).to_pylist()
+    )
+    contexts = dict.fromkeys(table["context"].unique().to_pylist())
+    modules = {name: at for at, name in enumerate(contexts)}
+    passes = _Passes(table, parents)
+    streams: defaultdict[Function, list[ChangingAction]] = defaultdict(list)
+    for row in _in_order_of_end(rows, parents):
+        module, symbol = modules[row.pop("context")], row.pop("function") or ""
+        around_it = passes.of(row["ordinal"])
+        for changed_in, effect in _by_function(effects.get(row["ordinal"], {}), symbol):
+            function = Function(module, changed_in)
+            place = {} if changed_in == symbol else _NO_PLACE
+            streams[function].append(
+                ChangingAction(**row | place, passes=around_it, function=function, effect=effect)
+            )
+    return dict(streams)
+
+
+def _by_function(
+    effects: dict[str, tuple[str, ...]], symbol: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what an action did in each function; outside of functions it did it in its own.
+
+    Args:
+        effects: by the symbol of the function.
+        symbol: of the function around the action.
+    """
+    yield from ((name, each) for name, each in effects.items() if name not in ("", symbol))
+    own = {"": (), **effects} if symbol else effects
+    if not effects or "" in effects or symbol in effects:
+        yield symbol, tuple(sorted((*own.get("", ()), *(own.get(symbol, ()) if symbol else ()))))
+
+
+def _in_order_of_end(
+    rows: list[dict[str, Any]], parents: np.ndarray[Any, np.dtype[np.int64]]
+) -> list[dict[str, Any]]:
+    """Sort actions so that each comes behind those in it, as its own changes include theirs."""
+    last: dict[int, int] = {}
+    for row in rows:
+        ordinal = around = row["ordinal"]
+        while around:
+            last[around] = ordinal
+            around = int(parents[around - 1])
+    return sorted(rows, key=lambda row: (last[row["ordinal"]], -row["ordinal"]))
+
+
+def _flags(table: Any, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    found = call("coalesce", table[name], pa.scalar(False))
+    return found.to_numpy(zero_copy_only=False).astype(bool)
+
+
+def _effects(recording: Recording) -> dict[int, dict[str, tuple[str, ...]]]:
+    """Return what each action itself inserted and erased, by the symbol of the function."""
+    names = ("ordinal", "kind", "op", "block", "function")
+    changes = recording.table("changes", list(names))
+    found: defaultdict[int, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for ordinal, kind, op, block, function in zip(
+        *(changes[name].to_pylist() for name in names), strict=True
+    ):
+        effect = found[ordinal][function or ""]
+        if kind in _TELLING and not block:
+            effect.append(f"{kind} {op}")
+    return {
+        ordinal: {function: tuple(sorted(texts)) for function, texts in effects.items()}
+        for ordinal, effects in found.items()
+    }
+
+
+class _Passes:
+    """The passes around each action."""
+
+    def __init__(self, table: Any, parents: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        self._parents = parents
+        is_pass = np.asarray(call("equal", table["tag"].cast(pa.string()), _PASS))
+        self._names = {
+            int(at) + 1: str(table["name"][int(at)].as_py()) for at in np.flatnonzero(is_pass)
+        }
+        self._known: dict[int, tuple[str, ...]] = {0: ()}
+
+    def of(self, ordinal: int) -> tuple[str, ...]:
+        chain: list[int] = []
+        while ordinal not in self._known:
+            chain.append(ordinal)
+            ordinal = int(self._parents[ordinal - 1])
+        found = self._known[ordinal]
+        for each in reversed(chain):
+            name = self._names.get(each)
+            # Adaptors only run other passes, and their name depends on those.
+            if name is not None and not name.startswith("mlir::detail::"):
+                found = (*found, name)
+            self._known[each] = found
+        return found

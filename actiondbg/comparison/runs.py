@@ -1,0 +1,265 @@
+"""Two runs compared: what differs in each function at the end, and which action began it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from actiondbg.comparison.actions import ChangingAction, Function, changing_actions
+from actiondbg.comparison.side import Side
+from actiondbg.comparison.texts import RecordedTexts, final_texts, is_same
+from actiondbg.support.alignment import Alignment
+
+# How the IR of a function at the end of a run is like that of the other run.
+Output = Literal["same", "other", "only in A", "only in B", "unknown"]
+# How the actions that changed it are.
+Actions = Literal["same", "reordered", "other"]
+
+_MOST_MEETINGS = 50  # places at which the runs may meet again, whose IR is compared
+
+
+class Difference(NamedTuple):
+    """Where two runs part.
+
+    Args:
+        a: the actions of one run up to those that both have again.
+        b: the actions of the other run.
+        has_same_actions: whether ``a`` and ``b`` are the same action each, with another result.
+    """
+
+    a: list[ChangingAction]
+    b: list[ChangingAction]
+    has_same_actions: bool = False
+
+
+class Meeting(NamedTuple):
+    """The last actions before which two runs had parted, and after which the IR is the same."""
+
+    a: ChangingAction
+    b: ChangingAction
+
+
+@dataclass(frozen=True)
+class FunctionComparison:
+    """A function of two runs.
+
+    Attributes:
+        function: it.
+        output: how its IR at the end of one run is like that at the end of the other.
+        actions: how the actions that changed it are.
+        first: where the runs part; None if no recorded action differs.
+        meeting: where they meet again; None if they do not, or if no IR after actions is recorded.
+        texts: its IR at the end of each run; None where there is none.
+        own: the ordinals of the actions of each run that the other one lacks.
+        counts: the number of actions that changed it.
+    """
+
+    function: Function
+    output: Output
+    actions: Actions
+    first: Difference | None
+    meeting: Meeting | None
+    texts: tuple[str | None, str | None]
+    own: tuple[frozenset[int], frozenset[int]]
+    counts: tuple[int, int]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether neither the IR nor the actions differ."""
+        return self.actions == "same" and self.output in ("same", "unknown")
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs.
+
+    Attributes:
+        a: one of them.
+        b: the other one.
+        functions: of both, those first whose IR differs, then those that have other actions.
+    """
+
+    a: Side
+    b: Side
+    functions: list[FunctionComparison] = field(default_factory=list[FunctionComparison])
+
+    @property
+    def output(self) -> Literal["same", "other", "unknown"]:
+        """Whether the IR of all functions at the end, and the exit status, are the same."""
+        if self.a.status != self.b.status:
+            return "other"
+        kinds = {each.output for each in self.functions}
+        if kinds - {"same", "unknown"}:
+            return "other"
+        # What is outside of functions may be all that a tool writes.
+        is_known = self.a.has_output and self.b.has_output
+        return "same" if is_known and "unknown" not in kinds else "unknown"
+
+    @property
+    def has_same_actions(self) -> bool:
+        """Whether the actions that changed IR are the same."""
+        return all(each.actions == "same" for each in self.functions)
+
+    @property
+    def first(self) -> FunctionComparison | None:
+        """The function whose difference began first, one with another output before others."""
+        parted = [each for each in self.functions if each.first is not None]
+        other = [each for each in parted if each.output not in ("same", "unknown")]
+        return min(other or parted, key=_begin, default=None)
+
+
+def _begin(each: FunctionComparison) -> int:
+    assert each.first is not None
+    return min(action.ordinal for action in (*each.first.a[:1], *each.first.b[:1]))
+
+
+def compare_runs(a: Side, b: Side) -> RunComparison:
+    """Compare two runs.
+
+    Args:
+        a: a recorded run.
+        b: another one: of another tool, another input, or with other passes.
+    """
+    streams = changing_actions(a.recording), changing_actions(b.recording)
+    finals = final_texts(a.recording), final_texts(b.recording)
+    texts = RecordedTexts(a.recording), RecordedTexts(b.recording)
+    names = dict.fromkeys((*streams[0], *streams[1], *(finals[0] or ()), *(finals[1] or ())))
+    found: list[FunctionComparison] = []
+    for function in names:
+        own = [stream.get(function, []) for stream in streams]
+        final = [None if every is None else every.get(function) for every in finals]
+        output = _output(final[0], final[1], None not in finals)
+        compared = _Streams(own[0], own[1], texts)
+        first = compared.first(is_other=output == "other")
+        found.append(
+            FunctionComparison(
+                function,
+                output,
+                compared.actions,
+                first,
+                compared.meeting() if first is not None else None,
+                (final[0], final[1]),
+                compared.own(),
+                (len(own[0]), len(own[1])),
+            )
+        )
+    found.sort(key=lambda each: (each.output in ("same", "unknown"), each.actions == "same"))
+    return RunComparison(a, b, found)
+
+
+def _output(one: str | None, other: str | None, is_known: bool) -> Output:
+    if not is_known or (one is None and other is None):
+        return "unknown" if not is_known else "same"
+    if other is None:
+        return "only in A"
+    if one is None:
+        return "only in B"
+    return "same" if is_same(one, other) else "other"
+
+
+def _shift(a: Sequence[ChangingAction], b: Sequence[ChangingAction]) -> int:
+    """Return how many lines later a function begins in the second run.
+
+    Its place in the input may differ, and where an input is split, versions of MLIR count lines
+    from its begin or from that of the part.
+    """
+    same = Alignment([each.what for each in a], [each.what for each in b]).pairs()
+    pairs = ((a[i], b[j]) for i, j in same)
+    shifts = Counter(two.line - one.line for one, two in pairs if one.line and two.line)
+    return shifts.most_common(1)[0][0] if shifts else 0
+
+
+class _Streams:
+    """The changing actions of a function in two runs."""
+
+    def __init__(
+        self,
+        a: Sequence[ChangingAction],
+        b: Sequence[ChangingAction],
+        texts: tuple[RecordedTexts, RecordedTexts],
+    ) -> None:
+        self._a, self._b, self._texts = a, b, texts
+        shift = _shift(a, b)
+        keys = [each.key() for each in a], [each.key(shift) for each in b]
+        self._same_keys = keys[0] == keys[1]
+        self._codes = Alignment(keys[0], keys[1]).get_opcodes()
+        self._parting = (0, 0)
+
+    @property
+    def actions(self) -> Actions:
+        """How the actions of both are alike."""
+        if self._same_keys:
+            return "same"
+        done = [Counter(each.what for each in side) for side in (self._a, self._b)]
+        return "reordered" if done[0] == done[1] else "other"
+
+    def own(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the ordinals of the actions of each that the other one lacks."""
+        codes = [code for code in self._codes if code[0] != "equal"]
+        return (
+            frozenset(each.ordinal for code in codes for each in self._a[code[1] : code[2]]),
+            frozenset(each.ordinal for code in codes for each in self._b[code[3] : code[4]]),
+        )
+
+    def first(self, is_other: bool) -> Difference | None:
+        """Return where the runs part, by their actions or by the IR after the same actions.
+
+        Args:
+            is_other: whether the IR at the end differs: then it is the last parting, after which
+                the runs do not meet again, as far as IR is recorded.
+        """
+        begin = self._last_same() if is_other else (0, 0)
+        codes = [code for code in self._codes if code[2] > begin[0] or code[4] > begin[1]]
+        found = next((code for code in codes if code[0] != "equal"), None)
+        if is_other or found is not None:
+            for code in codes[: 1 if found is None else codes.index(found)]:
+                earlier = self._parting_texts(*code[1:])
+                if earlier is not None:
+                    i, j = earlier
+                    self._parting = (i + 1, j + 1)
+                    return Difference([self._a[i]], [self._b[j]], has_same_actions=True)
+        if found is None:
+            return None
+        _, i1, i2, j1, j2 = found
+        self._parting = (i1, j1)
+        return Difference(list(self._a[i1:i2]), list(self._b[j1:j2]))
+
+    def _parting_texts(self, i1: int, i2: int, j1: int, j2: int) -> tuple[int, int] | None:
+        """Return the first of the actions that both have in a row after which the IR differs."""
+        if self._is_same_after(i2 - 1, j2 - 1) is not False:
+            return None
+        first, last = -1, i2 - i1 - 1  # the IR is the same after first, and differs after last
+        while last - first > 1:
+            middle = (first + last) // 2
+            if self._is_same_after(i1 + middle, j1 + middle) is False:
+                last = middle
+            else:
+                first = middle
+        return i1 + last, j1 + last
+
+    def _last_same(self) -> tuple[int, int]:
+        """Return the number of actions after which the IR is the same for the last time."""
+        for i, j in reversed(self._meetings()[-_MOST_MEETINGS:]):
+            if self._is_same_after(i - 1, j - 1):
+                return i, j
+        return 0, 0
+
+    def meeting(self) -> Meeting | None:
+        """Return where the IR is the same again, behind the parting."""
+        for i, j in self._meetings()[:_MOST_MEETINGS]:
+            is_behind = i >= self._parting[0] and j >= self._parting[1]
+            if is_behind and self._is_same_after(i - 1, j - 1):
+                return Meeting(self._a[i - 1], self._b[j - 1])
+        return None
+
+    def _meetings(self) -> list[tuple[int, int]]:
+        """Return the numbers of actions up to places where both may have the same IR."""
+        places = [(i1, j1) for tag, i1, _, j1, _ in self._codes if tag == "equal"]
+        return [(i, j) for i, j in (*places, (len(self._a), len(self._b))) if i and j]
+
+    def _is_same_after(self, i: int, j: int) -> bool | None:
+        """Whether the IR is the same after two actions; None if it is not recorded."""
+        one, other = self._texts[0].after(self._a[i]), self._texts[1].after(self._b[j])
+        return None if one is None or other is None else is_same(one, other)

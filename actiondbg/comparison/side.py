@@ -1,0 +1,120 @@
+"""A run that is compared: a recording, or a command that is recorded for it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actiondbg.errors import UsageError
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import IRDetail, record
+from actiondbg.support.interrupts import signal_name
+from actiondbg.tool.command_line import inspect_command_line
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two runs.
+
+    Args:
+        recording: of it.
+        status: its exit status, negative for a signal; None if it is unknown.
+        path: of the recording; None if it was made for this comparison.
+        bytes: what it wrote to its standard output and to the file of ``-o``; None if unknown.
+    """
+
+    recording: Recording
+    status: int | None
+    path: str | None = None
+    bytes: bytes | None = None
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command line."""
+        return self.recording.header.argv
+
+    @property
+    def ending(self) -> str:
+        """How it ended, as a verb with its object, and the pass in which it failed."""
+        if self.status == 0:
+            return "ends well"
+        if self.status is None:
+            return "has no end"
+        how = f"ends with status {self.status}"
+        if self.status < 0:
+            how = f"is killed by {signal_name(-self.status)}"
+        passes = self.recording.table("actions", ["tag", "name", "outcome"]).to_pylist()
+        failed = [
+            row["name"]
+            for row in passes
+            if row["tag"] == "pass-execution" and row["outcome"] in ("failed", "unfinished")
+        ]
+        # Adaptors only run other passes.
+        names = [name for name in failed if not name.startswith("mlir::detail::")]
+        return f"{how} in {names[-1]}" if names else f"{how} outside of passes"
+
+    @property
+    def has_output(self) -> bool:
+        """Whether the IR at the end of the run is recorded."""
+        return any(stage.kind == "output" for stage in self.recording.stages)
+
+
+def recorded_side(path: str | os.PathLike[str]) -> Side:
+    """Return the run of a recording; a damaged one is read up to the damage.
+
+    Raises:
+        RecordingError: the recording cannot be read.
+    """
+    recording = open_recording(path, partial=True)
+    ending = recording.ending
+    status = ending.status if ending.signal is None else -ending.signal
+    return Side(recording, status, os.fspath(path))
+
+
+def run_side(
+    argv: Sequence[str],
+    folder: Path,
+    *,
+    ir: IRDetail = "function",
+    cwd: str | None = None,
+    stdin: str | None = None,
+) -> Side:
+    """Run a command in one thread, and return its run; the file of its ``-o`` is not written.
+
+    Args:
+        argv: the command line.
+        folder: an empty one, for the recording and the output.
+        ir: the IR to record.
+        cwd: the working directory; None for ours.
+        stdin: the file on its standard input; None for none.
+
+    Raises:
+        UsageError: the command makes no MLIR context.
+        LaunchError: the tool cannot be started.
+    """
+    line = inspect_command_line(list(argv), None if cwd is None else Path(cwd))
+    result, written = folder / "result", folder / "stdout"
+    done = record(
+        line.with_output(result),
+        folder / "run.adbrec",
+        ir=ir,
+        one_thread=True,
+        stdin=stdin or os.devnull,
+        stdout=written,
+        cwd=cwd,
+    )
+    if done.path is None:
+        raise UsageError(
+            f"There is nothing to compare: {shlex.join(argv)} made no MLIR context"
+            + (f" ({done.seen})." if done.seen else ".")
+        )
+    found = recorded_side(done.path)
+    output = b"".join(each.read_bytes() for each in (written, result) if each.exists())
+    return Side(found.recording, done.status, None, output)

@@ -1,0 +1,289 @@
+"""Two suites compared: their runs in pairs, and the causes of what differs, each once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from typing import Literal, NamedTuple
+
+from actiondbg.comparison.runs import FunctionComparison, RunComparison, compare_runs
+from actiondbg.comparison.side import recorded_side
+from actiondbg.ir.canonical import first_difference
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.runs import Run, list_runs
+
+Kind = Literal["same", "other way", "other output", "unknown output", "unreadable"]
+
+OnProgress = Callable[[int, int], None]
+
+
+class Step(NamedTuple):
+    """What a run did first where it parts from the other one.
+
+    Args:
+        name: the subject of the action; of a pass its argument.
+        tag: of the action.
+        op: the name of its operation, or None.
+    """
+
+    name: str
+    tag: str
+    op: str | None
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A difference that many runs may show.
+
+    Args:
+        kind: "ending" for another exit status, "actions", "result" of the same action, or "text"
+            where no recorded action differs.
+        passes: the arguments of the passes around it, the outermost first.
+        a: what the first run did, or None for nothing.
+        b: what the second one did.
+        detail: of an ending or a text a phrase; else "".
+    """
+
+    kind: Literal["ending", "actions", "result", "text"]
+    passes: tuple[str, ...] = ()
+    a: Step | None = None
+    b: Step | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run of both suites.
+
+    Attributes:
+        name: the test with the line of its RUN line, or the command.
+        a: the path of the recording of the first run.
+        b: that of the second one.
+        kind: how they differ; "unknown output" if it is not recorded and the actions differ.
+        causes: why, and in how many functions.
+        message: why they could not be compared; else "".
+        size: the number of actions of both.
+    """
+
+    name: str
+    a: str
+    b: str
+    kind: Kind
+    causes: dict[Cause, int] = field(default_factory=dict[Cause, int])
+    message: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs with the same cause.
+
+    Attributes:
+        cause: it.
+        is_output: whether the output differs; else the same output was made by another way, or
+            the output is not recorded.
+        pairs: the runs, the smallest first.
+        functions: the number of functions in them.
+    """
+
+    cause: Cause
+    is_output: bool
+    pairs: list[Pair]
+    functions: int
+
+
+@dataclass(frozen=True)
+class SuiteComparison:
+    """Two suites.
+
+    Attributes:
+        pairs: the runs of both.
+        only_a: the names of the runs that only the first suite has.
+        only_b: those that only the second one has.
+        has_outputs: whether both recorded the IR at the end of their runs.
+    """
+
+    pairs: list[Pair]
+    only_a: list[str]
+    only_b: list[str]
+
+    def count(self, kind: Kind) -> int:
+        """Return the number of runs that differ in a way."""
+        return sum(pair.kind == kind for pair in self.pairs)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all runs have the same output, as far as it is known."""
+        differing = any(pair.kind in ("other output", "unreadable") for pair in self.pairs)
+        return not (differing or self.only_a or self.only_b)
+
+    def groups(self) -> list[Group]:
+        """Return the causes, those of other output first, the most frequent first."""
+        found: defaultdict[tuple[bool, Cause], list[Pair]] = defaultdict(list)
+        functions: Counter[tuple[bool, Cause]] = Counter()
+        for pair in self.pairs:
+            for cause, count in pair.causes.items():
+                key = pair.kind == "other output", cause
+                found[key].append(pair)
+                functions[key] += count
+        groups = [
+            Group(cause, is_output, sorted(pairs, key=_by_size), functions[is_output, cause])
+            for (is_output, cause), pairs in found.items()
+        ]
+        return sorted(groups, key=lambda each: (not each.is_output, -len(each.pairs)))
+
+
+def _by_size(pair: Pair) -> int:
+    return pair.size
+
+
+def compare_suites(
+    a: SuiteFolder,
+    b: SuiteFolder,
+    *,
+    jobs: int = 1,
+    progress: OnProgress | None = None,
+) -> SuiteComparison:
+    """Compare the runs of two suites.
+
+    Runs are the same if they are of the same RUN line of the same test, else if their command
+    lines are the same but for the path of the tool. Paths of tests are relative to the folder of
+    all tests of the suite.
+
+    Args:
+        a: a suite.
+        b: another one, such as of another version of the tool.
+        jobs: how many pairs are compared at a time; more than 1 start processes by
+            ``multiprocessing``, which import the main module of the program.
+        progress: called with the numbers of pairs that were compared, and of all.
+
+    Raises:
+        UsageError: a folder is no suite.
+    """
+    runs = _named(list_runs(a)), _named(list_runs(b))
+    names = [name for name in runs[0] if name in runs[1]]
+    work = [
+        partial(
+            _compare_pair,
+            name,
+            str(a.path / runs[0][name].recording),  # type: ignore[operator]
+            str(b.path / runs[1][name].recording),  # type: ignore[operator]
+        )
+        for name in names
+    ]
+    pairs: list[Pair] = []
+    for pair in _each(work, jobs):
+        pairs.append(pair)
+        if progress is not None:
+            progress(len(pairs), len(work))
+    order = {name: at for at, name in enumerate(names)}
+    return SuiteComparison(
+        sorted(pairs, key=lambda pair: order[pair.name]),
+        [name for name in runs[0] if name not in runs[1]],
+        [name for name in runs[1] if name not in runs[0]],
+    )
+
+
+def _each(work: Sequence[Callable[[], Pair]], jobs: int) -> Iterator[Pair]:
+    """Yield the results in the order in which they are ready."""
+    if jobs == 1 or len(work) < 2:
+        for each in work:
+            yield each()
+        return
+    # A fork of this process would lack the threads of pyarrow and DuckDB.
+    context = get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, _ignore_interrupts) as pool:
+        waiting = {pool.submit(each) for each in work}
+        try:
+            while waiting:
+                done, waiting = _wait(waiting)
+                yield from (future.result() for future in done)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits ends the pool
+
+
+def _wait(waiting: set[Future[Pair]]) -> tuple[set[Future[Pair]], set[Future[Pair]]]:
+    done, rest = wait(waiting, return_when=FIRST_COMPLETED)
+    return done, rest
+
+
+def _named(runs: Iterable[Run]) -> dict[str, Run]:
+    """Return the recorded runs by names that those of another suite have, too."""
+    recorded = [run for run in runs if run.recording is not None]
+    tests = [os.path.dirname(run.test) for run in recorded if run.test and os.path.isabs(run.test)]
+    root = os.path.commonpath(tests) if tests else "/"
+    seen: Counter[str] = Counter()
+    named: dict[str, Run] = {}
+    for run in recorded:
+        name = _name(run, root)
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = run
+    return named
+
+
+def _name(run: Run, root: str) -> str:
+    if run.test is None:
+        tool, blank, rest = run.command.partition(" ")
+        return os.path.basename(tool) + blank + rest
+    test = os.path.relpath(run.test, root) if os.path.isabs(run.test) else run.test
+    return test if run.run_line is None else f"{test}:{run.run_line}"
+
+
+def _compare_pair(name: str, a: str, b: str) -> Pair:
+    from actiondbg.recording.errors import RecordingError
+
+    try:
+        compared = compare_runs(recorded_side(a), recorded_side(b))
+    except RecordingError as error:
+        return Pair(name, a, b, "unreadable", message=str(error))
+    causes: Counter[Cause] = Counter()
+    if compared.a.status != compared.b.status:
+        causes[_ending(compared)] += 1
+    else:
+        differing = [each for each in compared.functions if not each.is_equal]
+        other = [each for each in differing if each.output not in ("same", "unknown")]
+        for each in other or differing:
+            causes[_cause(each)] += 1
+    size = compared.a.recording.count + compared.b.recording.count
+    return Pair(name, a, b, _kind(compared), dict(causes), size=size)
+
+
+def _kind(compared: RunComparison) -> Kind:
+    if compared.output == "other":
+        return "other output"
+    if compared.has_same_actions:
+        return "same"
+    return "other way" if compared.output == "same" else "unknown output"
+
+
+def _ending(compared: RunComparison) -> Cause:
+    return Cause("ending", detail=f"A {compared.a.ending}, B {compared.b.ending}")
+
+
+def _cause(each: FunctionComparison) -> Cause:
+    first = each.first
+    if first is None:
+        return Cause("text", detail=_text_difference(each))
+    a, b = (
+        Step(side[0].name, side[0].tag, side[0].op) if side else None for side in (first.a, first.b)
+    )
+    passes = (first.a or first.b)[0].passes
+    return Cause("result" if first.has_same_actions else "actions", passes, a, b)
+
+
+def _text_difference(each: FunctionComparison) -> str:
+    """Return a phrase about the first line that differs at the end."""
+    a, b = each.texts
+    if a is None or b is None:
+        return f"a function is {each.output}"
+    return first_difference(a, b)

@@ -1,0 +1,318 @@
+"""The texts of two runs and of two suites that were compared."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from actiondbg.comparison.actions import ChangingAction
+from actiondbg.comparison.runs import Difference, FunctionComparison, RunComparison
+from actiondbg.comparison.side import Side
+from actiondbg.comparison.suites import Cause, Group, Kind, Step, SuiteComparison
+from actiondbg.ir.diff import make_diff
+from actiondbg.support.counts import counted, plural
+
+_MOST_ACTIONS = 4  # of each run, where they part
+_MOST_LINES = 24  # of a diff
+_NARROW = 160  # columns of a command
+_OUTPUTS = {
+    "same": "the same IR at the end",
+    "other": "other IR at the end",
+    "only in A": "only in A at the end",
+    "only in B": "only in B at the end",
+    "unknown": "IR at the end is not recorded",
+}
+_ACTIONS = {
+    "same": "by the same actions",
+    "reordered": "by the same actions in another order",
+    "other": "by other actions",
+}
+
+_KINDS: dict[Kind, str] = {
+    "same": "the same output by the same actions",
+    "other way": "the same output by other actions",
+    "unknown output": "other actions, and the IR at the end is not recorded",
+    "other output": "other output",
+    "unreadable": "not compared, as a recording cannot be read",
+}
+
+Paint = Callable[[str], str]
+
+
+def run_lines(
+    compared: RunComparison, most: int | None, with_diff: bool, paint: Paint
+) -> Iterator[str]:
+    """Yield the text of two runs.
+
+    Args:
+        compared: them.
+        most: how many functions are shown of each kind; None for all.
+        with_diff: whether diffs are whole.
+        paint: colours a line of a diff.
+    """
+    yield _side("A", compared.a)
+    yield _side("B", compared.b)
+    yield _summary(compared)
+    for kinds, title in (
+        (("other", "only in A", "only in B"), "other IR"),
+        (("same", "unknown"), "other actions"),
+    ):
+        found = [each for each in compared.functions if each.output in kinds and not each.is_equal]
+        for each in found[:most]:
+            yield ""
+            yield from _function(each, with_diff, paint)
+        if most is not None and len(found) > most:
+            more = plural("function", len(found) - most)
+            yield f"\n... and {len(found) - most:,} more {more} with {title} (--all)"
+
+
+def _side(name: str, side: Side) -> str:
+    command = shlex.join(side.argv)
+    shown = command if len(command) <= _NARROW else f"{command[: _NARROW - 3]}..."
+    llvm = side.recording.header.llvm
+    version = f" (LLVM {llvm})" if llvm else ""
+    actions = counted(side.recording.count, "action")
+    return f"{name}  {shown or side.path}{version}: {actions}, {side.ending}"
+
+
+def _summary(compared: RunComparison) -> str:
+    a, b = compared.a, compared.b
+    count = counted(len(compared.functions), "function")
+    if not compared.functions:
+        return "No action changed IR, and no IR was recorded at the end."
+    if a.bytes is not None and a.bytes == b.bytes and a.status == b.status:
+        same = "The output is identical"
+    elif compared.output == "same":
+        same = "The IR at the end is the same but for names and order"
+    else:
+        same = ""
+    if same:
+        how = "by the same actions" if compared.has_same_actions else "by other actions"
+        return f"{same}, {how}: {count}."
+    parts = [
+        f"{number:,} {verb}"
+        for number, verb in (
+            (_number(compared, "other"), "with other IR at the end"),
+            (_number(compared, "only in A"), "only in A"),
+            (_number(compared, "only in B"), "only in B"),
+            (_other_way(compared), "with the same IR by other actions"),
+            (_unknown(compared), "with other actions"),
+        )
+        if number
+    ]
+    note = ""
+    if not (a.has_output and b.has_output):
+        note = " The IR at the end is not recorded: record with --ir output, or --ir function."
+    if not parts:
+        return f"{count} by the same actions.{note}"
+    return f"Of {count}: {', '.join(parts)}.{note}"
+
+
+def _number(compared: RunComparison, kind: str) -> int:
+    return sum(each.output == kind for each in compared.functions)
+
+
+def _other_way(compared: RunComparison) -> int:
+    return sum(each.output == "same" and each.actions != "same" for each in compared.functions)
+
+
+def _unknown(compared: RunComparison) -> int:
+    return sum(each.output == "unknown" and each.actions != "same" for each in compared.functions)
+
+
+def _function(each: FunctionComparison, with_diff: bool, paint: Paint) -> Iterator[str]:
+    name = f"@{each.function.symbol}" if each.function.symbol else "outside of functions"
+    part = f", part {each.function.module + 1} of the input" if each.function.module else ""
+    how = "" if each.output.startswith("only") else f", {_ACTIONS[each.actions]}"
+    yield f"{name}{part}: {_OUTPUTS[each.output]}{how}"
+    if each.first is not None:
+        yield from _difference(each.first)
+    if each.meeting is not None:
+        a, b = each.meeting
+        yield f"  the IR is the same again after #{a.ordinal} of A and #{b.ordinal} of B"
+    if each.output == "other":
+        yield from _diff(each, with_diff, paint)
+
+
+def _difference(first: Difference) -> Iterator[str]:
+    around = {action.passes for action in (*first.a, *first.b)}
+    passes = around.pop() if len(around) == 1 else None
+    where = "" if passes is None else f" in {', '.join(passes)}" if passes else " outside of passes"
+    yield f"  they part{where}:"
+    if first.has_same_actions:
+        a, b = first.a[0], first.b[0]
+        yield f"    {_action(a)}: another result in B, in #{b.ordinal}"
+        return
+    for name, actions in (("A", first.a), ("B", first.b)):
+        for action in actions[:_MOST_ACTIONS]:
+            inside = f", in {', '.join(action.passes)}" if passes is None else ""
+            yield f"    {name}  {_action(action)}{inside}"
+        if len(actions) > _MOST_ACTIONS:
+            yield f"    {name}  ... and {len(actions) - _MOST_ACTIONS:,} more"
+        if not actions:
+            yield f"    {name}  nothing"
+
+
+def _action(action: ChangingAction) -> str:
+    about = f" on {action.op}" if action.op and action.op != action.name else ""
+    place = f" at {os.path.basename(action.file)}:{action.line}:{action.col}" if action.file else ""
+    tag = "fold " if action.tag == "fold" else ""
+    return f"#{action.ordinal} {tag}{action.name or action.tag}{about}{place}"
+
+
+def _diff(each: FunctionComparison, is_whole: bool, paint: Paint) -> Iterator[str]:
+    a, b = each.texts
+    if a is None or b is None:
+        return
+    lines = make_diff(a, b, {}, {}).unified(1 if not is_whole else 3)
+    shown = lines if is_whole else lines[:_MOST_LINES]
+    yield from (f"    {paint(line)}" for line in shown)
+    if len(lines) > len(shown):
+        yield f"    ... {len(lines) - len(shown):,} more lines (--diff)"
+
+
+def run_object(compared: RunComparison) -> dict[str, Any]:
+    """Return two runs as an object for JSON."""
+    return {
+        "a": _side_object(compared.a),
+        "b": _side_object(compared.b),
+        "output": compared.output,
+        "same_actions": compared.has_same_actions,
+        "functions": [
+            {
+                "function": each.function.symbol,
+                "part": each.function.module,
+                "output": each.output,
+                "actions": each.actions,
+                "counts": list(each.counts),
+                "first": None if each.first is None else _difference_object(each.first),
+                "meeting": each.meeting and [action.ordinal for action in each.meeting],
+            }
+            for each in compared.functions
+        ],
+    }
+
+
+def _side_object(side: Side) -> dict[str, Any]:
+    return {
+        "command": list(side.argv),
+        "recording": side.path,
+        "llvm": side.recording.header.llvm,
+        "actions": side.recording.count,
+        "status": side.status,
+    }
+
+
+def _difference_object(first: Difference) -> dict[str, Any]:
+    return {
+        "same_actions": first.has_same_actions,
+        "a": [msgspec.to_builtins(action) for action in first.a],
+        "b": [msgspec.to_builtins(action) for action in first.b],
+    }
+
+
+# --- suites -----------------------------------------------------------------------
+
+
+def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
+    """Yield the text of two suites.
+
+    Args:
+        compared: them.
+        most: how many causes are shown of each kind; None for all.
+    """
+    yield f"{counted(len(compared.pairs), 'run')} of both suites:"
+    for kind, text in _KINDS.items():
+        if number := compared.count(kind):
+            yield f"  {number:6,}  {text}"
+    for name, only in (("A", compared.only_a), ("B", compared.only_b)):
+        if only:
+            yield f"{counted(len(only), 'run')} only in {name}, such as {only[0]}"
+    groups = compared.groups()
+    for title, found in (
+        ("Causes of other output", [each for each in groups if each.is_output]),
+        ("Other ways to the same output", [each for each in groups if not each.is_output]),
+    ):
+        if not found:
+            continue
+        yield f"\n{title}, the most frequent first ({len(found):,})"
+        for group in found[:most]:
+            yield from _group(group)
+        if most is not None and len(found) > most:
+            yield f"... and {len(found) - most:,} more (--all)"
+
+
+def _group(group: Group) -> Iterator[str]:
+    pair = group.pairs[0]
+    runs = counted(len(group.pairs), "run")
+    functions = f", {counted(group.functions, 'function')}" if group.functions > 1 else ""
+    yield f"  {runs}{functions}: {cause_text(group.cause)}"
+    yield f"    {pair.name}"
+    yield f"    {shlex.join(['actiondbg', 'compare', _short(pair.a), _short(pair.b)])}"
+
+
+def cause_text(cause: Cause) -> str:
+    """Return a cause in one line."""
+    if cause.kind == "ending":
+        return cause.detail
+    if cause.kind == "text":
+        return f"no recorded action differs; the first difference is of {cause.detail}"
+    where = f"in {cause.passes[-1]}, " if cause.passes else ""
+    if cause.a is not None and cause.b is not None and cause.a == cause.b:
+        return f"{where}{_step(cause.a)}: another result"
+    a, b = ("nothing" if step is None else _step(step) for step in (cause.a, cause.b))
+    return f"{where}A {a}; B {b}"
+
+
+def _step(step: Step) -> str:
+    about = f" on {step.op}" if step.op and step.op != step.name else ""
+    return f"{'fold ' if step.tag == 'fold' else ''}{step.name or step.tag}{about}"
+
+
+def _short(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def suite_object(compared: SuiteComparison) -> dict[str, Any]:
+    """Return two suites as an object for JSON."""
+    return {
+        "pairs": [
+            {
+                "name": pair.name,
+                "a": pair.a,
+                "b": pair.b,
+                "kind": pair.kind,
+                "causes": [_cause_object(*item) for item in pair.causes.items()],
+                "message": pair.message,
+            }
+            for pair in compared.pairs
+        ],
+        "only_a": compared.only_a,
+        "only_b": compared.only_b,
+        "groups": [
+            {
+                **_cause_object(group.cause, group.functions),
+                "other_output": group.is_output,
+                "runs": [pair.name for pair in group.pairs],
+            }
+            for group in compared.groups()
+        ],
+    }
+
+
+def _cause_object(cause: Cause, functions: int) -> dict[str, Any]:
+    return {
+        "kind": cause.kind,
+        "passes": list(cause.passes),
+        "a": cause.a and cause.a._asdict(),
+        "b": cause.b and cause.b._asdict(),
+        "detail": cause.detail,
+        "text": cause_text(cause),
+        "functions": functions,
+    }
+

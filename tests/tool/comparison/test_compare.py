@@ -1,0 +1,287 @@
+"""Two runs compared: of two pipelines, of two inputs, of runs that skip actions, of suites."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actiondbg.comparison.actions import changing_actions
+from actiondbg.comparison.runs import RunComparison, compare_runs
+from actiondbg.comparison.side import Side, recorded_side
+from actiondbg.recording.capture.recorder import IRDetail, record
+from tests.paths import COMMAND
+from tests.tool.suite.conftest import CONFIGURATION, LIT
+
+SOURCE = """\
+func.func @shift(%x: i32) -> i32 {
+  %one = arith.constant 1 : i32
+  %three = arith.constant 3 : i32
+  %twice = arith.addi %x, %one : i32
+  %sum = arith.addi %twice, %three : i32
+  return %sum : i32
+}
+func.func @twin(%x: i32) -> i32 {
+  %a = arith.muli %x, %x : i32
+  %b = arith.muli %x, %x : i32
+  %c = arith.subi %a, %b : i32
+  return %c : i32
+}
+func.func @idle(%x: i32) -> i32 {
+  return %x : i32
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.mlir").write_text(SOURCE)
+
+
+def compare(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, "compare", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def as_object(*words: str, status: int) -> dict[str, Any]:
+    done = compare("--json", *words)
+    assert (done.returncode, done.stderr) == (status, "")
+    return json.loads(done.stdout)
+
+
+def recorded(argv: list[str], name: str, ir: IRDetail = "function", *skip: str) -> Side:
+    done = record(argv, name, ir=ir, one_thread=True, stdout="/dev/null", skip=skip)
+    assert done.path is not None
+    return recorded_side(done.path)
+
+
+def test_the_same_command(mlir_opt: str) -> None:
+    command = shlex.join([mlir_opt, "in.mlir", "--canonicalize"])
+    done = compare(command, command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[2:] == [
+        "The output is identical, by the same actions: 3 functions."
+    ]
+
+
+def test_another_order_of_passes(mlir_opt: str) -> None:
+    """The same output by another way."""
+    done = compare(
+        shlex.join([mlir_opt, "in.mlir", "--canonicalize", "--cse"]),
+        shlex.join([mlir_opt, "in.mlir", "--cse", "--canonicalize"]),
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "Of 3 functions: 1 with other IR at the end" in done.stdout
+    # Without cse before it, canonicalize does not see that both products are the same.
+    twin = done.stdout.partition("@twin: other IR at the end, by other actions\n")[2]
+    assert "-    %0 = arith.muli" in twin
+    assert "    A  nothing\n    B  #24 fold arith.subi at in.mlir:11:8\n" in twin
+    assert "@shift" not in done.stdout
+
+
+def test_the_first_difference_is_the_skipped_action(mlir_opt: str) -> None:
+    argv = [mlir_opt, "in.mlir", "--canonicalize"]
+    a = recorded(argv, "a.adbrec")
+    (pattern,) = (
+        action
+        for actions in changing_actions(a.recording).values()
+        for action in actions
+        if action.tag == "apply-pattern"
+    )
+    b = recorded(argv, "b.adbrec", "function", f"#{pattern.ordinal}")
+    found = as_object("a.adbrec", "b.adbrec", status=1)
+    assert (found["output"], found["same_actions"]) == ("other", False)
+    shift = found["functions"][0]
+    assert (shift["function"], shift["output"]) == ("shift", "other")
+    assert shift["first"]["a"][0]["ordinal"] == pattern.ordinal
+    assert shift["first"]["a"][0]["name"] == "AddIAddConstant"
+    assert [each["name"] for each in shift["first"]["b"]] == []
+    assert {each["output"] for each in found["functions"][1:]} == {"same"}
+    # And the other way around.
+    (first,) = (each.first for each in compare_runs(b, a).functions if each.first is not None)
+    assert first.b[0].ordinal == pattern.ordinal
+
+
+@pytest.mark.parametrize("ir", ["function", "output"])
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_differences(mlir_opt: str, ir: IRDetail, seed: int) -> None:
+    """Each skip shows as an action of one run where both part, unless it is made up for."""
+    chance = random.Random(seed)
+    Path("many.mlir").write_text("".join(function(chance, number) for number in range(6)))
+    argv = [mlir_opt, "many.mlir", "--canonicalize", "--cse"]
+    a = recorded(argv, "a.adbrec", ir)
+    actions = [
+        action
+        for stream in changing_actions(a.recording).values()
+        for action in stream
+        if action.tag in ("apply-pattern", "fold")
+    ]
+    for action in chance.sample(actions, 4):
+        b = recorded(argv, "b.adbrec", ir, f"#{action.ordinal}")
+        check_planted(compare_runs(a, b), action.ordinal, action.function.symbol)
+
+
+def check_planted(compared: RunComparison, ordinal: int, symbol: str) -> None:
+    for each in compared.functions:
+        if each.function.symbol != symbol:
+            assert each.is_equal
+        elif each.output == "other":
+            assert ordinal in each.own[0]
+            assert each.first is not None
+            assert ordinal in {action.ordinal for action in each.first.a}
+        else:
+            # It was done later, or another action did the same.
+            assert each.output == "same"
+
+
+def function(chance: random.Random, number: int) -> str:
+    """A function in which canonicalize and cse have something to do."""
+    lines = [f"func.func @f{number}(%v0: i32, %v1: i32) -> i32 {{"]
+    values = ["%v0", "%v1"]
+    for at in range(2, 14):
+        if chance.random() < 0.4:
+            lines.append(f"  %v{at} = arith.constant {chance.choice([0, 1, 3, 8])} : i32")
+        else:
+            op = chance.choice(["addi", "muli", "subi", "andi", "xori"])
+            a, b = chance.choice(values), chance.choice(values)
+            lines.append(f"  %v{at} = arith.{op} {a}, {b} : i32")
+        values.append(f"%v{at}")
+    mixed = ", ".join(values[-4:])
+    types = ", ".join(["i32"] * 4)
+    lines.append(f"  func.call @use{number}({mixed}) : ({types}) -> ()")
+    return "\n".join([*lines, f"  return {values[-1]} : i32", "}"]) + (
+        f"\nfunc.func private @use{number}({types})\n"
+    )
+
+
+def test_another_input(mlir_opt: str) -> None:
+    """The function moved down by three lines, and one constant is another."""
+    Path("moved.mlir").write_text("\n\n\n" + SOURCE.replace("constant 3", "constant 4"))
+    found = as_object(
+        shlex.join([mlir_opt, "in.mlir", "--canonicalize"]),
+        shlex.join([mlir_opt, "moved.mlir", "--canonicalize"]),
+        status=1,
+    )
+    outputs = {each["function"]: (each["output"], each["actions"]) for each in found["functions"]}
+    assert outputs == {
+        "shift": ("other", "same"),
+        "twin": ("same", "same"),
+        "idle": ("same", "same"),
+    }
+
+
+def test_a_run_that_fails(mlir_opt: str) -> None:
+    Path("loop.mlir").write_text('func.func @f() { "test.op"() : () -> () return }\n')
+    words = [mlir_opt, "loop.mlir", "--allow-unregistered-dialect", "--canonicalize"]
+    found = as_object(shlex.join(words), shlex.join([*words, "--convert-to-llvm"]), status=1)
+    assert (found["a"]["status"], found["b"]["status"]) == (0, 0)
+    done = compare(
+        shlex.join(words), shlex.join([*words, "--pass-pipeline=builtin.module(unknown-pass)"])
+    )
+    assert done.returncode == 1
+    assert "ends with status 1 outside of passes" in done.stdout or "MLIR context" in done.stderr
+
+
+def test_recordings_without_ir(mlir_opt: str) -> None:
+    argv = [mlir_opt, "in.mlir", "--canonicalize"]
+    recorded(argv, "a.adbrec", "none")
+    recorded(argv, "b.adbrec", "none")
+    done = compare("a.adbrec", "b.adbrec")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "by the same actions. The IR at the end is not recorded" in done.stdout
+
+
+def test_an_oracle_names_the_difference_that_matters(mlir_opt: str) -> None:
+    done = compare(
+        "--test",
+        "! grep -q 'constant 4' {}",
+        shlex.join([mlir_opt, "in.mlir", "--cse"]),
+        shlex.join([mlir_opt, "in.mlir", "--canonicalize"]),
+    )
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == (
+        "The oracle rejects B only, because of #11 apply-pattern (AddIAddConstant) on arith.addi "
+        "at in.mlir:5:10, which A does not do."
+    )
+
+
+def test_an_oracle_that_accepts_both(mlir_opt: str) -> None:
+    command = shlex.join([mlir_opt, "in.mlir", "--canonicalize"])
+    done = compare("--test", "true {}", command, command)
+    assert done.stdout.endswith("The oracle accepts both runs: no difference matters to it.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a"], "two runs are compared: actiondbg compare [options] A B"),
+        (["nothing.adbrec", "nothing.adbrec"], "nothing.adbrec"),
+        ([".", "in.adbrec"], "'.' is a suite, and is compared with another suite only."),
+        (["'", "x"], "cannot be read: No closing quotation."),
+        (["--tool", "mlir-opt"], "the command is missing"),
+    ],
+)
+def test_bad_usage(words: list[str], message: str) -> None:
+    done = compare(*words)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def write_tests(folder: Path, mlir_opt: str, options: dict[str, str]) -> list[str]:
+    """Write a lit suite of one test each; return the command line of lit."""
+    folder.mkdir()
+    (folder / "lit.cfg.py").write_text(CONFIGURATION.format(external=False, path="/usr/bin:/bin"))
+    for name, passes in options.items():
+        (folder / name).write_text(f"// RUN: {mlir_opt} %s {passes}\n{SOURCE}")
+    return [str(LIT), "-q", str(folder)]
+
+
+def test_two_suites(mlir_opt: str) -> None:
+    if not LIT.exists():
+        pytest.skip("lit is not installed")
+    tests = {f"same{number}.mlir": "--cse" for number in range(3)}
+    changed = {f"changed{number}.mlir": "--canonicalize" for number in range(4)}
+    first = {**tests, **changed, "gone.mlir": "--cse", "way.mlir": "--cse --canonicalize"}
+    second = {
+        **tests,
+        **dict.fromkeys(changed, "--cse"),
+        "new.mlir": "--cse",
+        "way.mlir": "--cse --canonicalize --canonicalize --cse",
+    }
+    for name, options in (("a", first), ("b", second)):
+        lit = write_tests(Path(f"tests-{name}"), mlir_opt, options)
+        done = subprocess.run(
+            [COMMAND, "suite", "record", "-q", "-o", name, "--ir", "output", "--", *lit],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+    found = as_object("-j", "2", "a", "b", status=1)
+    kinds = {pair["name"]: pair["kind"] for pair in found["pairs"]}
+    assert kinds == {
+        **{f"{name}:1": "same" for name in tests},
+        **{f"{name}:1": "other output" for name in changed},
+        "way.mlir:1": "same",  # the further passes change nothing
+    }
+    assert (found["only_a"], found["only_b"]) == (["gone.mlir:1"], ["new.mlir:1"])
+    largest = found["groups"][0]
+    assert (largest["other_output"], len(largest["runs"])) == (True, 4)
+    done = compare("a", "b")
+    assert done.returncode == 1
+    assert done.stdout.startswith("8 runs of both suites:\n       4  the same output by the same")
+    assert "  4 runs" in done.stdout
+    command = done.stdout.partition("    actiondbg compare ")[2].splitlines()[0]
+    assert compare(*command.split()).returncode == 1

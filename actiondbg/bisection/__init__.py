@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from actiondbg.bisection.api import bisect
-    from actiondbg.bisection.oracles.compare import Compare
+    from actiondbg.bisection.oracles.execute import Execute
     from actiondbg.bisection.oracles.oracle import (
         Command,
         Crash,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Command",
-    "Compare",
+    "Execute",
     "Crash",
     "Culprit",
     "Diagnostic",
@@ -42,7 +42,7 @@ _HOME = {
         ("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracles.oracle"
     ),
     **dict.fromkeys(("Entry", "Culprit", "Result"), "result"),
-    "Compare": "oracles.compare",
+    **dict.fromkeys(("Execute", "Compare"), "oracles.execute"),
     "Progress": "progress",
     "bisect": "api",
 }

@@ -49,8 +49,8 @@ class ChangingAction:
         line: in it, from 1; None without a file.
         col: likewise.
         function: that it changed; around its operation, or in it.
-        effect: the operations that it inserted and erased there, sorted, such as ``("erased arith.addi",
-            "inserted arith.constant")``.
+        effect: the operations that it inserted and erased there, sorted, such as
+            ``("erased arith.addi", "inserted arith.constant")``.
     """
 
     ordinal: int

@@ -93,8 +93,9 @@ class RunComparison:
         kinds = {each.output for each in self.functions}
         if kinds - {"same", "unknown"}:
             return "other"
-        # What is outside of functions may be all that a tool writes.
-        is_known = self.a.has_output and self.b.has_output
+        # A run without any action has made nothing that could be recorded.
+        sides = (self.a, self.b)
+        is_known = all(side.has_output or not side.recording.count for side in sides)
         return "same" if is_known and "unknown" not in kinds else "unknown"
 
     @property

@@ -18,7 +18,7 @@ from actiondbg.ir.canonical import first_difference
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.runs import Run, list_runs
 
-Kind = Literal["same", "other way", "other output", "unknown output", "unreadable"]
+Kind = Literal["same", "other way", "other output", "same actions", "unknown output", "unreadable"]
 
 OnProgress = Callable[[int, int], None]
 
@@ -65,7 +65,7 @@ class Pair:
         name: the test with the line of its RUN line, or the command.
         a: the path of the recording of the first run.
         b: that of the second one.
-        kind: how they differ; "unknown output" if it is not recorded and the actions differ.
+        kind: how they differ; "same actions" and "unknown output" if the output is not recorded.
         causes: why, and in how many functions.
         message: why they could not be compared; else "".
         size: the number of actions of both.
@@ -106,7 +106,6 @@ class SuiteComparison:
         pairs: the runs of both.
         only_a: the names of the runs that only the first suite has.
         only_b: those that only the second one has.
-        has_outputs: whether both recorded the IR at the end of their runs.
     """
 
     pairs: list[Pair]
@@ -261,9 +260,9 @@ def _compare_pair(name: str, a: str, b: str) -> Pair:
 def _kind(compared: RunComparison) -> Kind:
     if compared.output == "other":
         return "other output"
-    if compared.has_same_actions:
-        return "same"
-    return "other way" if compared.output == "same" else "unknown output"
+    if compared.output == "same":
+        return "same" if compared.has_same_actions else "other way"
+    return "same actions" if compared.has_same_actions else "unknown output"
 
 
 def _ending(compared: RunComparison) -> Cause:

@@ -25,7 +25,7 @@ NOT_FOUND = 1  # exit code
 _EPILOG = """\
 examples:
   actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
-  actiondbg bisect --compare -- mlir-opt in.mlir --affine-loop-fusion
+  actiondbg bisect --execute -- mlir-opt in.mlir --affine-loop-fusion
   actiondbg bisect --filecheck expected.mlir -j 2 -- mlir-opt in.mlir --canonicalize --cse
   mlir-opt in.mlir -A | actiondbg bisect --test 'mlir-opt -C {} | ./judge.sh' -- mlir-opt -B
 

@@ -63,7 +63,11 @@ class CompareOptions(OracleOptions):
     )
     all: bool = flag(help="show all functions or causes")
     jobs: int = option(
-        "-j", "N", default=os.cpu_count() or 1, help="compare N pairs of runs at a time", parse=positive
+        "-j",
+        "N",
+        default=os.cpu_count() or 1,
+        help="compare N pairs of runs at a time",
+        parse=positive,
     )
     json: bool = flag(help="print one JSON object")
     no_color: NoColor = False

@@ -105,15 +105,17 @@ class Flag:
         names: with dashes: a short option; a long one, if it is not the name of the field.
         help: the description.
         value: the element to add, if the field is a tuple.
+        alias: another name of the option, which help leaves out.
     """
 
     default: object = _DERIVED
     required = False
 
-    def __init__(self, *names: str, help: str, value: str = "") -> None:
+    def __init__(self, *names: str, help: str, value: str = "", alias: str = "") -> None:
         self.names = names
         self.help = help
         self.value = value
+        self.alias = alias
 
 
 class Option:
@@ -332,12 +334,9 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
         elif isinstance(marker, Flag | Option):
             keywords = _flag(field, marker) if isinstance(marker, Flag) else _valued(field, marker)
             parser.add_argument(*field.names, dest=field.name, help=marker.help, **keywords)
-            if isinstance(marker, Option) and marker.alias:
-                hidden: dict[str, Any] = {
-                    **keywords,
-                    "default": argparse.SUPPRESS,
-                    "required": False,
-                }
+            if marker.alias:
+                hidden: dict[str, Any] = {**keywords, "default": argparse.SUPPRESS}
+                hidden |= {"required": False} if isinstance(marker, Option) else {}
                 parser.add_argument(marker.alias, dest=field.name, help=argparse.SUPPRESS, **hidden)
 
 

@@ -35,6 +35,7 @@ _ACTIONS = {
 _KINDS: dict[Kind, str] = {
     "same": "the same output by the same actions",
     "other way": "the same output by other actions",
+    "same actions": "the same actions, and the IR at the end is not recorded",
     "unknown output": "other actions, and the IR at the end is not recorded",
     "other output": "other output",
     "unreadable": "not compared, as a recording cannot be read",
@@ -315,4 +316,3 @@ def _cause_object(cause: Cause, functions: int) -> dict[str, Any]:
         "text": cause_text(cause),
         "functions": functions,
     }
-

@@ -16,7 +16,7 @@ from actiondbg.commands.render.bisection import Bisected, progress_display
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.bisection.oracles.compare import Compare
+    from actiondbg.bisection.oracles.execute import Execute
     from actiondbg.bisection.oracles.oracle import Oracle
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.session.session import Session
@@ -37,7 +37,7 @@ EntryResult = Literal["void", "i32", "i64", "f32"]
 
 
 class OracleOptions(Options):
-    """The oracles, of which one is chosen at most, and the options of ``--compare``."""
+    """The oracles, of which one is chosen at most, and the options of ``--execute``."""
 
     test: str | None = option(
         "CMD",
@@ -54,28 +54,29 @@ class OracleOptions(Options):
     diagnostic: str | None = option(
         "GLOB", help="bad if the tool emits a diagnostic whose text matches"
     )
-    compare: bool = flag(
-        help="bad if the output, lowered and executed, prints another result than the input"
+    execute: bool = flag(
+        alias="--compare",
+        help="bad if the output, lowered and executed, prints another result than the input",
     )
-    # Options of the oracle --compare.
+    # Options of the oracle --execute.
     lower: str | None = option(
-        "PIPELINE", help="--compare: the pipeline that lowers both to the LLVM dialect"
+        "PIPELINE", help="--execute: the pipeline that lowers both to the LLVM dialect"
     )
-    entry: str | None = option("NAME", help="--compare: the entry function (main)")
+    entry: str | None = option("NAME", help="--execute: the entry function (main)")
     entry_result: EntryResult | None = option(
-        help="--compare: the result type of the entry function (void)"
+        help="--execute: the result type of the entry function (void)"
     )
     shared_libs: str | None = option(
-        "LIB,...", help="--compare: shared libraries for mlir-runner; its own by default"
+        "LIB,...", help="--execute: shared libraries for mlir-runner; its own by default"
     )
     tolerance: float | None = option(
         "X",
-        help="--compare: the relative or absolute tolerance of numbers (1e-5)",
+        help="--execute: the relative or absolute tolerance of numbers (1e-5)",
         parse=_tolerance,
     )
     input: str | None = option(
         "FILE",
-        help="--compare: the input file, if the command line is ambiguous",
+        help="--execute: the input file, if the command line is ambiguous",
         complete=completers.files,
     )
 
@@ -142,8 +143,8 @@ class BisectOptions(OracleOptions):
     resume: bool = flag(help="resume the interrupted bisection of the folder")
 
 
-_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "compare")
-_COMPARE_OPTIONS = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
+_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute")
+_EXECUTE_OPTIONS = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
 
 
 @BISECTION.command(
@@ -199,7 +200,7 @@ def _stdin_of(session: Session) -> str | os.PathLike[str]:
     return stdin if isinstance(stdin, str | os.PathLike) else os.devnull
 
 
-class _CompareKeywords(TypedDict, total=False):
+class _ExecuteKeywords(TypedDict, total=False):
     lower: str
     entry: str
     entry_result: EntryResult
@@ -277,9 +278,9 @@ def optional_oracle(options: OracleOptions) -> Oracle | None:
         raise UsageError(f"{' and '.join(given)} exclude each other: give one of them.")
     if given:
         return _build(options, given[0])
-    compared = _given(options, _COMPARE_OPTIONS)
+    compared = _given(options, _EXECUTE_OPTIONS)
     if compared:
-        raise UsageError(f"{compared[0]} is an option of --compare: give that too.")
+        raise UsageError(f"{compared[0]} is an option of --execute: give that too.")
     return None
 
 
@@ -287,11 +288,11 @@ def _build(options: OracleOptions, given: str) -> Oracle:
     """Return the oracle of an option."""
     from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
 
-    if options.compare:
-        return _build_compare(options)
-    compared = _given(options, _COMPARE_OPTIONS)
+    if options.execute:
+        return _build_execute(options)
+    compared = _given(options, _EXECUTE_OPTIONS)
     if compared:
-        raise UsageError(f"{compared[0]} is an option of --compare, but the oracle is {given}.")
+        raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is {given}.")
     if options.test is not None:
         return Command(options.test)
     if options.filecheck is not None:
@@ -318,10 +319,10 @@ def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _build_compare(options: OracleOptions) -> Compare:
-    from actiondbg.bisection.oracles.compare import Compare
+def _build_execute(options: OracleOptions) -> Execute:
+    from actiondbg.bisection.oracles.execute import Execute
 
-    given = _CompareKeywords()
+    given = _ExecuteKeywords()
     if options.lower is not None:
         given["lower"] = options.lower
     if options.entry is not None:
@@ -334,4 +335,4 @@ def _build_compare(options: OracleOptions) -> Compare:
         given["tolerance"] = options.tolerance
     if options.input:
         given["input"] = Path(options.input)
-    return Compare(**given)
+    return Execute(**given)

@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from actiondbg.bisection.oracles.compare import WITHOUT_SCHEDULES, Compare
+from actiondbg.bisection.oracles.execute import WITHOUT_SCHEDULES, Execute
 from actiondbg.bisection.oracles.oracle import (
     OUTPUT,
     Command,
@@ -40,7 +40,7 @@ def shell_judge(oracle: Oracle, copies: CopiedFiles, inside: Path | None = None)
             return _command(oracle.command, copies, inside)
         case FileCheck():
             return _filecheck(oracle.file, copies)
-        case Compare():
+        case Execute():
             return _compare(oracle, copies)
         case Crash():
             return _crash()
@@ -124,10 +124,10 @@ def _diagnostic(glob: str) -> ShellJudge:
     )
 
 
-# --- Compare: MLIR tools and awk ---------------------------------------------------------------
+# --- Execute: MLIR tools and awk ---------------------------------------------------------------
 
 
-def _compare(oracle: Compare, copies: CopiedFiles) -> ShellJudge:
+def _compare(oracle: Execute, copies: CopiedFiles) -> ShellJudge:
     source = _source(oracle, copies)
     return ShellJudge(
         "the output, lowered and executed, prints what the input prints that is lowered without "
@@ -150,7 +150,7 @@ def _compare(oracle: Compare, copies: CopiedFiles) -> ShellJudge:
     )
 
 
-def _source(oracle: Compare, copies: CopiedFiles) -> str:
+def _source(oracle: Execute, copies: CopiedFiles) -> str:
     """Return the name of the reference program."""
     if oracle.input is not None:
         return shlex.quote(copies.add(Path(copies.base / oracle.input)))
@@ -183,7 +183,7 @@ done
 """
 
 
-def _program(oracle: Compare) -> str:
+def _program(oracle: Execute) -> str:
     words = ["-e", oracle.entry, f"--entry-point-result={oracle.entry_result}"]
     return f"""\
 pipeline={shlex.quote(oracle.lower)}

@@ -42,7 +42,7 @@ BISECTIONS = (
             "mlir-opt miscompiles/while-if.mlir --canonicalize"
         ),
         line(
-            "actiondbg bisect --compare -o compared -- "
+            "actiondbg bisect --execute -o compared -- "
             "mlir-opt miscompiles/while-if.mlir --canonicalize"
         ),
     ),

@@ -90,7 +90,7 @@ def test_the_exit_code_is_0_only_for_found(mlir_opt: str, source: str) -> None:
         (["--test", "no-such-command"], 1, "cannot be run"),
         (["--test", "true", "--crash"], 2, "--test and --crash were given"),
         ([], 2, "but none was given"),
-        (["--crash", "--entry", "f"], 2, "--entry is an option of --compare"),
+        (["--crash", "--entry", "f"], 2, "--entry is an option of --execute"),
         (["--test", "true", "-j", "0"], 2, "not a positive integer"),
         (["--test", "true", "--mode", "last"], 2, "not one of first, minimize, skip"),
         (["--filecheck", "nowhere"], 1, "no file 'nowhere'"),
@@ -142,13 +142,14 @@ func.func @store(%m: memref<4xi1>, %i: index) {
 
 
 def test_an_assertion_is_quoted(folds: str) -> None:
-    """Of the tool, of the lowering of --compare, and of a test; of the build with assertions."""
+    """Of the tool, of the lowering of --execute, and of a test; of the build with assertions."""
     Path("store.mlir").write_text(STORE)
     tool = ["mlir-opt", "store.mlir", "--canonicalize"]
     lower = "--finalize-memref-to-llvm"
     for words in (
         ["--test", "true", "--", *tool, lower],
-        ["--compare", "--", *tool],
+        ["--execute", "--", *tool],
+        ["--compare", "--", *tool],  # its former name
         ["--test", f"mlir-opt {lower} {{}}", "--", *tool],
     ):
         done = run(*words)

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 import actiondbg
-from actiondbg.bisection import Compare
+from actiondbg.bisection import Execute
 from actiondbg.errors import OracleError
 from tests.paths import ROOT
 
@@ -51,7 +51,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_program_with_a_schedule_is_compared(mlir_opt: str) -> None:
     Path("in.mlir").write_text(MODULE.format(program=LOOP))
     argv = [mlir_opt, "in.mlir", "--transform-interpreter"]
-    result = actiondbg.bisect(argv, Compare(), output="out")
+    result = actiondbg.bisect(argv, Execute(), output="out")
     assert (result.verdict, result.confirmed) == ("found", "good"), result.message
     assert result.culprit is not None
     assert (result.culprit.name, result.culprit.pass_name) == (
@@ -69,7 +69,7 @@ def test_a_program_with_a_schedule_is_compared(mlir_opt: str) -> None:
 def test_a_program_that_prints_nothing_is_refused(mlir_opt: str) -> None:
     Path("in.mlir").write_text(SILENT)
     with pytest.raises(OracleError, match="prints nothing when 'main' is called, so no output can"):
-        actiondbg.bisect([mlir_opt, "in.mlir", "--canonicalize"], Compare())
+        actiondbg.bisect([mlir_opt, "in.mlir", "--canonicalize"], Execute())
 
 
 TILED = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.bisection import Compare, Crash, Diagnostic, FileCheck, Progress, Verify
+from actiondbg.bisection import Execute, Crash, Diagnostic, FileCheck, Progress, Verify
 from actiondbg.errors import OracleError
 from tests.fakes.folds import folded, write_folds
 
@@ -135,20 +135,20 @@ def test_programs_are_compared(source: str) -> None:
     """Casting to i8 and back is no identity (llvm-project issue 90238 was of this kind)."""
     Path("run.mlir").write_text(RUN)
     argv = ["mlir-opt", "run.mlir", "--cse", "--canonicalize"]
-    result = actiondbg.bisect(argv, Compare())
+    result = actiondbg.bisect(argv, Execute())
     assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
-    result = actiondbg.bisect([*argv, "-o", "x"], Compare(), mode="skip")
+    result = actiondbg.bisect([*argv, "-o", "x"], Execute(), mode="skip")
     assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
 
 
 def test_a_program_that_cannot_be_compared(source: str) -> None:
     argv = ["mlir-opt", source, "--canonicalize"]
     with pytest.raises(OracleError, match=r"cannot be executed.*--entry"):
-        actiondbg.bisect(argv, Compare())
+        actiondbg.bisect(argv, Execute())
     with pytest.raises(OracleError, match=r"cannot be lowered.*--lower"):
-        actiondbg.bisect(argv, Compare(lower="builtin.module(no-such-pass)"))
+        actiondbg.bisect(argv, Execute(lower="builtin.module(no-such-pass)"))
     with pytest.raises(OracleError, match="returns 'f64'"):
-        Compare(entry_result="f64")  # pyright: ignore[reportArgumentType]
+        Execute(entry_result="f64")  # pyright: ignore[reportArgumentType]
 
 
 # --- limits and progress ------------------------------------------------------------------

@@ -53,7 +53,7 @@ def test_example_of_the_api(environment: dict[str, str], example: str) -> None:
 def test_comparison_reports_a_lowering_with_the_same_bug(
     environment: dict[str, str],
 ) -> None:
-    words = "--json --compare -- mlir-opt examples/miscompiles/wide-switch.mlir --convert-scf-to-cf"
+    words = "--json --execute -- mlir-opt examples/miscompiles/wide-switch.mlir --convert-scf-to-cf"
     done = subprocess.run(
         ["actiondbg", "bisect", *words.split()],
         env=environment,

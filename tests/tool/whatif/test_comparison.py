@@ -408,7 +408,7 @@ def test_the_subcommand(mlir_opt: str, folds: str) -> None:
         (("-a", "nonsense"), 1, "'nonsense' is not an alternative"),
         (("-a", "drop cse", "--at", "pass:nonsense"), 1, "no action matches 'pass:nonsense'"),
         (("-a", "drop cse", "--crash", "--verify"), 1, "--crash and --verify exclude each other"),
-        (("-a", "drop cse", "--entry", "f"), 1, "--entry is an option of --compare"),
+        (("-a", "drop cse", "--entry", "f"), 1, "--entry is an option of --execute"),
     ],
 )
 def test_errors_of_the_subcommand(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.command_runner import Cancelled, CommandRunner
-from actiondbg.bisection.oracles.compare import Compare, first_difference
+from actiondbg.bisection.oracles.execute import Execute, first_difference
 from actiondbg.bisection.oracles.oracle import (
     Command,
     Crash,
@@ -200,7 +200,7 @@ def test_a_function_has_to_return_a_verdict(tmp_path: Path) -> None:
         judge(PredicateOracle(lambda path: None), tmp_path)  # pyright: ignore[reportArgumentType]
 
 
-# --- --compare ------------------------------------------------------------------------------
+# --- --execute ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -242,14 +242,14 @@ def test_different_outputs(expected: str, printed: str, told: str) -> None:
 
 def test_a_comparison_needs_an_input(tmp_path: Path) -> None:
     with pytest.raises(OracleError, match="--input FILE"):
-        Compare().prepare(around(tmp_path))
+        Execute().prepare(around(tmp_path))
 
 
 def test_oracle_is_shown_as_its_option() -> None:
     assert Command("a {} 'b'").as_option() == "--test 'a {} '\"'\"'b'\"'\"''"
     assert Diagnostic("*a b*").as_option() == "--diagnostic '*a b*'"
-    assert Compare().as_option() == "--compare"
-    assert Compare(entry="f", tolerance=0.5).as_option() == "--compare --entry f --tolerance 0.5"
+    assert Execute().as_option() == "--execute"
+    assert Execute(entry="f", tolerance=0.5).as_option() == "--execute --entry f --tolerance 0.5"
 
 
 # --- running commands --------------------------------------------------------------------------

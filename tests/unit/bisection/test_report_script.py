@@ -10,7 +10,7 @@ import pytest
 
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.oracles.compare import Compare, first_difference
+from actiondbg.bisection.oracles.execute import Execute, first_difference
 from actiondbg.bisection.oracles.oracle import Command as Shell
 from actiondbg.bisection.oracles.oracle import (
     Crash,
@@ -217,7 +217,7 @@ def test_a_script_is_posix(tmp_path: Path) -> None:
     dash = shutil.which("dash")
     if dash is None:
         pytest.skip("dash is not installed")
-    oracles = [Shell("grep -q 'a b' {}"), Crash(), Verify(), Diagnostic("*it's*"), Compare()]
+    oracles = [Shell("grep -q 'a b' {}"), Crash(), Verify(), Diagnostic("*it's*"), Execute()]
     for oracle in oracles:
         copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"})
         text = make_script(["x"], STEPS, shell_judge(oracle, copies), Path("/x y/mlir-opt"), 1)
@@ -234,7 +234,7 @@ def test_each_oracle_of_the_command_line_has_shell_commands(tmp_path: Path) -> N
         Crash(),
         Verify(),
         Diagnostic("*"),
-        Compare(),
+        Execute(),
     ]
     ours = {one for one in Oracle.__subclasses__() if one.__module__.startswith("actiondbg.")}
     assert {type(oracle) for oracle in oracles} == ours - {PredicateOracle}
@@ -336,7 +336,7 @@ def test_an_output_in_a_directory_of_any_name_is_judged(
     ],
 )
 def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed: str) -> None:
-    judge = shell_judge(Compare(), CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}))
+    judge = shell_judge(Execute(), CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}))
     [same] = [text for text in judge.preamble if text.startswith("same=")]
     (tmp_path / "expected").write_text(expected)
     (tmp_path / "printed").write_text(printed)

@@ -1,4 +1,4 @@
-"""``--compare``: the lowered program prints the same with and without the suspect passes."""
+"""``--execute``: the lowered program prints the same with and without the suspect passes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")  # of a memref: differs between run
 
 
 @dataclass
-class Compare(Oracle):
+class Execute(Oracle):
     """Judges by the output of the program, after it is lowered and executed.
 
     The reference is the tool's input, lowered and executed without the suspect passes.
@@ -81,7 +81,7 @@ class Compare(Oracle):
             )
 
     def as_option(self) -> str:
-        words = ["--compare"]
+        words = ["--execute"]
         if self.lower != PIPELINE:
             words += ["--lower", self.lower]
         if self.entry != "main":
@@ -270,3 +270,6 @@ def _runner_libraries(runner: Path) -> tuple[str, ...]:
         if all(file.is_file() for file in found):
             return tuple(map(str, found))
     return ()
+
+
+Compare = Execute  # the former name

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Command",
-    "Execute",
     "Crash",
     "Culprit",
     "Diagnostic",
     "Entry",
+    "Execute",
     "FileCheck",
     "Oracle",
     "Progress",

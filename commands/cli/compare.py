@@ -101,7 +101,7 @@ def _run_of(word: str) -> str | list[str]:
     Raises:
         UsageError: it is neither.
     """
-    if word.endswith(SUFFIX) or os.path.isfile(word) and " " not in word:
+    if word.endswith(SUFFIX) or (os.path.isfile(word) and " " not in word):
         return word
     if os.path.isdir(word):
         raise UsageError(f"{word!r} is a suite, and is compared with another suite only.")

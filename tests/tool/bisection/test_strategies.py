@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.bisection import Execute, Crash, Diagnostic, FileCheck, Progress, Verify
+from actiondbg.bisection import Crash, Diagnostic, Execute, FileCheck, Progress, Verify
 from actiondbg.errors import OracleError
 from tests.fakes.folds import folded, write_folds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from actiondbg.comparison.actions import ChangingAction, Function, changing_actions
@@ -146,8 +146,21 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
                 (len(own[0]), len(own[1])),
             )
         )
+    found = [_with_outside(each, found) for each in found]
     found.sort(key=lambda each: (each.output in ("same", "unknown"), each.actions == "same"))
     return RunComparison(a, b, found)
+
+
+def _with_outside(each: FunctionComparison, others: list[FunctionComparison]) -> FunctionComparison:
+    """Return a function whose difference no action of its own began with one outside of functions.
+
+    A pass on the module that tells nobody what it changes is no action of a function.
+    """
+    if each.first is not None or each.output != "other":
+        return each
+    outside = Function(each.function.module, "")
+    found = (other.first for other in others if other.function == outside)
+    return replace(each, first=next(found, None))
 
 
 def _output(one: str | None, other: str | None, is_known: bool) -> Output:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,7 @@ def run_side(
     Raises:
         UsageError: the command makes no MLIR context.
         LaunchError: the tool cannot be started.
+        KeyboardInterrupt: Ctrl-C ended the tool.
     """
     line = inspect_command_line(list(argv), None if cwd is None else Path(cwd))
     result, written = folder / "result", folder / "stdout"
@@ -110,6 +112,8 @@ def run_side(
         stdout=written,
         cwd=cwd,
     )
+    if done.status == -signal.SIGINT:
+        raise KeyboardInterrupt
     if done.path is None:
         raise UsageError(
             f"There is nothing to compare: {shlex.join(argv)} made no MLIR context"

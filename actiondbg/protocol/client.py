@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import socket
 from typing import TypeVar, cast
 
@@ -12,6 +11,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, error_of_code
 from actiondbg.protocol.capabilities import check_capabilities
+from actiondbg.support.decoders import decoder_of
 from actiondbg.support.interrupts import HeldInterrupts, Watch
 
 R = TypeVar("R", bound=protocol.Message)
@@ -33,11 +33,6 @@ class ConnectionEnded(Exception):
     def __init__(self, rest: bytes = b"") -> None:
         super().__init__("the connection ended")
         self.rest = rest
-
-
-@functools.cache
-def _decoder(kind: type[R]) -> msgspec.json.Decoder[R]:
-    return msgspec.json.Decoder(kind)
 
 
 def encode_request(message: protocol.Request[R], number: int | None) -> bytes:
@@ -105,7 +100,7 @@ _S = TypeVar("_S", bound=msgspec.Struct)
 
 def _decode(raw: msgspec.Raw, kind: type[_S], what: str) -> _S:
     try:
-        return cast("msgspec.json.Decoder[_S]", _decoder(kind)).decode(raw)  # type: ignore[type-var]
+        return cast("msgspec.json.Decoder[_S]", decoder_of(kind)).decode(raw)  # type: ignore[type-var]
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(
             f"The agent sent an invalid {what}, {quoted(bytes(raw))}: {error}."

@@ -16,6 +16,7 @@ from actiondbg.bisection.trials.trial import RunningTrial
 from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
+from actiondbg.support.decoders import decoder_of
 from actiondbg.whatif.alternatives import (
     Alternative,
     AppendedPipeline,
@@ -268,6 +269,6 @@ def _until(name: str | None) -> protocol.Until | None:
 
 def _read(report: Path) -> protocol.Census | None:
     try:
-        return msgspec.json.decode(report.read_bytes(), type=protocol.Census)
+        return decoder_of(protocol.Census).decode(report.read_bytes())
     except (OSError, msgspec.DecodeError):
         return None  # the tool was killed before its end

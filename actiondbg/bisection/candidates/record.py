@@ -12,6 +12,7 @@ from actiondbg import protocol
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Milestone
 from actiondbg.errors import NoAnswer
+from actiondbg.support.decoders import decoder_of
 
 STEP = "transform-op"  # the tag of the operations of schedules
 
@@ -123,7 +124,7 @@ class Record:
 def read_record(file: Path) -> Record:
     """Read a record; raises NoAnswer if it cannot be read."""
     try:
-        return Record(msgspec.json.Decoder(RecordedAction).decode_lines(file.read_bytes()))
+        return Record(decoder_of(RecordedAction).decode_lines(file.read_bytes()))
     except (OSError, msgspec.DecodeError) as error:
         raise NoAnswer(
             f"The record of a trial cannot be read ({error}): is there room left on the disk?"

@@ -14,6 +14,7 @@ import msgspec
 
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.statistics.events import Event
+from actiondbg.support.decoders import decoder_of
 
 READY, START = b"ready", b"start"  # from and to the server that forks the processes
 PACKET = 1 << 16  # bytes; a larger one would be cut
@@ -97,6 +98,6 @@ def decode_reply(packet: bytes) -> Reply:
         ValueError: the packet is no reply.
     """
     try:
-        return Reply(*msgspec.json.decode(packet, type=_Fields))
+        return Reply(*decoder_of(_Fields).decode(packet))
     except msgspec.MsgspecError as error:
         raise ValueError(f"No reply: {error}") from error

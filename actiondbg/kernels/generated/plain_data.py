@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from actiondbg.support.decoders import decoder_of
+
 T = TypeVar("T")
 
 
@@ -25,7 +27,7 @@ def from_json(text: bytes, kind: type[T]) -> T:
     Raises:
         msgspec.DecodeError: the text is not JSON, or does not fit the type.
     """
-    return msgspec.json.decode(text, type=kind, dec_hook=_path)
+    return decoder_of(kind, _path).decode(text)
 
 
 def _path_text(value: object) -> object:

@@ -15,6 +15,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.decoders import decoder_of
 from actiondbg.support.executables import answer_of
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.c_part import CPart
@@ -123,7 +124,7 @@ def _cpu() -> str:
 
 def _stored(file: Path) -> MachinePeaks | None:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=MachinePeaks)
+        return decoder_of(MachinePeaks).decode(file.read_bytes())
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
 

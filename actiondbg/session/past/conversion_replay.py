@@ -24,6 +24,7 @@ from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
 from actiondbg.session.inspection.agent_access import ForkAccess
 from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.past.replay import Replay, replay_to
+from actiondbg.support.decoders import decoder_of
 
 if TYPE_CHECKING:
     from actiondbg.process.forked_tool import ForkedTool
@@ -104,7 +105,7 @@ class ConversionReplay:
 
 
 def _read_events(file: Path) -> Iterator[LegalizationEvent]:
-    decoder = msgspec.json.Decoder(LegalizationEvent)
+    decoder = decoder_of(LegalizationEvent)
     try:
         with file.open("rb") as lines:
             for line in lines:

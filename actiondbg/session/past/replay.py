@@ -16,6 +16,7 @@ from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Side, Stop
 from actiondbg.session.debug_session import End
 from actiondbg.session.executions import Executions
+from actiondbg.support.decoders import decoder_of
 
 
 class Place(NamedTuple):
@@ -212,7 +213,7 @@ def logging(
 
 def read_log(file: Path) -> Iterator[protocol.LoggedHit]:
     """Yield the lines of a log; none if there is no file."""
-    decoder = msgspec.json.Decoder(protocol.LoggedHit)
+    decoder = decoder_of(protocol.LoggedHit)
     try:
         with file.open("rb") as lines:
             for line in lines:

@@ -14,6 +14,7 @@ from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.providers.iree.empty_call import EMPTY_CALL
+from actiondbg.support.decoders import decoder_of
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class ProgramKernel:
                 "--benchmark_format=json",
             ]
             shown = self._start("benchmark", options)
-        measured = msgspec.json.decode(shown, type=_Benchmarks).benchmarks[0]
+        measured = decoder_of(_Benchmarks).decode(shown).benchmarks[0]
         return measured.real_time * _UNITS[measured.time_unit]
 
     def _options(self, inputs: Sequence[np.ndarray], folder: Path, function: str) -> list[str]:

@@ -102,7 +102,7 @@ def record_suite(
         "ACTIONDBG_RECORD_IR": ir,
     }
     began = time.monotonic()
-    started = program.popen(variables, (None, None, None), folder=folder.agent)
+    started = program.popen(variables, (None, None, None))
     reached = DiskLimit(folder, limit)
     with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
         while (done := running.poll(_SECONDS)) is None:

@@ -8,7 +8,6 @@ import msgspec
 
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.tool.agent_link import unusable_character
 from actiondbg.tool.seen_programs import SeenPrograms
 
 PART = "part"  # the line of the notes before those of a further start of a driver
@@ -37,7 +36,6 @@ class SuiteFolder:
         runs: the folder of the recordings, one a process.
         patterns: the folder of the sets of patterns that processes froze, by hash.
         index: the folder of the tables about all runs.
-        agent: the folder from which the processes load the agent, with its settings.
         notes: the file in which agents note processes.
         full: the file whose existence ends recording, since the limit of disk space is reached.
     """
@@ -47,7 +45,6 @@ class SuiteFolder:
         self.runs = self.path / "runs"
         self.patterns = self.path / "patterns"
         self.index = self.path / "index"
-        self.agent = self.path / "agent"
         self.full = self.path / "full"
         self.notes = self.path / SeenPrograms.NAME
         self._mark = self.path / "suite.json"
@@ -81,11 +78,6 @@ class SuiteFolder:
             UsageError: the folder has other contents, or runs that would be mixed with new ones.
             FileNotWritten: it cannot be made.
         """
-        if unusable := unusable_character(self.path):
-            raise UsageError(
-                f"The path {str(self.path)!r} has {unusable!r} in it, which LD_PRELOAD cannot "
-                "have: name a folder without it."
-            )
         if self.exists and not resume:
             raise UsageError(
                 f"{str(self.path)!r} has the runs of a suite: name another "
@@ -94,7 +86,7 @@ class SuiteFolder:
         if not self.exists and self.path.exists() and any(self.path.iterdir()):
             raise UsageError(f"{str(self.path)!r} is no suite and is not empty: name a new folder.")
         try:
-            for each in (self.runs, self.patterns, self.agent):
+            for each in (self.runs, self.patterns):
                 each.mkdir(parents=True, exist_ok=True)
             self.full.unlink(missing_ok=True)
         except OSError as error:

@@ -9,6 +9,7 @@ from actiondbg.tool.program_guard import VARIABLE
 
 PRELOAD = "LD_PRELOAD"
 USERS_PRELOAD = "ACTIONDBG_PRELOAD"
+KEPT = "ACTIONDBG_KEPT"  # names of other variables that each process needs, with commas between
 WITHOUT = "ACTIONDBG_WITHOUT"  # names with commas between them, for the agent and from the user
 SUITE = "ACTIONDBG_SUITE"  # the folder of a suite
 SEEN = "ACTIONDBG_SEEN"  # the path of the file of SeenPrograms
@@ -24,6 +25,7 @@ _OF_AGENTS = (
     SEEN,
     SUITE,
     USERS_PRELOAD,
+    KEPT,
 )
 
 

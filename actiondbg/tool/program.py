@@ -16,13 +16,13 @@ from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool, expand_driver, find_tool
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_environment import (
+    KEPT,
     PRELOAD,
     USERS_PRELOAD,
     WITHOUT,
     capabilities_without,
     without_agents,
 )
-from actiondbg.tool.agent_link import link_agent, write_settings
 from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.shipped import shipped_agent
@@ -129,7 +129,6 @@ class Program:
         variables: Mapping[str, str],
         streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
-        folder: Path | None = None,
     ) -> StartedProgram:
         """Start the tool's process with the agent in it.
 
@@ -137,18 +136,13 @@ class Program:
             variables: environment variables with settings for the agent.
             streams: the result of ``Streams.opened``.
             group: the process group to join, 0 for a new one; None for ours.
-            folder: gets a link to the agent, and its settings for processes that are started
-                without its variables; it has to outlive them. None for no link.
 
         Raises:
             LaunchError: the tool cannot be started.
         """
         executable = self.tool.path
         stdin, stdout, stderr = streams
-        agent = shipped_agent() if folder is None else link_agent(folder)
-        environment = {**self.environment(agent), **variables}
-        if folder is not None:
-            write_settings(folder, environment)
+        environment = {**self.environment(shipped_agent()), **variables}
         try:
             with address_layout(self.randomize):
                 process = subprocess.Popen(
@@ -201,7 +195,8 @@ class Program:
             result[VARIABLE] = new_mark()
             if self.follow:
                 result["ACTIONDBG_FOLLOW"] = self.follow
-            result |= bypassing_caches(result)
+            caches = bypassing_caches(result)
+            result |= {**caches, KEPT: ",".join(caches)}
         return result
 
     @property

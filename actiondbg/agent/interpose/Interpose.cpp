@@ -66,7 +66,8 @@ static std::string readVariable(const char *name, bool isKept) {
 
 static void removeAgent() {
   for (const char *name : {"ACTIONDBG_PROGRAM", "ACTIONDBG_FOLLOW",
-                           "ACTIONDBG_CACHE", "ACTIONDBG_WITHOUT"})
+                           "ACTIONDBG_CACHE", "ACTIONDBG_WITHOUT",
+                           "ACTIONDBG_KEPT"})
     unsetenv(name);
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);

@@ -4,6 +4,7 @@
 #include "engine/Engine.h"
 #include "interpose/SuiteProcess.h"
 #include "match/Glob.h"
+#include "support/AgentHeap.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include <algorithm>
@@ -31,6 +32,10 @@ namespace adbg {
 static char seenFile[PATH_MAX];
 /// The value of LD_PRELOAD with this agent.
 static char preload[PATH_MAX];
+/// The variables that each process of the program needs, with their values when
+/// this process began: those of the agent, and those that ACTIONDBG_KEPT names.
+/// Null if nothing is noted.
+static const std::vector<char *> *variables = nullptr;
 /// Whether this process is debugged, or a fork of a process that is.
 static bool isDebugged = false;
 
@@ -54,6 +59,24 @@ void noteLine(const char *kind, const char *text) {
   errno = saved;
 }
 
+static bool isForAgents(const char *variable) {
+  return StringRef(variable).starts_with("ACTIONDBG_");
+}
+
+/// Copies them: a program may write over its environment.
+static void keepVariables() {
+  AgentHeap agentHeap;
+  auto *kept = new std::vector<char *>;
+  const char *names = getenv("ACTIONDBG_KEPT");
+  llvm::SmallVector<StringRef, 8> others;
+  StringRef(names ? names : "").split(others, ',');
+  for (char **one = environ; *one; ++one)
+    if (isForAgents(*one) ||
+        llvm::is_contained(others, StringRef(*one).split('=').first))
+      kept->push_back(strdup(*one));
+  variables = kept;
+}
+
 // Before the environment is cleared.
 __attribute__((constructor(102))) static void noteProgram() {
   const char *file = getenv("ACTIONDBG_SEEN");
@@ -63,6 +86,7 @@ __attribute__((constructor(102))) static void noteProgram() {
     return;
   strcpy(seenFile, file);
   strcpy(preload, value);
+  keepVariables();
   char path[PATH_MAX];
   ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
   if (size <= 0)
@@ -81,16 +105,18 @@ static bool isPreload(const char *variable) {
          strstr(variable + name, preload);
 }
 
-static void noteExec(const char *path, char *const *environment) {
-  if (isDebugged && Engine::first().isOwnProcess()) {
-    char number[16];
-    snprintf(number, sizeof(number), "%d", getpid());
-    noteLine("became ", number);
-  }
+static void noteLost(const char *path, char *const *environment) {
   for (char *const *one = environment; one && *one; ++one)
     if (isPreload(*one))
       return;
   noteLine("lost ", path);
+}
+
+static size_t sizeOf(char *const *environment) {
+  size_t size = 0;
+  while (environment && environment[size])
+    ++size;
+  return size;
 }
 
 /// Whether a program names a library that has to be loaded first.
@@ -115,41 +141,86 @@ static bool refusesAgent(const char *path) {
   return isFound;
 }
 
-/// Calls `exec` with an environment in which only the user's own libraries are
+/// Calls `start` with an environment in which only the user's own libraries are
 /// preloaded.
-static int execWithoutAgent(const char *path, char *const *environment,
-                            llvm::function_ref<int(char *const *)> exec) {
-  size_t size = 1;
-  while (environment && environment[size - 1])
-    ++size;
-  auto **own = static_cast<char **>(alloca(size * sizeof(char *)));
+static int startWithoutAgent(const char *path, char *const *environment,
+                             llvm::function_ref<int(char *const *)> start) {
+  size_t size = sizeOf(environment);
+  auto **own = static_cast<char **>(alloca((size + 1) * sizeof(char *)));
   char users[sizeof(preload) + sizeof(preloadVariable)];
   // This agent is the first one.
   size_t agent = strcspn(preload, ":");
   strcpy(users, preloadVariable);
   strcat(users, preload + agent + (preload[agent] == ':'));
   char **end = own;
-  for (size_t i = 0; i + 1 < size; ++i)
+  for (size_t i = 0; i < size; ++i)
     if (!isPreload(environment[i]))
       *end++ = environment[i];
     else if (preload[agent])
       *end++ = users;
   *end = nullptr;
-  noteExec(path, own);
-  return exec(own);
+  noteLost(path, own);
+  return start(own);
 }
 
-int execNoted(const char *path, char *const *environment,
-              llvm::function_ref<int(char *const *)> exec) {
+/// Whether an environment is for a process that loads this agent, but has no
+/// variable of it: drivers such as lit give their tests few variables, with
+/// LD_PRELOAD among them.
+static bool lacksVariables(char *const *environment) {
+  bool loadsAgent = false;
+  for (char *const *one = environment; one && *one; ++one) {
+    if (isForAgents(*one))
+      return false;
+    loadsAgent |= isPreload(*one);
+  }
+  return loadsAgent;
+}
+
+/// Whether an environment has a variable, with whatever value.
+static bool has(char *const *environment, const char *variable) {
+  size_t name = strcspn(variable, "=") + 1;
+  for (char *const *one = environment; *one; ++one)
+    if (strncmp(*one, variable, name) == 0)
+      return true;
+  return false;
+}
+
+static int startWithVariables(char *const *environment,
+                              llvm::function_ref<int(char *const *)> start) {
+  size_t size = sizeOf(environment);
+  auto **all = static_cast<char **>(
+      alloca((size + variables->size() + 1) * sizeof(char *)));
+  char **end = std::copy_n(environment, size, all);
+  for (char *one : *variables)
+    if (!has(environment, one))
+      *end++ = one;
+  *end = nullptr;
+  return start(all);
+}
+
+int startNoted(const char *path, char *const *environment,
+               llvm::function_ref<int(char *const *)> start) {
   if (!*seenFile || !path)
-    return exec(environment);
+    return start(environment);
   int saved = errno;
   bool isRefused = strchr(path, '/') && refusesAgent(path);
   errno = saved;
   if (LLVM_UNLIKELY(isRefused))
-    return execWithoutAgent(path, environment, exec);
-  noteExec(path, environment);
-  return exec(environment);
+    return startWithoutAgent(path, environment, start);
+  noteLost(path, environment);
+  if (LLVM_UNLIKELY(lacksVariables(environment)))
+    return startWithVariables(environment, start);
+  return start(environment);
+}
+
+int execNoted(const char *path, char *const *environment,
+              llvm::function_ref<int(char *const *)> exec) {
+  if (isDebugged && Engine::first().isOwnProcess()) {
+    char number[16];
+    snprintf(number, sizeof(number), "%d", getpid());
+    noteLine("became ", number);
+  }
+  return startNoted(path, environment, exec);
 }
 
 void noteLoaded(const char *path) {

@@ -21,11 +21,16 @@ bool isFollowed(llvm::StringRef glob);
 /// extension. Empty if none can be made.
 std::string claimRecording(const std::string &path);
 
-/// Calls `exec`, which makes this process another program, with the environment
-/// for that: without this agent where the program would end at once with it, as
-/// the library of a sanitizer, which it names, has to be loaded first. Notes
-/// the exec of a debugged process, and each that leaves the agent behind.
-/// Async-signal-safe in a child of vfork.
+/// Calls `start`, which starts a program, with the environment for that:
+/// without this agent where the program would end at once with it, as the
+/// library of a sanitizer, which it names, has to be loaded first; with the
+/// agent's variables where only LD_PRELOAD is left of them. Notes each program
+/// that leaves the agent behind. Async-signal-safe in a child of vfork.
+int startNoted(const char *path, char *const *environment,
+               llvm::function_ref<int(char *const *)> start);
+
+/// The same for `exec`, which makes this process another program: notes that a
+/// debugged process becomes one.
 int execNoted(const char *path, char *const *environment,
               llvm::function_ref<int(char *const *)> exec);
 

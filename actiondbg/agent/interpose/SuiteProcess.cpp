@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,31 +26,6 @@ static char suiteKey[48];
 static pid_t suitePid = 0;
 
 bool isOfSuite() { return *suiteFolder; }
-
-// Drivers such as lit start tests with few of their variables, LD_PRELOAD among
-// them: a file beside the agent, whose path is then one of the suite, has the
-// others. Before the environment is read.
-__attribute__((constructor(101))) static void takeSuiteSettings() {
-  Dl_info own;
-  char path[PATH_MAX], settings[3 * PATH_MAX];
-  if (!dladdr(static_cast<const void *>(suiteKey), &own) || !own.dli_fname)
-    return;
-  const char *name = strrchr(own.dli_fname, '/');
-  int size = name ? static_cast<int>(name - own.dli_fname) : 0;
-  snprintf(path, sizeof(path), "%.*s/settings", size, own.dli_fname);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return;
-  ssize_t many = read(file, settings, sizeof(settings) - 1);
-  close(file);
-  settings[std::max<ssize_t>(many, 0)] = 0;
-  for (char *one = settings; one < settings + many; one += strlen(one) + 1)
-    if (char *value = strchr(one, '=')) {
-      *value = 0;
-      setenv(one, value + 1, /*overwrite=*/0);
-      *value = '=';
-    }
-}
 
 namespace {
 /// The text of a note, without an allocation.

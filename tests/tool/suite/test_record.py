@@ -113,11 +113,23 @@ def test_processes_with_a_cleaned_environment(adds: str, mlir_opt: str) -> None:
     assert "1 program ran without the agent, since LD_PRELOAD was not in the environment: " in (
         done.stderr
     )
-    # lit passes LD_PRELOAD, and nothing else of actiondbg.
+    # Drivers such as lit keep LD_PRELOAD, and nothing else of actiondbg.
     kept = 'env -i LD_PRELOAD="$LD_PRELOAD"'
     done = record("bash", "-c", f"{kept} {mlir_opt} {adds} --canonicalize", options=("--resume",))
     assert done.returncode == 0
     assert len(runs()) == 2
+
+
+def test_any_path_of_a_folder(adds: str, mlir_opt: str) -> None:
+    name = "a b:c;d$e'f%g*"
+    kept = f'env -i LD_PRELOAD="$LD_PRELOAD" {mlir_opt} {adds} --canonicalize'
+    done = run(COMMAND, "suite", "record", "-o", name, "--", "bash", "-c", f"{kept}; {kept}")
+    assert done.returncode == 0, done.stderr
+    assert [one["ended"] for one in runs(name)] == ["exit", "exit"]
+    [counted] = query("SELECT sum(times) AS n FROM attempts WHERE tag = 'pass-execution'", name)
+    assert counted == {"n": 2}
+    coverage = run(COMMAND, "suite", "coverage", name, "--only", "AddIAddConstant")
+    assert (coverage.returncode, "AddIAddConstant" in coverage.stdout) == (0, True)
 
 
 def test_many_at_once(adds: str, mlir_opt: str) -> None:
@@ -165,8 +177,6 @@ def test_folders_that_are_no_suite(folder: Path) -> None:
     assert "is no suite and is not empty" in done.stderr
     done = run(COMMAND, "suite", "list", "suite")
     assert (done.returncode, "is not a suite" in done.stderr) == (2, True)
-    done = run(COMMAND, "suite", "record", "-o", "with blank", "--", "true")
-    assert (done.returncode, "LD_PRELOAD" in done.stderr) == (2, True)
 
 
 def test_without_mlir(folder: Path) -> None:

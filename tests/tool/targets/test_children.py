@@ -14,6 +14,7 @@ from actiondbg.recording import open_recording
 from actiondbg.tool.identification.mlir_object import _MLIR_TEXT  # pyright: ignore[reportPrivateUsage]
 from tests.conftest import PYPI
 from tests.paths import COMMAND
+from tests.tool.suite.conftest import LIT, write_suite
 
 TEXT = "func.func @f(%a: i32) -> i32 {\n  %0 = arith.addi %a, %a : i32\n  return %0 : i32\n}\n"
 TOOL = [str(PYPI / "mlir-opt"), "in.mlir", "--canonicalize"]
@@ -230,6 +231,121 @@ def test_a_tool_without_the_agent_is_named(folder: Path) -> None:
         assert stop.status == 0 and "without the agent" in (stop.message or "")
 
 
+# Starts the tool with no variable but LD_PRELOAD, as lit starts its tests, and prints its status.
+CLEARED = """
+import os, subprocess, sys
+how, tool = sys.argv[1], sys.argv[2:]
+kept = {"LD_PRELOAD": os.environ.get("LD_PRELOAD", "")}
+env = ["env", "-i", *(f"{name}={value}" for name, value in kept.items())]
+if how == "run":
+    status = subprocess.run(tool, env=kept).returncode
+elif how == "posix_spawn":
+    status = os.waitpid(os.posix_spawn(tool[0], tool, kept), 0)[1]
+elif how == "posix_spawnp":
+    status = os.waitpid(os.posix_spawnp(tool[0], tool, kept), 0)[1]
+elif how == "shell":
+    status = subprocess.run(["sh", "-c", 'true; "$@"; true', "sh", *tool], env=kept).returncode
+elif how == "twice":
+    status = subprocess.run([*env, *env, *tool], env=kept).returncode
+elif how == "orphan":  # its parent has ended before it begins
+    begin, end = os.pipe(), os.pipe()
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os.read(begin[0], 1)
+            os.set_inheritable(end[1], True)
+            os.execve(tool[0], tool, kept)
+        os._exit(0)
+    os.wait()
+    os.close(end[1])
+    os.write(begin[1], b".")
+    status = len(os.read(end[0], 1))  # nothing is written: it waits for the end of the tool
+elif how == "exec":
+    os.execve(tool[0], tool, kept)
+print("status", status, flush=True)
+"""
+WAYS = ["run", "posix_spawn", "posix_spawnp", "shell", "twice", "exec"]
+
+
+@pytest.fixture
+def driver(folder: Path, request: pytest.FixtureRequest) -> list[str]:
+    """A driver that starts the tool in the way that the test is parametrized with."""
+    (folder / "driver.py").write_text(CLEARED)
+    return [sys.executable, "driver.py", request.param, *TOOL]
+
+
+@pytest.mark.parametrize("driver", [*WAYS, "orphan"], indirect=True)
+def test_a_tool_with_no_variable_but_the_preload_is_recorded(
+    driver: list[str], folder: Path
+) -> None:
+    alone = _run(*driver)
+    assert alone.returncode == 0 and "func.func" in alone.stdout
+    done = _record(*driver)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert [path.name for path in folder.glob("*.adbrec")] == ["run.adbrec"]
+    assert _passes(folder / "run.adbrec") == ["canonicalize"]
+
+
+@pytest.mark.parametrize("driver", WAYS, indirect=True)
+def test_a_tool_with_no_variable_but_the_preload_is_debugged(driver: list[str]) -> None:
+    with actiondbg.launch(driver) as session:
+        session.breakpoints.add("pass:canonicalize")
+        first = session.run()
+        assert (first.name, session.next().when) == ("canonicalize", "after")
+        back = session.timeline.goto(first.ordinal)
+        assert (back.name, back.when) == ("canonicalize", "before")
+        session.breakpoints.delete([1])
+        assert session.continue_().status == 0
+        assert session.target.output() == _run(*driver).stdout
+
+
+@pytest.mark.parametrize("front_end", ["record", "session"])
+def test_lit(front_end: str, folder: Path) -> None:
+    """Each test of lit has an environment of its own."""
+    write_suite(folder, TOOL[0])
+    (folder / "tests/refused.mlir").unlink()  # a session stops after a tool that fails
+    lit = [str(LIT), "-j1", "tests"]
+    passes = ["canonicalize", "canonicalize", "cse", "cse"]
+    if front_end == "record":
+        assert _record(*lit).returncode == 0
+        recorded = [_passes(path) for path in folder.glob("*.adbrec")]
+        assert sorted(recorded) == [[each] for each in passes]
+        return
+    with actiondbg.launch(lit) as session:
+        session.breakpoints.add("pass:*")
+        names: list[str] = []
+        while (stop := session.continue_() if names else session.run()).when != "exit":
+            names.append(stop.name)
+        assert (sorted(names), session.exit_status) == (passes, 0)
+
+
+def test_an_inner_debugger_in_a_cleared_environment_keeps_its_tool(folder: Path) -> None:
+    """The agent that is preloaded already is not taken for a library of the user."""
+    inner = [COMMAND, "record", "-q", "-o", "inner.adbrec", "--", *TOOL]
+    kept = 'env -i HOME="$HOME" PATH="$PATH" LD_PRELOAD="$LD_PRELOAD"'
+    done = _record("sh", "-c", f"{kept} {' '.join(inner)}; {kept} {TOOL[0]} in.mlir --cse")
+    assert done.returncode == 0, done.stderr
+    assert _passes(folder / "inner.adbrec") == ["canonicalize"]
+    assert _passes(folder / "run.adbrec") == ["cse"]
+    assert not (folder / "run.p1.adbrec").exists()
+
+
+def test_a_user_of_caches_in_a_cleared_environment_compiles_anew(folder: Path) -> None:
+    """So that a kernel with a skipped action stays in no cache; a cache it names itself holds."""
+    kept = 'env -i LD_PRELOAD="$LD_PRELOAD"'
+    names = "TRITON_ALWAYS_COMPILE|JAX_ENABLE_COMPILATION_CACHE|TORCHINDUCTOR_.*|TRITON_CACHE_DIR"
+    shown = f"env | grep -E '^({names})=' | sort"
+    done = _record("sh", "-c", f"{shown}; {kept} sh -c \"{shown}\"")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 8 and lines[:4] == lines[4:]
+    done = _record("sh", "-c", f"{kept} TRITON_CACHE_DIR=mine printenv TRITON_CACHE_DIR")
+    assert done.stdout == "mine\n"
+
+
+def test_a_process_without_the_preload_stays_unobserved(folder: Path) -> None:
+    done = _record("sh", "-c", "env -i env; env -i LD_PRELOAD=libpthread.so.0 env")
+    assert done.stdout == "LD_PRELOAD=libpthread.so.0\n"
+
+
 def test_a_stripped_tool_behind_a_script_is_named(folder: Path) -> None:
     """The program that the script becomes holds MLIR's texts, and no symbols."""
     source = folder / "tool.c"
@@ -288,7 +404,7 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("how", ["run", "environment", "fork", "shell"])
+@pytest.mark.parametrize("how", ["run", "environment", "fork", "posix_spawn", "shell"])
 def test_a_child_with_a_sanitizer_runs_without_the_agent(how: str, folder: Path) -> None:
     """A shared AddressSanitizer ends a program in which anything is loaded before it."""
     (folder / "child.c").write_text(SANITIZED)

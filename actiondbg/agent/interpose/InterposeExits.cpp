@@ -12,7 +12,9 @@
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 
+#include <alloca.h>
 #include <cerrno>
+#include <cstdarg>
 
 using namespace adbg;
 
@@ -74,6 +76,24 @@ static const Execs &execs() {
 
 __attribute__((constructor)) static void findExecs() { execs(); }
 
+/// Calls `exec` with the words of a function that takes them one by one up to a
+/// null, and with the environment: the one behind the null, if it takes one.
+static int execListed(const char *first, va_list rest, bool takesEnvironment,
+                      llvm::function_ref<int(Words, Words)> exec) {
+  va_list again;
+  va_copy(again, rest);
+  size_t size = 1;
+  for (const char *word = first; word; word = va_arg(again, const char *))
+    ++size;
+  va_end(again);
+  auto **words = static_cast<char **>(alloca(size * sizeof(char *)));
+  char **end = words;
+  for (const char *word = first; word; word = va_arg(rest, const char *))
+    *end++ = const_cast<char *>(word);
+  *end = nullptr;
+  return exec(words, takesEnvironment ? va_arg(rest, Words) : environ);
+}
+
 extern "C" {
 
 #define ADBG_EXIT(NAME, SYMBOL)                                                \
@@ -109,6 +129,24 @@ ADBG_EXPORT int replaceByFoundHere(const char *file,
 int replaceByFoundHere(const char *file, Words words) {
   return replaceByFound(file, words, environ);
 }
+
+#define ADBG_LISTED(NAME, SYMBOL, TAKES_ENVIRONMENT, EXEC)                     \
+  ADBG_EXPORT int NAME(const char *path, const char *first, ...)               \
+      __asm__(SYMBOL);                                                         \
+  int NAME(const char *path, const char *first, ...) {                         \
+    va_list rest;                                                              \
+    va_start(rest, first);                                                     \
+    int result = execListed(first, rest, TAKES_ENVIRONMENT,                    \
+                            [=](Words words, Words environment) {              \
+                              return EXEC(path, words, environment);           \
+                            });                                                \
+    va_end(rest);                                                              \
+    return result;                                                             \
+  }
+
+ADBG_LISTED(replaceByListed, "execl", false, replaceBy)
+ADBG_LISTED(replaceByListedIn, "execle", true, replaceBy)
+ADBG_LISTED(replaceByFoundListed, "execlp", false, replaceByFound)
 
 ADBG_EXPORT int replaceByFile(int file, Words words,
                               Words environment) __asm__("fexecve");

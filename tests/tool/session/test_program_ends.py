@@ -20,8 +20,9 @@ FRONT_ENDS = {
     "session": ["-nx", "--batch", "-ex", "run", "--"],
     "record": ["record", "--quiet", "-o", "run.adbrec", "--"],
 }
-# Leaves the process group and the parent, with no environment but the mark's.
-DAEMON = "(setsid sh -c 'exec sleep 1000' < /dev/null > /dev/null 2>&1 &)"
+# Leaves the process group, the parent, and all of its environment but LD_PRELOAD.
+DAEMON = """(env -i LD_PRELOAD="$LD_PRELOAD" \\
+  setsid sh -c 'exec sleep 1000' < /dev/null > /dev/null 2>&1 &)"""
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ TEXT = "func.func @f(%a: i32) -> i32 {\n  %0 = arith.addi %a, %a : i32\n  return
 TOOL = [str(PYPI / "mlir-opt"), "in.mlir", "--canonicalize"]
 # Runs cse, has a child run canonicalize, and runs cse again.
 PARENT = """
-import multiprocessing, os, subprocess, sys
+import ctypes, multiprocessing, os, subprocess, sys
 from mlir.ir import Context, Module
 from mlir.passmanager import PassManager
 
@@ -57,6 +57,8 @@ def child(how, tool):
         assert os.waitpid(pid, 0)[1] == 0
     elif how == "exec":
         os.execv(tool[0], tool)
+    elif how == "execl":
+        ctypes.CDLL(None).execl(*map(os.fsencode, [tool[0], *tool]), None)
 
 if __name__ == "__main__":
     compile()
@@ -93,13 +95,13 @@ def _passes(path: Path) -> list[str]:
     return [row["name"] for row in names if row["tag"] == "pass-execution"]
 
 
-@pytest.mark.parametrize("how", [*CHILDREN, "exec"])
+@pytest.mark.parametrize("how", [*CHILDREN, "exec", "execl"])
 def test_a_child_of_a_process_with_a_context_is_recorded(how: str, folder: Path) -> None:
     alone = _run(*_parent(how))
     done = _record(*_parent(how))
     assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout) == (0, alone.stdout)
     assert sorted(path.name for path in folder.glob("*.adbrec")) == ["run.adbrec", "run.p1.adbrec"]
-    parent = ["cse"] if how == "exec" else ["cse", "cse"]
+    parent = ["cse"] if how in ("exec", "execl") else ["cse", "cse"]
     assert _passes(folder / "run.adbrec") == parent
     assert _passes(folder / "run.p1.adbrec") == ["canonicalize"]
     assert "unobserved" not in done.stderr
@@ -137,7 +139,7 @@ def test_a_session_follows_children(how: str, folder: Path) -> None:
         assert session.target.output() == alone.stdout
 
 
-@pytest.mark.parametrize("how", ["forked", "exec"])
+@pytest.mark.parametrize("how", ["forked", "exec", "execl"])
 def test_a_session_names_processes_that_run_unobserved(how: str, folder: Path) -> None:
     alone = _run(*_parent(how))
     with actiondbg.launch(_parent(how)) as session:
@@ -296,6 +298,44 @@ def test_a_tool_with_no_variable_but_the_preload_is_debugged(driver: list[str]) 
         session.breakpoints.delete([1])
         assert session.continue_().status == 0
         assert session.target.output() == _run(*driver).stdout
+
+
+# Becomes the tool by one of the functions that take the words one by one.
+LISTED = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  char *kept[] = {NULL, NULL}, *nothing[] = {NULL};
+  const char *preloaded = getenv("LD_PRELOAD");
+  asprintf(&kept[0], "LD_PRELOAD=%s", preloaded ? preloaded : "");
+  environ = strcmp(words[1], "execle") == 0 ? nothing : kept;
+  if (strcmp(words[1], "execl") == 0)
+    execl(words[2], words[2], words[3], words[4], NULL);
+  else if (strcmp(words[1], "execlp") == 0)
+    execlp(words[2], words[2], words[3], words[4], NULL);
+  else
+    execle(words[2], words[2], words[3], words[4], NULL, kept);
+  return count;
+}
+"""
+
+
+@pytest.mark.parametrize("function", ["execl", "execlp", "execle"])
+def test_a_program_with_a_cleared_environment_becomes_the_tool(
+    function: str, folder: Path
+) -> None:
+    (folder / "driver.c").write_text(LISTED)
+    built = _run("cc", "driver.c", "-o", "driver")
+    assert built.returncode == 0, built.stderr
+    driver = ["./driver", function, *TOOL]
+    alone = _run(*driver)
+    assert alone.returncode == 0 and "func.func" in alone.stdout
+    done = _record(*driver)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert _passes(folder / "run.adbrec") == ["canonicalize"]
 
 
 @pytest.mark.parametrize("front_end", ["record", "session"])

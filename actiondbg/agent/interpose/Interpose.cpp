@@ -65,9 +65,9 @@ static std::string readVariable(const char *name, bool isKept) {
 }
 
 static void removeAgent() {
-  for (const char *name : {"ACTIONDBG_PROGRAM", "ACTIONDBG_FOLLOW",
-                           "ACTIONDBG_CACHE", "ACTIONDBG_WITHOUT",
-                           "ACTIONDBG_KEPT"})
+  for (const char *name :
+       {"ACTIONDBG_PROGRAM", "ACTIONDBG_FOLLOW", "ACTIONDBG_CACHE",
+        "ACTIONDBG_WITHOUT", "ACTIONDBG_KEPT"})
     unsetenv(name);
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);

@@ -131,8 +131,8 @@ int replaceByFoundHere(const char *file, Words words) {
 }
 
 #define ADBG_LISTED(NAME, SYMBOL, TAKES_ENVIRONMENT, EXEC)                     \
-  ADBG_EXPORT int NAME(const char *path, const char *first, ...)               \
-      __asm__(SYMBOL);                                                         \
+  ADBG_EXPORT int NAME(const char *path, const char *first,                    \
+                       ...) __asm__(SYMBOL);                                   \
   int NAME(const char *path, const char *first, ...) {                         \
     va_list rest;                                                              \
     va_start(rest, first);                                                     \

@@ -22,10 +22,9 @@ extern "C" {
                        const posix_spawn_file_actions_t *actions,              \
                        const posix_spawnattr_t *attributes, Words words,       \
                        Words environment) __asm__(SYMBOL);                     \
-  int NAME(pid_t *pid, const char *path,                                       \
-           const posix_spawn_file_actions_t *actions,                          \
-           const posix_spawnattr_t *attributes, Words words,                   \
-           Words environment) {                                                \
+  int NAME(                                                                    \
+      pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, \
+      const posix_spawnattr_t *attributes, Words words, Words environment) {   \
     static Spawn *const next = real<Spawn>(SYMBOL);                            \
     return startNoted(path, environment, [=](Words chosen) {                   \
       return next(pid, path, actions, attributes, words, chosen);              \

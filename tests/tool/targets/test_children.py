@@ -324,9 +324,7 @@ int main(int count, char **words) {
 
 
 @pytest.mark.parametrize("function", ["execl", "execlp", "execle"])
-def test_a_program_with_a_cleared_environment_becomes_the_tool(
-    function: str, folder: Path
-) -> None:
+def test_a_program_with_a_cleared_environment_becomes_the_tool(function: str, folder: Path) -> None:
     (folder / "driver.c").write_text(LISTED)
     built = _run("cc", "driver.c", "-o", "driver")
     assert built.returncode == 0, built.stderr
@@ -374,7 +372,7 @@ def test_a_user_of_caches_in_a_cleared_environment_compiles_anew(folder: Path) -
     kept = 'env -i LD_PRELOAD="$LD_PRELOAD"'
     names = "TRITON_ALWAYS_COMPILE|JAX_ENABLE_COMPILATION_CACHE|TORCHINDUCTOR_.*|TRITON_CACHE_DIR"
     shown = f"env | grep -E '^({names})=' | sort"
-    done = _record("sh", "-c", f"{shown}; {kept} sh -c \"{shown}\"")
+    done = _record("sh", "-c", f'{shown}; {kept} sh -c "{shown}"')
     lines = done.stdout.splitlines()
     assert len(lines) == 8 and lines[:4] == lines[4:]
     done = _record("sh", "-c", f"{kept} TRITON_CACHE_DIR=mine printenv TRITON_CACHE_DIR")

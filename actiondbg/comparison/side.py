@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, record
 from actiondbg.support.interrupts import signal_name
@@ -97,7 +97,7 @@ def run_side(
         stdin: the file on its standard input; None for none.
 
     Raises:
-        UsageError: the command makes no MLIR context.
+        ActiondbgError: the command makes no MLIR context.
         LaunchError: the tool cannot be started.
         KeyboardInterrupt: Ctrl-C ended the tool.
     """
@@ -115,7 +115,7 @@ def run_side(
     if done.status == -signal.SIGINT:
         raise KeyboardInterrupt
     if done.path is None:
-        raise UsageError(
+        raise ActiondbgError(
             f"There is nothing to compare: {shlex.join(argv)} made no MLIR context"
             + (f" ({done.seen})." if done.seen else ".")
         )

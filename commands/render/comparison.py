@@ -88,7 +88,8 @@ def _summary(compared: RunComparison) -> str:
     if a.bytes is not None and a.bytes == b.bytes and a.status == b.status:
         same = "The output is identical"
     elif compared.output == "same":
-        same = "The IR at the end is the same but for names and order"
+        is_exact = all(each.texts[0] == each.texts[1] for each in compared.functions)
+        same = "The IR at the end is the same" + ("" if is_exact else " but for names and order")
     else:
         same = ""
     if same:

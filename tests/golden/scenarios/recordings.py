@@ -15,6 +15,8 @@ from scenarios.scenario import (
     session,
 )
 
+_CANONICALIZE = "mlir-opt fold.mlir --canonicalize"
+
 RECORDINGS = (
     scenario(
         "open-session",
@@ -252,6 +254,19 @@ QUERIES = (
         line("actiondbg log"),
         line("actiondbg log -- true"),
         line("actiondbg log -- no-such-tool"),
+    ),
+    scenario(
+        "compare",
+        line(f"actiondbg compare '{_CANONICALIZE}' '{_CANONICALIZE} --cse'"),
+        line(f"actiondbg compare '{_CANONICALIZE}' 'mlir-opt fold.mlir --cse'"),
+        line(f"actiondbg compare --tool no-such-tool -- {_CANONICALIZE}"),
+        line(f"actiondbg compare '{_CANONICALIZE}' 'mlir-opt fold.mlir --no-such-option'"),
+        line(RECORD),
+        line("actiondbg compare run.adbrec run.adbrec"),
+        line("actiondbg compare run.adbrec fold.mlir"),
+        line("actiondbg compare . run.adbrec"),
+        line("actiondbg compare run.adbrec"),
+        line("actiondbg compare"),
     ),
     scenario(
         "lint",

@@ -178,8 +178,8 @@ public:
     return true;
   }
 
-  /// Whether there was a block with an operation.
-  bool hasBlock = false;
+  /// Whether there was a block, and one with an operation.
+  bool hasBlock = false, hasOperation = false;
   /// Whether the end of a list has a flag.
   bool hasChecks = false;
   /// What contradicts, in values.
@@ -243,9 +243,10 @@ private:
                                    block)) != reinterpret_cast<Operation *>(op))
       return false;
     checkArguments(block);
+    hasBlock = true;
     return forEachNode(block + offsets.blockOperations, /*offset=*/0,
                        [&](Address inner) {
-                         hasBlock = true;
+                         hasOperation = true;
                          left.push_back(inner);
                          return memory.wordAt(inner + 16) == block;
                        });
@@ -570,7 +571,7 @@ void Layout::switchOff() {
   offsets.hasValues &= failure(Check::Values) != switchedOff;
 }
 
-/// Chooses the offsets; none, and no failure, for IR that tells nothing.
+/// Chooses the offsets, for now if the IR has no operation in a block.
 void Layout::choose(Operation *op) {
   using namespace layout;
   Memory memory;
@@ -583,16 +584,17 @@ void Layout::choose(Operation *op) {
     Confirmation confirmation(memory, one);
     if (!confirmation.walk(root))
       continue;
-    // An empty module confirms any layout.
-    if (!confirmation.hasBlock)
-      return;
     uint32_t className = offsets.className;
     offsets = one;
     offsets.hasChecks = confirmation.hasChecks;
     offsets.hasValues = confirmation.values.empty();
     offsets.className = className;
-    fail(Check::Values, confirmation.values);
-    isChosen = true;
+    // An empty module tells the layout, but proves nothing of values and of
+    // printing; regions without blocks confirm any layout.
+    offsets.hasRegions = confirmation.hasBlock;
+    isChosen = confirmation.hasOperation;
+    if (isChosen)
+      fail(Check::Values, confirmation.values);
     return;
   }
   isChosen = true;

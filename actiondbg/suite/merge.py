@@ -31,26 +31,37 @@ def merge(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
         if source.path == target.path:
             raise UsageError(f"{str(target.path)!r} is merged into itself: name a new folder.")
     target.make(resume=False)
+    target.describe_all([])
+    add_suites(sources, target)
+    build_index(target)
+
+
+def add_suites(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
+    """Add suites to another one, as its last parts; its index is not written anew.
+
+    Raises:
+        FileNotWritten: a file cannot be copied.
+    """
     try:
-        _merge_notes(sources, target)
         for source in sources:
+            _add_notes(source, target)
             _copy_all(source.runs, target.runs)
             _copy_all(source.patterns, target.patterns)
+            parts = [*target.description().commands, *source.description().commands]
+            target.describe_all(parts)
     except OSError as error:
         raise FileNotWritten(
             f"{str(target.path)!r} cannot be written ({error.strerror}): name another folder."
         ) from error
-    target.describe_all([one for source in sources for one in source.description().commands])
-    build_index(target)
 
 
-def _merge_notes(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
-    with target.notes.open("wb") as notes:
-        for number, source in enumerate(sources):
-            if number:
-                notes.write(f"{PART}\n".encode())
-            if source.notes.exists():
-                notes.write(source.notes.read_bytes())
+def _add_notes(source: SuiteFolder, target: SuiteFolder) -> None:
+    is_first = not target.notes.exists()
+    with target.notes.open("ab") as notes:
+        if not is_first:
+            notes.write(f"{PART}\n".encode())
+        if source.notes.exists():
+            notes.write(source.notes.read_bytes())
 
 
 def _copy_all(source: Path, target: Path) -> None:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Protocol, cast
 
 from actiondbg.errors import UsageError
 
 _CONNECT_SECONDS = 10.0
+_POLL_SECONDS = 0.5
+
+
+class _TaskState(Protocol):
+    state: str
+
+
+class _WorkerState(Protocol):
+    tasks: Mapping[str, _TaskState]
+
+
+class _DaskWorker(Protocol):
+    state: _WorkerState
+
+    def get_current_task(self) -> str: ...
 
 
 class DaskFuture(Protocol):
@@ -65,3 +82,29 @@ def connect(address: str) -> DaskClient:
         client.close()
         raise UsageError(f"The Dask scheduler at {address!r} has no workers: start some.")
     return client
+
+
+@contextmanager
+def cancelled_with_task(cancel: Callable[[], None]) -> Generator[None]:
+    """Call a function when the task that runs the block on a worker is cancelled.
+
+    Dask itself does not stop running tasks. The function may be called again, as what it ends may
+    not have begun, or have just started another process.
+    """
+    # Imported here: Dask is optional, and takes most of a second to import.
+    from distributed import get_worker
+
+    worker = cast(_DaskWorker, get_worker())
+    key, over = worker.get_current_task(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_POLL_SECONDS):
+            task = worker.state.tasks.get(key)
+            if task is None or task.state == "cancelled":
+                cancel()
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()

@@ -6,14 +6,13 @@ import contextlib
 import functools
 import itertools
 import queue
-import threading
 import uuid
 import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
@@ -25,30 +24,12 @@ from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.process.stop import Stop
-from actiondbg.support.dask_client import DaskClient, DaskFuture, connect
+from actiondbg.support.dask_client import DaskClient, DaskFuture, cancelled_with_task, connect
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import inspect_command_line
 from actiondbg.tool.program import Program
 
-_POLL_SECONDS = 0.5
 _LARGEST = 64 << 20  # bytes of an output that a worker sends back
-
-
-# --- the part of Dask's interface that a worker uses --------------------------------------
-
-
-class _TaskState(Protocol):
-    state: str
-
-
-class _WorkerState(Protocol):
-    tasks: Mapping[str, _TaskState]
-
-
-class _DaskWorker(Protocol):
-    state: _WorkerState
-
-    def get_current_task(self) -> str: ...
 
 
 # --- on a worker ---------------------------------------------------------------------------
@@ -175,33 +156,12 @@ def run_on_worker(tool: WorkerTool, number: int, trial: Trial) -> WorkerAnswer |
     Errors are returned: the traceback of a raised one would keep a reference to the tool, as do
     those of the errors that it was raised for.
     """
-    # Imported here: Dask is optional, and takes most of a second to import.
-    from distributed import get_worker
-
-    worker = cast(_DaskWorker, get_worker())
-    over = threading.Event()
-    watched = (worker, worker.get_current_task(), over, tool, number)
-    threading.Thread(target=_cancel_with_task, args=watched, daemon=True).start()
     try:
-        return tool.run(number, trial)
+        with cancelled_with_task(functools.partial(tool.cancel, number)):
+            return tool.run(number, trial)
     except (ActiondbgError, Cancelled) as error:
         error.__cause__ = error.__context__ = None
         return error.with_traceback(None)
-    finally:
-        over.set()
-
-
-def _cancel_with_task(
-    worker: _DaskWorker, key: str, over: threading.Event, tool: WorkerTool, number: int
-) -> None:
-    """Cancel a trial when its Dask task is cancelled: Dask itself does not stop running tasks.
-
-    Again, as the trial may not have begun, or have just started another process.
-    """
-    while not over.wait(_POLL_SECONDS):
-        task = worker.state.tasks.get(key)
-        if task is None or task.state == "cancelled":
-            tool.cancel(number)
 
 
 def cancel_on_worker(token: str, number: int) -> None:

@@ -30,9 +30,7 @@ SPLIT = "\n// -----\nfunc.func @f(%x: i32) -> i32 {\n  return %x : i32\n}\n"
         (SPLIT, ("--cse", "--split-input-file"), 2),
     ],
 )
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=TARGETS[name].marks) for name in TOOLS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=TARGETS[name].marks) for name in TOOLS])
 def test_output_and_actions(
     name: str, text: str, options: tuple[str, ...], passes: int, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import DataType, pa
 from actiondbg.recording.query.filters import quoted
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.suite.lit_tests import find_test
+from actiondbg.suite.lit_tests import LitTests, input_files
 from actiondbg.suite.processes import SuiteProcess, SuiteProcesses, name_of, read_processes
 from actiondbg.suite.summary import Summary, recording_of, summarize
 from actiondbg.support.atomic_directory import replaced_directory
@@ -159,7 +159,7 @@ def _add_runs(folder: SuiteFolder, processes: SuiteProcesses, tables: SuiteTable
     newest: dict[tuple[object, ...], int] = {}
     for process in processes.all:
         newest[_identity(process)] = process.part
-    number = 0
+    number, tests = 0, LitTests(processes)
     for process in processes.all:
         # A later part that ran the same command again replaces what it did before.
         if newest[_identity(process)] != process.part:
@@ -167,7 +167,7 @@ def _add_runs(folder: SuiteFolder, processes: SuiteProcesses, tables: SuiteTable
         found = _recorded(folder, processes, process)
         if found is not None:
             number += 1
-            _add_run(number, process, *found, processes, tables)
+            _add_run(number, process, *found, tests, tables)
 
 
 def _identity(process: SuiteProcess) -> tuple[object, ...]:
@@ -227,12 +227,11 @@ def _add_run(
     process: SuiteProcess,
     summary: Summary | None,
     missing: str | None,
-    processes: SuiteProcesses,
+    tests: LitTests,
     tables: SuiteTables,
 ) -> None:
     inputs = list(input_files(process))
-    ancestors = [each.argv for each in processes.ancestors(process)]
-    test = find_test(process.argv, process.cwd, inputs, ancestors)
+    test = tests.find(process)
     run = test.run if test is not None else None
     header = summary.header if summary is not None else None
     ending = summary.ending if summary is not None else None
@@ -295,20 +294,6 @@ def _command_line(process: SuiteProcess) -> str:
     is_file = process.stdin.startswith("/") and os.path.isfile(process.stdin)
     redirection = f" < {shlex.quote(process.stdin)}" if is_file else ""
     return shlex.join(process.argv) + redirection
-
-
-def input_files(process: SuiteProcess) -> Iterator[str]:
-    """Yield the files that a process seems to read: words of its command line, standard input."""
-    words = iter(process.argv[1:])
-    for word in words:
-        if word == "-o":
-            next(words, None)
-            continue
-        path = os.path.join(process.cwd, word)
-        if word and not word.startswith("-") and os.path.isfile(path):
-            yield os.path.normpath(path)
-    if process.stdin.startswith("/") and os.path.isfile(process.stdin):
-        yield process.stdin
 
 
 def pass_options(argv: tuple[str, ...], passes: set[str]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """The lit test that a process belongs to, and its RUN line.
 
 lit does not name the test to the processes of it. It is derived from the input, which has the RUN
-lines, or from the script or the temporary file of the test, which lit names after it.
+lines, or from the script or the temporary file of the test, which lit names after it; else from
+the processes at the other ends of its pipes, and those that started it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from actiondbg.suite.processes import SuiteProcess, SuiteProcesses
+
 _LARGEST = 1 << 20  # bytes of a test that are searched for RUN lines
+_LONGEST_PIPELINE = 64
 _RUN = re.compile(r"RUN:(.*)")
 _OF_LIT = re.compile(r"(?P<folder>.*/)?Output/(?P<test>[^/]+?)\.(?:tmp|script)(?![^/]*/Output/)")
-_COMMAND_END = re.compile(r"\|\||&&|[|;]")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_TOKEN = re.compile(rf"(?P<end>\|\||&&|[|;])|(?P<word>(?:{_QUOTED.pattern}|&(?!&)|[^\s|;&])+)")
+DRIVERS = frozenset({"lit", "lit.py", "llvm-lit", "llvm-lit.py"})  # names of lit
 _PREFIXES = frozenset({"not", "--crash", "env", "time"})
 
 
@@ -45,25 +51,80 @@ class LitTest:
     run: RunLine | None
 
 
-def find_test(
-    argv: Sequence[str], cwd: str, inputs: Iterable[str], ancestors: Iterable[Sequence[str]]
-) -> LitTest | None:
-    """Return the test that started a process; None if nothing shows it.
+class LitTests:
+    """The tests of the processes of a suite.
 
     Args:
-        argv: the command line of the process.
-        cwd: its working directory.
-        inputs: the files that it reads.
-        ancestors: the command lines of the processes around it, the nearest first.
+        processes: all of them.
     """
-    for file in inputs:
-        if lines := run_lines(file):
-            return LitTest(file, _fitting(lines, argv))
-    for words in (argv, *ancestors):
-        for word in words:
-            if (match := _OF_LIT.search(word)) is not None:
-                folder = os.path.join(cwd, match["folder"] or "")
-                return LitTest(os.path.normpath(os.path.join(folder, match["test"])), None)
+
+    def __init__(self, processes: SuiteProcesses) -> None:
+        self._processes = processes
+
+    def find(self, process: SuiteProcess) -> LitTest | None:
+        """Return the test that started a process; None if nothing shows it."""
+        for file in input_files(process):
+            if lines := run_lines(file):
+                return LitTest(file, _fitting(lines, process.argv))
+        ancestors = list(self._processes.ancestors(process))
+        for words in (process.argv, *(each.argv for each in ancestors)):
+            if name := _of_lit(words, process.cwd):
+                return LitTest(name, None)
+        name = self._at_pipes(process) or self._around(ancestors)
+        return LitTest(name, _fitting(run_lines(name), process.argv)) if name else None
+
+    def _at_pipes(self, process: SuiteProcess) -> str | None:
+        """Return the only test that the processes of a pipeline read.
+
+        Processes of several tests may share a pipe, such as to a log.
+        """
+        pipeline, seen, names = [process], {process.key}, set[str]()
+        for each in pipeline:
+            if (name := _only_test(each)) is not None:
+                names.add(name)
+            new = [other for other in self._processes.neighbours(each) if other.key not in seen]
+            seen.update(other.key for other in new)
+            pipeline += new
+            if len(names) > 1 or len(pipeline) > _LONGEST_PIPELINE:
+                return None
+        return names.pop() if names else None
+
+    def _around(self, ancestors: Iterable[SuiteProcess]) -> str | None:
+        """Return the test that the nearest ancestor within lit reads, such as a script."""
+        for each in ancestors:
+            if DRIVERS & {os.path.basename(word) for word in each.argv[:3]}:
+                return None
+            if name := _only_test(each):
+                return name
+        return None
+
+
+def input_files(process: SuiteProcess) -> Iterator[str]:
+    """Yield the files that a process seems to read: words of its command line, standard input."""
+    words = iter(process.argv[1:])
+    for word in words:
+        if word == "-o":
+            next(words, None)
+            continue
+        path = os.path.join(process.cwd, word)
+        if word and not word.startswith("-") and os.path.isfile(path):
+            yield os.path.normpath(path)
+    if process.stdin.startswith("/") and os.path.isfile(process.stdin):
+        yield process.stdin
+
+
+def _only_test(process: SuiteProcess) -> str | None:
+    """Return the file with RUN lines that a process reads, unless it reads several."""
+    files = {file for file in input_files(process) if run_lines(file)}
+    return files.pop() if len(files) == 1 else None
+
+
+def _of_lit(argv: Sequence[str], cwd: str) -> str | None:
+    """Return the test of a script or a temporary file that words name."""
+    for word in argv:
+        if (match := _OF_LIT.search(word)) is not None:
+            folder = os.path.join(cwd, match["folder"] or "")
+            return os.path.normpath(os.path.join(folder, match["test"]))
     return None
 
 
@@ -99,17 +160,37 @@ def _fitting(lines: Iterable[RunLine], argv: Sequence[str]) -> RunLine | None:
     best, found = -1, None
     given = set(argv[1:])
     for line in lines:
-        for command in _COMMAND_END.split(line.text):
-            words = [word.strip("'\"") for word in command.split()]
+        for words in _commands(line.text):
             while words and (words[0] in _PREFIXES or "=" in words[0]):
                 del words[0]
             if not words or not argv:
                 continue
-            tool = os.path.basename(words[0])
+            tool = os.path.basename(words[0].lstrip("("))
             if "%" not in tool and tool != os.path.basename(argv[0]):
                 continue
-            plain = [word for word in words[1:] if not set(word) & set("%'\"<>&{}")]
+            plain = [text for word in words[1:] if (text := _plain(word)) is not None]
             score = sum(word in given for word in plain)
             if score == len(plain) and score > best:
                 best, found = score, line
     return found
+
+
+def _commands(text: str) -> Iterator[list[str]]:
+    """Yield the words of each command of a RUN line, with their quotes."""
+    words: list[str] = []
+    for match in _TOKEN.finditer(text):
+        if match["end"]:
+            yield words
+            words = []
+        else:
+            words.append(match["word"])
+    yield words
+
+
+def _plain(word: str) -> str | None:
+    """Return a word as the process gets it; None if that depends on substitutions or on a shell."""
+    if set(_QUOTED.sub("", word)) & set("<>&{}") or set(word) & set("%$\\"):
+        return None
+    text = word.replace("'", "").replace('"', "")
+    is_last_of_subshell = text.endswith(")") and text.count(")") > text.count("(")
+    return text[:-1] if is_last_of_subshell else text

@@ -62,6 +62,8 @@ class SuiteProcesses:
         forks: the forks of recorded processes that made contexts and were not recorded: the number
             and the command line of each.
         lost: the programs that were started without the agent, in the order of their first start.
+        outputs: the pipes to which processes write, by the keys of these, as ``SuiteProcess.stdin``
+            has them.
     """
 
     all: list[SuiteProcess] = field(default_factory=list[SuiteProcess])
@@ -69,9 +71,12 @@ class SuiteProcesses:
     shortened: set[str] = field(default_factory=set[str])
     forks: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     lost: dict[str, int] = field(default_factory=dict[str, int])
+    outputs: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         self._by_pid: dict[tuple[int, int], list[SuiteProcess]] = {}
+        # Of each pipe, those that read it and those that write to it.
+        self._at_pipes: dict[tuple[str, bool], list[SuiteProcess]] = {}
 
     def ancestors(self, process: SuiteProcess) -> Iterator[SuiteProcess]:
         """Yield what started a program: what its process ran before, then the parents."""
@@ -83,6 +88,18 @@ class SuiteProcesses:
         ):
             yield found
             process = found
+
+    def neighbours(self, process: SuiteProcess) -> list[SuiteProcess]:
+        """Return the processes at the other ends of the pipes of a process, the writers first."""
+        if not self._at_pipes:
+            for each in self.all:
+                self._at_pipes.setdefault((each.stdin, True), []).append(each)
+                self._at_pipes.setdefault((self.outputs.get(each.key, ""), False), []).append(each)
+        written = self.outputs.get(process.key, "")
+        ends = [(process.stdin, False)] if process.stdin.startswith("pipe:") else []
+        ends += [(written, True)] if written else []
+        found = [each for end in ends for each in self._at_pipes.get(end, [])]
+        return [each for each in found if each.part == process.part and each is not process]
 
     def _before(self, process: SuiteProcess, pid: int) -> SuiteProcess | None:
         """Return the newest program of a number that began before a process."""
@@ -112,6 +129,9 @@ def read_processes(folder: SuiteFolder) -> SuiteProcesses:
             found.shortened.add(rest)
         elif kind == "unobserved" and (fork := _FORK.match(rest)):
             found.forks.append((int(fork[1]), fork[2]))
+        elif kind == "output":
+            key, _, pipe = rest.partition(" ")
+            found.outputs[key] = pipe
         elif kind == "lost":
             found.lost[rest] = found.lost.get(rest, 0) + 1
     found.all.sort(key=lambda each: (each.part, each.began))

@@ -122,7 +122,8 @@ def overview(folder: SuiteFolder) -> Overview:
     """Sum a suite up; raises UsageError."""
     database = connect(folder)
     query = """
-        SELECT count(recording), count(DISTINCT test), coalesce(sum(actions), 0)::BIGINT FROM runs
+        SELECT count(recording), count(DISTINCT test), coalesce(sum(actions), 0)::BIGINT
+        FROM runs WHERE recording IS NOT NULL
     """
     [(runs, tests, actions)] = database.execute(query).fetchall()
     tools = database.execute(

@@ -20,12 +20,12 @@ from actiondbg.bisection.command_runner import STDERR, STDOUT, CommandRunner
 from actiondbg.errors import UsageError
 from actiondbg.suite.capture import RecordedSuite
 from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.lit_tests import DRIVERS
 from actiondbg.suite.merge import add_suites
 from actiondbg.support.counts import joined, plural
 from actiondbg.support.dask_client import DaskClient, DaskFuture, cancelled_with_task, connect
 from actiondbg.support.scratch_directory import scratch_directory
 
-_LIT = ("lit", "lit.py", "llvm-lit", "llvm-lit.py")
 _SHARDED = ("--num-shards", "--run-shard")
 _POLL_SECONDS = 1.0
 _NO_WORKER_SECONDS = 60.0  # in which a worker that ended may be started anew
@@ -126,7 +126,7 @@ def shard_command(argv: Sequence[str], number: int, count: int) -> list[str]:
     """
     names = [os.path.basename(word) for word in argv[:3]]
     is_module = names[1:] == ["-m", "lit"]
-    if not is_module and not any(name in _LIT for name in names[:2]):
+    if not is_module and not any(name in DRIVERS for name in names[:2]):
         raise UsageError(
             f"{argv[0]!r} cannot be divided: only lit has shards; name lit with the folder of the "
             "tests, or record parts of the suite and join them with 'actiondbg suite merge'."

@@ -100,7 +100,7 @@ def write_suite(folder: Path, mlir_opt: str, external: bool = False) -> None:
     shutil.rmtree(tests, ignore_errors=True)
     tests.mkdir()
     tools.mkdir(exist_ok=True)
-    for tool in (Path(mlir_opt), refuting):
+    for tool in (Path(mlir_opt), refuting, refuting.with_name("FileCheck")):
         (tools / tool.name).unlink(missing_ok=True)
         (tools / tool.name).symlink_to(tool)
     path = f"{tools}:{os.environ['PATH']}"

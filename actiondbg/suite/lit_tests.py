@@ -158,7 +158,7 @@ def _run_lines(text: str) -> Iterator[RunLine]:
 def _fitting(lines: Iterable[RunLine], argv: Sequence[str]) -> RunLine | None:
     """Return the first line with the command whose words are best those of a process."""
     best, found = -1, None
-    given = set(argv[1:])
+    given = {_blanks(word) for word in argv[1:]}
     for line in lines:
         for words in _commands(line.text):
             while words and (words[0] in _PREFIXES or "=" in words[0]):
@@ -191,6 +191,11 @@ def _plain(word: str) -> str | None:
     """Return a word as the process gets it; None if that depends on substitutions or on a shell."""
     if set(_QUOTED.sub("", word)) & set("<>&{}") or set(word) & set("%$\\"):
         return None
-    text = word.replace("'", "").replace('"', "")
+    text = _blanks(_QUOTED.sub(lambda match: match[0][1:-1], word))
     is_last_of_subshell = text.endswith(")") and text.count(")") > text.count("(")
     return text[:-1] if is_last_of_subshell else text
+
+
+def _blanks(word: str) -> str:
+    """Return a word whose blanks are single: those at a continued line are not known."""
+    return " ".join(word.split())

@@ -16,6 +16,8 @@ TEXT = """\
 // RUN:   --cse 2>&1 | FileCheck %s --check-prefix=CSE
 # RUN: env X=1 mlir-opt %s --cse --inline && mlir-translate %s --mlir-to-llvmir
 // RUN: (mlir-opt %s --pass-pipeline="builtin.module(a | b, c)" ; mlir-opt -o '%t' --sccp)
+// RUN: mlir-opt %s --lower='target="cpu",  \\
+// RUN:     size=2'
 """
 
 
@@ -44,6 +46,7 @@ def test_run_lines_with_continuations(lit_file: str) -> None:
         (2, "--check-prefix=CSE"),
         (4, "--mlir-to-llvmir"),
         (5, "--sccp)"),
+        (6, "size=2'"),
     ]
     assert run_lines(lit_file)[1].text.startswith("not mlir-opt %s --verify-diagnostics --cse")
     assert run_lines("/no/such/file") == ()
@@ -59,6 +62,7 @@ def test_run_lines_with_continuations(lit_file: str) -> None:
         ("mlir-translate {} --mlir-to-llvmir", 4),
         ("mlir-opt {} '--pass-pipeline=builtin.module(a | b, c)'", 5),
         ("mlir-opt {} -o x --sccp", 5),
+        ("mlir-opt {} '--lower=target=\"cpu\",      size=2'", 6),
         ("mlir-opt {} --lower", None),
         ("fir-opt {} --cse --inline", None),
     ],

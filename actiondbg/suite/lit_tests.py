@@ -22,7 +22,8 @@ _OF_LIT = re.compile(r"(?P<folder>.*/)?Output/(?P<test>[^/]+?)\.(?:tmp|script)(?
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _TOKEN = re.compile(rf"(?P<end>\|\||&&|[|;])|(?P<word>(?:{_QUOTED.pattern}|&(?!&)|[^\s|;&])+)")
 DRIVERS = frozenset({"lit", "lit.py", "llvm-lit", "llvm-lit.py"})  # names of lit
-_PREFIXES = frozenset({"not", "--crash", "env", "time"})
+_SHELLS = frozenset({"sh", "bash"})
+_PREFIXES = frozenset({"not", "--crash", "env", "time", "!", "do", "then", "else", "{"})
 
 
 @dataclass(frozen=True)
@@ -176,15 +177,16 @@ def _fitting(lines: Iterable[RunLine], argv: Sequence[str]) -> RunLine | None:
 
 
 def _commands(text: str) -> Iterator[list[str]]:
-    """Yield the words of each command of a RUN line, with their quotes."""
+    """Yield the words of each command of a RUN line, and of a script in it, with their quotes."""
     words: list[str] = []
-    for match in _TOKEN.finditer(text):
-        if match["end"]:
-            yield words
-            words = []
-        else:
+    for match in _TOKEN.finditer(f"{text} ;"):
+        if match["word"]:
             words.append(match["word"])
-    yield words
+            continue
+        if _SHELLS & {os.path.basename(word) for word in words} and "-c" in words[:-1]:
+            yield from _commands(words[words.index("-c") + 1].strip("'\""))
+        yield words
+        words = []
 
 
 def _plain(word: str) -> str | None:

@@ -128,7 +128,7 @@ def _environment(words: str, chance: random.Random, _: int) -> _Line:
 
 def _subshell(words: str, chance: random.Random, _: int) -> _Line:
     text = f'bash -c \'for i in 1 2; do mlir-opt "%s" --{_pass(chance)} {words} > "%t.$i"; done\''
-    return _Line(text, ((False, 0, 1), (False, 0, 1)))
+    return _Line(text, ((True, 0, 1), (True, 0, 1)))
 
 
 def _nothing(_: str, __: random.Random, ___: int) -> _Line:

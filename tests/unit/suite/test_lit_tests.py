@@ -18,6 +18,7 @@ TEXT = """\
 // RUN: (mlir-opt %s --pass-pipeline="builtin.module(a | b, c)" ; mlir-opt -o '%t' --sccp)
 // RUN: mlir-opt %s --lower='target="cpu",  \\
 // RUN:     size=2'
+// RUN: bash -c 'for i in 1 2; do mlir-opt "%s" --lower --fast; done'
 """
 
 
@@ -47,6 +48,7 @@ def test_run_lines_with_continuations(lit_file: str) -> None:
         (4, "--mlir-to-llvmir"),
         (5, "--sccp)"),
         (6, "size=2'"),
+        (8, "done'"),
     ]
     assert run_lines(lit_file)[1].text.startswith("not mlir-opt %s --verify-diagnostics --cse")
     assert run_lines("/no/such/file") == ()
@@ -64,6 +66,7 @@ def test_run_lines_with_continuations(lit_file: str) -> None:
         ("mlir-opt {} -o x --sccp", 5),
         ("mlir-opt {} '--lower=target=\"cpu\",      size=2'", 6),
         ("mlir-opt {} --lower", None),
+        ("mlir-opt {} --lower --fast", 8),
         ("fir-opt {} --cse --inline", None),
     ],
 )

@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -241,7 +242,7 @@ class _Shards:
         worst = 0
         try:
             while waiting or self._running:
-                while waiting and len(self._running) < max(1, len(self._client.nthreads())):
+                while waiting and len(self._running) < max(1, self._workers()):
                     number = waiting.pop()
                     task = _Task(commands[number], options, Path.cwd(), self._shards, mark)
                     self._submit(number, task)
@@ -277,19 +278,26 @@ class _Shards:
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._done.get(timeout=_POLL_SECONDS)
-            if self._client.nthreads():
+            if self._workers():
                 deadline = math.inf
             elif time.monotonic() > (
                 deadline := min(deadline, time.monotonic() + _NO_WORKER_SECONDS)
             ):
                 raise _NoWorker
 
+    def _workers(self) -> int:
+        with contextlib.suppress(Exception):  # of Dask, whose scheduler has gone away
+            return len(self._client.nthreads())
+        return 0
+
     def _take(self, number: int, future: DaskFuture) -> tuple[int, str | None]:
         """Add a shard to the suite; return its status, and why it is not recorded."""
         try:
             answer = cast(_Answer, future.result())
+        except CancelledError:
+            return 1, "the connection to the Dask scheduler was lost"
         except Exception as error:  # of Dask, or of the worker's system
-            return 1, f"the Dask worker failed: {error}"
+            return 1, f"the Dask worker failed: {str(error).partition('. ')[0]}"
         self._show(ShardOutput(f"{number} of {self._count}", answer.output, answer.errors))
         source = SuiteFolder(answer.folder or _unpacked(answer.files, self._shards / str(number)))
         if not source.exists or answer.status >= _SIGNALLED:

@@ -132,6 +132,13 @@ def test_any_path_of_a_folder(adds: str, mlir_opt: str) -> None:
     assert (coverage.returncode, "AddIAddConstant" in coverage.stdout) == (0, True)
 
 
+def test_tests_are_counted_if_a_run_of_them_is_recorded(adds: str, mlir_opt: str) -> None:
+    Path("refused.mlir").write_text("// RUN: mlir-opt %s --no-such-option\n")
+    script = f"{mlir_opt} refused.mlir --no-such-option; {mlir_opt} {adds} --cse -o out.mlir"
+    done = record("env", "-u", "PYTEST_CURRENT_TEST", "bash", "-c", script)
+    assert "1 run in suite (1 of mlir-opt)" in done.stderr
+
+
 def test_many_at_once(adds: str, mlir_opt: str) -> None:
     loop = f"for i in $(seq 10); do {mlir_opt} {adds} --canonicalize > $1.$i; done"
     done = record("bash", "-c", f"run() {{ {loop}; }}; for n in 1 2 3 4; do run $n & done; wait")

@@ -45,6 +45,7 @@ def test_notes(folder: SuiteFolder) -> None:
         process("10-100", 1, "sh", "-c", "x\\x0ay\\x5cz"),
         process("11-200", 10, "tool", "\udcff"),
         "unobserved 12 tool in.mlir",
+        "output 11-200 pipe:[7]",
         "lost /bin/other",
         "lost /bin/other",
         "shortened 11-200",
@@ -55,6 +56,7 @@ def test_notes(folder: SuiteFolder) -> None:
     assert [one.argv for one in found.all] == [("sh", "-c", "x\ny\\z"), ("tool", "\udcff")]
     assert (found.forks, found.lost) == ([(12, "tool in.mlir")], {"/bin/other": 2})
     assert (found.shortened, found.unrecorded) == ({"11-200"}, {"13-400"})
+    assert found.outputs == {"11-200": "pipe:[7]"}
 
 
 def test_ancestors(folder: SuiteFolder) -> None:

@@ -1,4 +1,4 @@
 """Rules of rewriting that patterns and passes break, found in recordings of their runs.
 
-May import: recording and lower layers.
+May import: suite, recording and lower layers.
 """

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.lint.findings import Finding, Findings, Place
-from actiondbg.lint.rules import RULES, Rule
+from actiondbg.lint.rules import DEFAULT_RULES, Rule
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -25,24 +26,26 @@ _LEAST_RUNS = 2  # in which a pass does nothing, before it counts as dead
 
 
 class Linter:
-    """Finds what breaks the rules in recordings, one after the other.
+    """Finds what breaks the rules in recordings, which several threads may add.
 
     Args:
         rules: to check; those that need checks find nothing in a recording without them.
 
     Attributes:
+        rules: that are checked.
         findings: so far.
         runs: the number of recordings.
         unchecked: those of them without checks.
     """
 
-    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
-        self._rules = rules
+    def __init__(self, rules: Sequence[Rule] = DEFAULT_RULES) -> None:
+        self.rules = tuple(rules)
         self.findings = Findings()
         self.runs = 0
         self.unchecked = 0
         self._passes: dict[str, Finding] = {}
         self._active: set[str] = set()
+        self._lock = Lock()
 
     def add(self, recording: Recording, path: str | None = None, test: str | None = None) -> None:
         """Check a recording.
@@ -54,16 +57,26 @@ class Linter:
         """
         from actiondbg.recording.query.database import open_database
 
-        self.runs += 1
-        self.unchecked += not recording.header.checks
         header = recording.header
         place = Place(header.argv, header.cwd, recording.count, path, test)
+        found: list[Finding] = []
+        passes: list[tuple[bool, Finding]] = []
         with contextlib.closing(open_database(recording)) as database:
-            for rule in self._rules:
+            for rule in self.rules:
                 if rule.query:
-                    self.findings.add(_found(database, rule, place))
-            if any(rule.need == "runs" for rule in self._rules):
-                self._note_passes(database, place)
+                    found += _found(database, rule, place)
+            if any(rule.need == "runs" for rule in self.rules):
+                passes += _passes(database, place)
+        with self._lock:
+            self.runs += 1
+            self.unchecked += not header.checks
+            self.findings.add(found)
+            self._note_passes(passes)
+
+    def add_findings(self, found: Iterable[Finding]) -> None:
+        """Add what a comparison of runs shows."""
+        with self._lock:
+            self.findings.add(found)
 
     def finish(self) -> Findings:
         """Return the findings, with those that need all runs."""
@@ -71,14 +84,20 @@ class Linter:
         self.findings.add(each for each in dead if each.runs >= _LEAST_RUNS)
         return self.findings
 
-    def _note_passes(self, database: Any, place: Place) -> None:
-        for name, has_changed, times, duration, ordinal in database.execute(_PASSES).fetchall():
+    def _note_passes(self, passes: Iterable[tuple[bool, Finding]]) -> None:
+        for has_changed, finding in passes:
+            name = finding.subject
             if has_changed:
                 self._active.add(name)
-            at = _placed(database, place, ordinal)
-            finding = Finding("dead-pass", name, "", at, times, 1, (duration or 0) / 1e9)
             known = self._passes.get(name)
             self._passes[name] = finding if known is None else known.joined(finding)
+
+
+def _passes(database: Any, place: Place) -> Iterator[tuple[bool, Finding]]:
+    """Yield whether each pass of a recording changed something, and the finding if none does."""
+    for name, has_changed, times, duration, ordinal in database.execute(_PASSES).fetchall():
+        at = _placed(database, place, ordinal)
+        yield has_changed, Finding("dead-pass", name, "", at, times, 1, (duration or 0) / 1e9)
 
 
 def _found(database: Any, rule: Rule, place: Place) -> Iterator[Finding]:

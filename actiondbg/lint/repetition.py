@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.lint.findings import Finding, Place
+from actiondbg.lint.linter import Linter
+from actiondbg.lint.rules import BY_NAME
 from actiondbg.recording import open_recording
-from actiondbg.recording.capture.recorder import IRDetail, record
+from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess, start_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -65,6 +67,11 @@ class Repeated:
         """The first recording; None if there is none."""
         return self.recordings[0] if self.recordings else None
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended it: it shows nothing about what it would have done."""
+        return self.status == -signal.SIGINT
+
     def is_like(self, other: Repeated) -> bool:
         """Whether another run gives the same output and status."""
         return (self.output, self.status) == (other.output, other.status)
@@ -84,6 +91,38 @@ class Repetition:
         self._follow = follow
         self._folder = folder
         self._count = 0
+        self._running: RecordingProcess | None = None
+        self._is_interrupted = False
+
+    def interrupt(self) -> None:
+        """Interrupt the tool, and begin no further run; another thread may call this."""
+        self._is_interrupted = True
+        if self._running is not None:
+            self._running.interrupt()
+
+    def lint(
+        self, linter: Linter, test: str | None = None, *, is_compared: bool = True
+    ) -> Repeated:
+        """Run the command with checks, and if its runs are compared as often as the rules need.
+
+        Args:
+            linter: gets the recordings and the findings.
+            test: that the command belongs to.
+            is_compared: as for ``run``.
+
+        Returns:
+            The run with checks. If it is interrupted, there is no other one.
+
+        Raises:
+            LaunchError: the tool cannot be started.
+            KeyboardInterrupt: a further run was interrupted.
+        """
+        done = self.run(is_compared=is_compared)
+        for recording in done.recordings:
+            linter.add(recording, None, test)
+        if is_compared and not done.is_interrupted:
+            linter.add_findings(self.findings([each.name for each in linter.rules], test))
+        return done
 
     def run(
         self,
@@ -108,13 +147,16 @@ class Repetition:
 
         Raises:
             LaunchError: the tool cannot be started.
+            KeyboardInterrupt: ``interrupt`` was called before.
         """
+        if self._is_interrupted:
+            raise KeyboardInterrupt
         self._count += 1
         output = self._folder / f"output{self._count}"
         result = self._folder / f"result{self._count}"
         dropped = Path(os.devnull)
         errors = self._folder / f"errors{self._count}"
-        done = record(
+        with start_recording(
             _redirected(self._command.argv, result if is_compared else dropped),
             self._folder / f"run{self._count}.adbrec",
             checks=checks,
@@ -128,24 +170,35 @@ class Repetition:
             randomize=randomize,
             reverse=reverse,
             follow=self._follow,
-        )
+        ) as self._running:
+            if self._is_interrupted:
+                self._running.interrupt()
+            done = self._running.wait()
+        self._running = None
         paths = [] if done.path is None else [done.path, *done.others]
         recordings = [open_recording(each, partial=True) for each in paths]
         written = [each.read_bytes() for each in (output, result) if each.exists()]
         return Repeated(recordings, done.status, b"".join(written))
 
-    def findings(self, rules: Collection[str]) -> list[Finding]:
+    def findings(self, rules: Collection[str], test: str | None = None) -> list[Finding]:
         """Return what only a comparison of runs shows; nothing of a tool that crashes.
 
         Args:
             rules: the names of those to check.
+            test: that the command belongs to.
+
+        Raises:
+            LaunchError: the tool cannot be started.
+            KeyboardInterrupt: a run was interrupted.
         """
-        first = self.run(checks=False, ir="changed")
+        if not any(BY_NAME[each].need == "repetition" for each in rules):
+            return []
+        first = self._unchecked()
         if first.recording is None or first.status < 0:
             return []
         pairs: dict[str, Callable[[], tuple[Repeated, Repeated]]] = {
             "unstable-output": lambda: (first, self._elsewhere(first)),
-            "order-dependent": lambda: (first, self.run(reverse=True, checks=False, ir="changed")),
+            "order-dependent": lambda: (first, self._unchecked(reverse=True)),
             "use-after-erase": lambda: (self._freeing(0), self._freeing(_POISON)),
         }
         found: list[Finding] = []
@@ -153,12 +206,25 @@ class Repetition:
             if rule in rules:
                 one, other = run()
                 if one.recording is not None and not one.is_like(other):
-                    found.append(self._finding(rule, one.recording, other))
+                    found.append(self._finding(rule, one.recording, other, test))
         return found
+
+    def _unchecked(
+        self,
+        *,
+        randomize: bool = False,
+        reverse: bool = False,
+        env: Mapping[str, str] | None = None,
+    ) -> Repeated:
+        """Return a run with the IR that it changes; see ``run``."""
+        done = self.run(randomize=randomize, reverse=reverse, env=env, checks=False, ir="changed")
+        if done.is_interrupted:
+            raise KeyboardInterrupt
+        return done
 
     def _elsewhere(self, first: Repeated) -> Repeated:
         """Return a run with random addresses, one unlike the first if there is one."""
-        runs = (self.run(randomize=True, checks=False, ir="changed") for _ in range(_RANDOM_RUNS))
+        runs = (self._unchecked(randomize=True) for _ in range(_RANDOM_RUNS))
         return next((each for each in runs if not first.is_like(each)), first)
 
     def _freeing(self, byte: int) -> Repeated:
@@ -168,12 +234,12 @@ class Repetition:
         by default (see mallopt(3), M_PERTURB). Both runs have the same addresses.
         """
         tunables = f"glibc.malloc.perturb={byte:03}:glibc.malloc.tcache_count=0"
-        return self.run(env={"GLIBC_TUNABLES": tunables}, checks=False, ir="changed")
+        return self._unchecked(env={"GLIBC_TUNABLES": tunables})
 
-    def _finding(self, rule: str, first: Recording, other: Repeated) -> Finding:
+    def _finding(self, rule: str, first: Recording, other: Repeated, test: str | None) -> Finding:
         """Return a finding at the action that crashed, else at the first that differs."""
         argv = self._command.argv
-        place = Place(argv, self._command.cwd, first.count)
+        place = Place(argv, self._command.cwd, first.count, None, test)
         unknown = Finding(rule, Path(argv[0]).name, _ending(other), place)
         if other.recording is None:
             return unknown

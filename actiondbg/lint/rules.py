@@ -146,4 +146,5 @@ RULES = (
         "repetition",
     ),
 )
+DEFAULT_RULES = tuple(each for each in RULES if each.is_default)
 BY_NAME = {each.name: each for each in RULES}

@@ -291,8 +291,7 @@ def _add_summary(number: int, summary: Summary, process: SuiteProcess, tables: S
 
 def _command_line(process: SuiteProcess) -> str:
     """Return the command line for a shell, with the file of standard input, if it is one."""
-    is_file = process.stdin.startswith("/") and os.path.isfile(process.stdin)
-    redirection = f" < {shlex.quote(process.stdin)}" if is_file else ""
+    redirection = "" if process.input is None else f" < {shlex.quote(process.input)}"
     return shlex.join(process.argv) + redirection
 
 

@@ -110,8 +110,8 @@ def input_files(process: SuiteProcess) -> Iterator[str]:
         path = os.path.join(process.cwd, word)
         if word and not word.startswith("-") and os.path.isfile(path):
             yield os.path.normpath(path)
-    if process.stdin.startswith("/") and os.path.isfile(process.stdin):
-        yield process.stdin
+    if process.input is not None:
+        yield process.input
 
 
 def _only_test(process: SuiteProcess) -> str | None:

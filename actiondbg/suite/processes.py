@@ -50,6 +50,12 @@ class SuiteProcess:
         """Its begin, in ns of CLOCK_MONOTONIC."""
         return int(self.key.partition("-")[2])
 
+    @property
+    def input(self) -> str | None:
+        """The regular file of its standard input, if that is one and is still there."""
+        is_file = self.stdin.startswith("/") and os.path.isfile(self.stdin)
+        return self.stdin if is_file else None
+
 
 @dataclass
 class SuiteProcesses:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.suite.index import NO_CONTEXT, connect
-from actiondbg.suite.processes import read_processes
+from actiondbg.suite.index import NO_CONTEXT, connect, input_files
+from actiondbg.suite.processes import SuiteProcess, read_processes
 from actiondbg.tool.seen_programs import may_run_mlir
 
 
@@ -56,12 +57,15 @@ class RecordedCommand(NamedTuple):
         test: the test, with the line of its RUN line; None if it is unknown.
         argv: the command line, with the file of the program first.
         cwd: its working directory.
+        stdin: the file of its standard input; /dev/null if it was none and the command reads other
+            files; None if it seems to read a pipe, or a file that is gone: it cannot run again.
     """
 
     recording: Path
     test: str | None
     argv: tuple[str, ...]
     cwd: str
+    stdin: str | None
 
 
 class Overview(NamedTuple):
@@ -112,10 +116,24 @@ def recorded_commands(folder: SuiteFolder) -> list[RecordedCommand]:
         )
         .fetchall()
     )
+    inputs = {each.key: _input_again(each) for each in read_processes(folder).all}
     return [
-        RecordedCommand(folder.path / recording, test or None, (executable, *argv[1:]), cwd)
+        RecordedCommand(
+            folder.path / recording,
+            test or None,
+            (executable, *argv[1:]),
+            cwd,
+            inputs[Path(recording).stem],
+        )
         for recording, test, executable, argv, cwd in rows
     ]
+
+
+def _input_again(process: SuiteProcess) -> str | None:
+    if process.input is not None:
+        return process.input
+    reads_others = process.stdin.startswith("/dev/") or any(input_files(process))
+    return os.devnull if reads_others else None
 
 
 def overview(folder: SuiteFolder) -> Overview:

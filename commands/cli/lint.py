@@ -8,11 +8,9 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import (
@@ -28,10 +26,10 @@ from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.errors import ActiondbgError, LaunchError, UsageError
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.lint.findings import Finding, baseline_text, finding_object, read_baseline
 from actiondbg.lint.linter import Linter
-from actiondbg.lint.rules import BY_NAME, RULES, Rule
+from actiondbg.lint.rules import BY_NAME, DEFAULT_RULES, RULES, Rule
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
@@ -39,8 +37,7 @@ from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
-    from actiondbg.lint.repetition import Command, Repeated
-    from actiondbg.recording.recording import Recording
+    from actiondbg.lint.runs import LintedRun
 
 _CORES = os.cpu_count() or 1
 _EPILOG = f"""\
@@ -103,7 +100,7 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
         linting = _Linting(options)
         is_tool = "--" in argv[len(ours) : -len(words)] or not _name_recordings(words)
         found = linting.lint_tool(words) if is_tool else linting.lint_recordings(words)
-    if options.write_baseline is not None:
+    if options.write_baseline is not None and not linting.is_interrupted:
         with writing(options.write_baseline):
             write_whole(options.write_baseline, baseline_text(found))
         known |= {each.key for each in found}
@@ -126,18 +123,15 @@ class _Linting:
 
     Attributes:
         linter: has the findings.
-        rules: that are checked.
         is_interrupted: whether Ctrl-C ended the tool: the findings are those up to then.
         is_incomplete: whether actions of the tool could not be recorded, and so not be checked.
     """
 
     def __init__(self, options: LintOptions) -> None:
         self._options = options
-        self.rules = options.rule or tuple(each for each in RULES if each.is_default)
-        self.linter = Linter(self.rules)
+        self.linter = Linter(options.rule or DEFAULT_RULES)
         self.is_interrupted = self.is_incomplete = False
         self._progress = ProgressLine(sys.stderr)
-        self._lock = Lock()
 
     def lint_tool(self, argv: Sequence[str]) -> list[Finding]:
         """Run a tool, and check what it does.
@@ -145,18 +139,24 @@ class _Linting:
         Raises:
             ActiondbgError: the tool made no MLIR context.
         """
-        from actiondbg.lint.repetition import Command
+        from actiondbg.lint.repetition import Command, Repetition
 
         with scratch_directory("lint") as folder:
             command = Command(tuple(argv), os.getcwd(), _kept_input(folder))
+            repetition = Repetition(command, folder, self._options.follow)
             with self._progress.shown("running the tool ..."):
-                done = self._lint(command, folder)
+                try:
+                    done = repetition.lint(self.linter, is_compared=self._options.rerun)
+                except KeyboardInterrupt:
+                    self.is_interrupted = True
+                    print_notice("Interrupted in a further run: what the first one did is checked.")
+                    return list(self.linter.finish())
             if not done.recordings:
                 raise ActiondbgError(
                     f"There is nothing to check: {argv[0]!r} made no MLIR context (it ended with "
                     f"{_status(done.status)})."
                 )
-            self.is_interrupted = done.status == -signal.SIGINT
+            self.is_interrupted = done.is_interrupted
             if done.status:
                 ending = _status(done.status)
                 print_notice(f"The tool ended with {ending}: what it did up to then is checked.")
@@ -168,98 +168,45 @@ class _Linting:
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
         """Check recordings and suites, or run their commands again."""
-        runs = _recorded_runs(words, partial=self._options.partial)
+        from actiondbg.lint.runs import recorded_runs
+
+        runs = recorded_runs(words, partial=self._options.partial, warn=print_notice)
         if self._options.rerun:
-            self._repeat(runs)
+            self._rerun(runs)
         else:
             with self._progress.shown("checking ..."):
                 for run in runs:
                     self._progress.change(f"{counted(self.linter.runs, 'run')} checked ...")
                     self.linter.add(run.recording, run.path, run.test)
-            if self.linter.unchecked and any(each.need == "checks" for each in self.rules):
+            if self.linter.unchecked and any(each.need == "checks" for each in self.linter.rules):
                 print_notice(
                     f"{counted(self.linter.unchecked, 'recording')} without checks: use --rerun, "
                     "or record with --checks."
                 )
         return list(self.linter.finish())
 
-    def _repeat(self, runs: Iterator[_Run]) -> None:
-        """Run the commands of runs again, several at a time."""
-        # Of all recordings only the commands are kept.
-        commands = {run.command: (run.test, run.recording.count) for run in runs}
-        pool = ThreadPoolExecutor(self._options.jobs)
-        futures = [pool.submit(self._again, one, *what) for one, what in commands.items()]
-        failed = 0
+    def _rerun(self, runs: Iterable[LintedRun]) -> None:
+        """Run the commands of runs again."""
+        from actiondbg.lint.rerun import Rerun
+
+        def show(done: int, total: int) -> None:
+            self._progress.change(f"{done:,} of {counted(total, 'command')} ...")
+
+        rerun = Rerun(self.linter, jobs=self._options.jobs, follow=self._options.follow)
         try:
             with self._progress.shown("running the commands again ..."):
-                for done, future in enumerate(as_completed(futures), 1):
-                    failed += not future.result()
-                    self._progress.change(f"{done:,} of {counted(len(futures), 'command')} ...")
-        finally:
-            pool.shutdown(cancel_futures=True)
-        if failed:
+                rerun.run(runs, show)
+        except KeyboardInterrupt:
+            self.is_interrupted = True
             print_notice(
-                f"{counted(failed, 'command')} could not be run again: the tool, the directory or "
-                "an input is gone, or the input was a pipe."
+                f"Interrupted after {rerun.done:,} of {counted(rerun.total, 'command')}: what they "
+                "did is checked."
             )
-
-    def _again(self, command: Command, test: str | None, actions: int) -> bool:
-        """Run a command again that had so many actions; return whether it could be."""
-        with scratch_directory("lint") as folder:
-            try:
-                done = self._lint(command, folder, test)
-            except LaunchError:
-                return False
-        return any(each.count for each in done.recordings) or not actions
-
-    def _lint(self, command: Command, folder: Path, test: str | None = None) -> Repeated:
-        """Run a command, and check what it does."""
-        from actiondbg.lint.repetition import Repetition
-
-        repeats = self._options.rerun and any(each.need == "repetition" for each in self.rules)
-        repetition = Repetition(command, folder, self._options.follow)
-        done = repetition.run(is_compared=self._options.rerun)
-        found = repetition.findings([each.name for each in self.rules]) if repeats else []
-        with self._lock:
-            for recording in done.recordings:
-                self.linter.add(recording, None, test)
-            self.linter.findings.add(found)
-        return done
-
-
-class _Run(NamedTuple):
-    """A recorded run, its command, and the test that it belongs to."""
-
-    recording: Recording
-    path: str
-    command: Command
-    test: str | None
-
-
-def _recorded_runs(words: Sequence[str], *, partial: bool) -> Iterator[_Run]:
-    """Yield the runs of recordings, folders, globs and suites."""
-    from actiondbg.lint.repetition import Command
-    from actiondbg.recording import open_recording
-    from actiondbg.recording.query.sources import open_sources
-    from actiondbg.suite.folder import SuiteFolder
-    from actiondbg.suite.runs import recorded_commands
-
-    others: list[str] = []
-    for word in words:
-        suite = SuiteFolder(Path(word))
-        if not suite.exists:
-            others.append(word)
-            continue
-        for path, test, argv, cwd in recorded_commands(suite):
-            recording = open_recording(path, partial=True)
-            yield _Run(recording, str(path), Command(argv, cwd), test)
-    if others:
-        sources = open_sources(others, partial=partial)
-        for sentence in sources.sentences():
-            print_notice(sentence)
-        for name, recording in sources.recordings.items():
-            header = recording.header
-            yield _Run(recording, name, Command(header.argv, header.cwd), None)
+        if rerun.failed:
+            print_notice(
+                f"{counted(rerun.failed, 'command')} could not be run again: the tool, the "
+                "directory or an input is gone, or the input was a pipe."
+            )
 
 
 def _kept_input(folder: Path) -> str:
@@ -291,9 +238,9 @@ def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, kn
         objects = [finding_object(each) for each in found]
         text = json.dumps({"findings": objects, "runs": runs, "known": known}, ensure_ascii=False)
     elif options.format == "sarif":
-        text = json.dumps(sarif_log(found, linting.rules), indent=2, ensure_ascii=False)
+        text = json.dumps(sarif_log(found, linting.linter.rules), indent=2, ensure_ascii=False)
     elif options.format == "junit":
-        text = junit_text(found, linting.rules, runs).rstrip("\n")
+        text = junit_text(found, linting.linter.rules, runs).rstrip("\n")
     else:
         text = lint_text(found, runs, known)
     if options.output is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,89 +13,7 @@ from actiondbg.lint.linter import Linter
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.paths import COMMAND
-
-# The patterns of tests/inputs/pattern_plugin.cpp, with the rules that each breaks.
-BROKEN = {
-    "failed-after-change": {"changed-but-failed"},
-    "failed-after-undo": set[str](),
-    "nothing": {"success-without-change"},
-    "location": set[str](),
-    "location-lost": {"lost-location"},
-    "modified-silently": {"not-notified"},
-    "neighbour-modified-silently": {"not-notified"},
-    "modified": set[str](),
-    "erased-silently": {"not-notified"},
-    "erased": set[str](),
-    "moved-silently": {"not-notified"},
-    "moved": set[str](),
-    "inserted-silently": {"not-notified"},
-    "inserted": set[str](),
-    "uses-replaced-silently": {"not-notified"},
-    "replaced": set[str](),
-    "endless": {"not-notified", "no-convergence"},
-    "long": {"not-notified"},
-    "invalid": {"invalid-ir"},
-    "unstable": {"unstable-output"},
-    "one-order": {"order-dependent"},
-    "any-order": set[str](),
-    "reads-erased": {"use-after-erase"},
-}
-# What only other runs of the same command show.
-REPEATED = {"unstable-output", "order-dependent", "use-after-erase"}
-FUNCTION = """\
-func.func @{name}(%a: i32) -> i64 {{
-  "test.previous"(%a) : (i32) -> ()
-  %0 = builtin.unrealized_conversion_cast %a : i32 to i64 {{rule = "{rule}"}}
-  "test.next"(%a) : (i32) -> ()
-  %1 = builtin.unrealized_conversion_cast %0 : i64 to i32
-  %2 = builtin.unrealized_conversion_cast %1 : i32 to i64
-  return %2 : i64
-}}
-"""
-Lint = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def source(*rules: str) -> str:
-    """Return a function for each pattern."""
-    return "".join(FUNCTION.format(name=each.replace("-", "_"), rule=each) for each in rules)
-
-
-@pytest.fixture
-def tool(mlir_opt: str, pattern_plugin: Path, tmp_path: Path) -> list[str]:
-    """The tool with the patterns, on a function for each."""
-    (tmp_path / "rules.mlir").write_text(source(*BROKEN))
-    return [
-        mlir_opt,
-        "rules.mlir",
-        "--allow-unregistered-dialect",
-        f"--load-pass-plugin={pattern_plugin}",
-        "--pass-pipeline=builtin.module(func.func(rules))",
-    ]
-
-
-@pytest.fixture
-def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lint:
-    """Run ``actiondbg lint``."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [COMMAND, "lint", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-
-    return run
-
-
-def by_pattern(text: str) -> dict[str, set[str]]:
-    """Return the rules that each pattern breaks, from an answer in JSON."""
-    broken: dict[str, set[str]] = {}
-    for each in json.loads(text)["findings"]:
-        broken.setdefault(each["subject"], set()).add(each["rule"])
-    return broken
+from tests.tool.lint.conftest import BROKEN, REPEATED, Lint, by_pattern, source
 
 
 def test_each_pattern_breaks_its_rules_and_no_other(lint: Lint, tool: list[str]) -> None:

@@ -1,0 +1,117 @@
+"""Recorded commands that run again: from Python, with a file on standard input, interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from actiondbg.lint.linter import Linter
+from actiondbg.lint.rerun import Rerun
+from actiondbg.lint.runs import recorded_runs
+from actiondbg.recording.capture.recorder import record
+from tests.paths import COMMAND
+from tests.tool.lint.conftest import Lint, by_pattern, source
+
+
+def recorded(tool: list[str], folder: Path, *names: str) -> None:
+    """Record a run of the tool with the input of each name, into the folder ``runs``."""
+    (folder / "runs").mkdir()
+    for name in names:
+        argv = [tool[0], f"{name}.mlir", *tool[2:]]
+        path = folder / "runs" / f"{name}.adbrec"
+        assert record(argv, path, cwd=folder, stdout=os.devnull).status == 0
+
+
+def keys(linter: Linter) -> set[tuple[str, str]]:
+    return {each.key for each in linter.finish()}
+
+
+def test_runs_from_python(tool: list[str], tmp_path: Path) -> None:
+    for name in ("nothing", "erased-silently", "modified"):
+        (tmp_path / f"{name}.mlir").write_text(source(name))
+    recorded(tool, tmp_path, "nothing", "erased-silently", "modified")
+    (tmp_path / "modified.mlir").unlink()
+    linter = Linter()
+    rerun = Rerun(linter, jobs=2)
+    seen: list[tuple[int, int]] = []
+    rerun.run(recorded_runs([str(tmp_path / "runs")]), lambda *counts: seen.append(counts))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert (rerun.total, rerun.done, rerun.failed) == (3, 3, 1)
+    assert keys(linter) == {
+        ("success-without-change", "nothing"),
+        ("not-notified", "erased-silently"),
+    }
+
+
+def test_an_interrupt_ends_the_tools_and_keeps_what_was_found(
+    tool: list[str], tmp_path: Path
+) -> None:
+    for name in ("nothing", "endless-input"):
+        (tmp_path / f"{name}.mlir").write_text(source("nothing"))
+    recorded(tool, tmp_path, "nothing", "endless-input")
+    waiting = tmp_path / "endless-input.mlir"
+    waiting.unlink()
+    os.mkfifo(waiting)
+    writer = os.open(waiting, os.O_RDWR)  # a reader waits for more
+
+    def interrupt(done: int, total: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)  # until the signal
+
+    linter = Linter()
+    rerun = Rerun(linter, jobs=2)
+    with pytest.raises(KeyboardInterrupt):
+        rerun.run(recorded_runs([str(tmp_path / "runs")]), interrupt)
+    os.close(writer)
+    assert (rerun.total, rerun.done, rerun.failed) == (2, 1, 0)
+    assert keys(linter) == {("success-without-change", "nothing")}
+    with os.scandir("/proc") as entries:
+        commands = [Path(each.path, "cmdline") for each in entries if each.name.isdecimal()]
+    assert not any(str(waiting).encode() in command.read_bytes() for command in commands)
+
+
+def test_the_command_reports_what_was_found_before_an_interrupt(
+    tool: list[str], tmp_path: Path
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.mlir").write_text(source("nothing"))
+    recorded(tool, tmp_path, "first", "second")
+    waiting = tmp_path / "second.mlir"
+    waiting.unlink()
+    os.mkfifo(waiting)
+    running = subprocess.Popen(
+        [COMMAND, "lint", "--rerun", "-j1", "--write-baseline", "known.json", "runs"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with waiting.open("wb"):  # until the second tool reads it
+        running.send_signal(signal.SIGINT)
+        out, errors = running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGINT
+    assert "actiondbg: Interrupted after 1 of 2 commands: what they did is checked." in errors
+    assert "success-without-change" in out and out.endswith("1 finding in 1 run.\n")
+    assert not (tmp_path / "known.json").exists(), "a part of the findings is no baseline"
+
+
+def test_a_run_of_a_suite_reads_its_file_again(lint: Lint, tool: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rules.mlir").write_text(source("nothing"))
+    words = " ".join(f"'{each}'" for each in [tool[0], *tool[2:]])
+    (tmp_path / "driver.sh").write_text(
+        f"{words} < rules.mlir > out.mlir\ncat rules.mlir | {words} -o other.mlir\ntrue\n"
+    )
+    driver = ["suite", "record", "-q", "-o", "suite", "--", "sh", "driver.sh"]
+    subprocess.run([COMMAND, *driver], stdout=subprocess.DEVNULL, check=True)
+    done = lint("--rerun", "--format", "json", "suite")
+    assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
+    assert "1 command could not be run again" in done.stderr, "the run that reads a pipe"
+    (tmp_path / "rules.mlir").unlink()
+    gone = lint("--rerun", "suite")
+    assert "2 commands could not be run again" in gone.stderr

@@ -61,16 +61,6 @@ _NO_CONVERGENCE = f"""
     GROUP BY applied.name, last.ordinal
 """
 
-# Declarations of library functions are for all their callers.
-_LOST_LOCATION = """
-    SELECT made.name AS subject, made.ordinal, operations.op AS detail
-    FROM operations JOIN actions AS made ON made.ordinal = operations.created_by
-    WHERE made.tag = 'apply-pattern' AND made.file IS NOT NULL AND made.outcome = 'succeeded'
-      AND operations.file IS NULL AND coalesce(operations.location, '') IN ('', 'loc(unknown)')
-      AND NOT ends_with(operations.op, '.func')
-      AND (operations.erased_by IS NULL OR operations.erased_by <> operations.created_by)
-"""
-
 RULES = (
     Rule(
         "changed-but-failed",
@@ -108,8 +98,8 @@ RULES = (
         "gives a new operation no location",
         "Give it the location of the operation that it replaces, or a fused one: diagnostics and "
         "debug information need it.",
-        "actions",
-        _LOST_LOCATION,
+        "checks",
+        _checked("lost-location"),
     ),
     Rule(
         "no-convergence",

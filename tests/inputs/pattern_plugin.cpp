@@ -213,6 +213,27 @@ static void addRules(RewritePatternSet &patterns) {
                       op.getOperands()));
     return success();
   });
+  // The builder of an operation fills its regions.
+  add("location-in-region", [](Cast op, PatternRewriter &rewriter) {
+    auto around = ModuleOp::create(rewriter, op.getLoc());
+    rewriter.setInsertionPointToStart(around.getBody());
+    ModuleOp::create(rewriter, UnknownLoc::get(op->getContext()));
+    return success();
+  });
+  // A folder takes the location of a constant away.
+  add(
+      "location-gone",
+      [](Cast op, PatternRewriter &rewriter) {
+        if (op->hasAttr("marked"))
+          copied(rewriter, op);
+        else
+          rewriter.modifyOpInPlace(op, [&] {
+            op->setLoc(UnknownLoc::get(op->getContext()));
+            mark(op);
+          });
+        return success();
+      },
+      2);
   add("unstable", [](Cast op, PatternRewriter &rewriter) {
     auto page = reinterpret_cast<uintptr_t>(op.getOperation()) >> 12;
     rewriter.modifyOpInPlace(

@@ -65,7 +65,7 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
   if (LLVM_UNLIKELY(!Frame::seesChanges) && !detail.isGuess)
     return; // some are not seen: a list of the others would be wrong
   if (LLVM_UNLIKELY(checks.isChecking()) && !detail.isBlock)
-    checks.changed(kind, op, id, isNew);
+    checks.changed(*innermost, kind, op, id, isNew);
   Tally &tally = innermost->tally;
   ++tally.counts[static_cast<unsigned>(kind)];
   tally.isTouched = true;
@@ -353,7 +353,7 @@ void Observer::begin(Frame &frame, bool isCounted) {
     }
   }
   if (LLVM_UNLIKELY(PatternChecks::areOn) && frame.kind == Kind::Pattern &&
-      !frame.conversion && recorder && !checks.isChecking())
+      recorder)
     checks.begin(frame);
   if (isCounted)
     frame.began = now() - stopTime;

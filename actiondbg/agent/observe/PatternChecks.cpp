@@ -4,6 +4,7 @@
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
 #include "record/Recorder.h"
+#include "support/Locations.h"
 
 #include <unistd.h>
 
@@ -14,12 +15,15 @@ namespace adbg {
 bool PatternChecks::areOn = false;
 thread_local bool PatternChecks::isHearing = false;
 
-/// The findings of one pattern application about changes that nobody was told.
-static constexpr int mostSilent = 8;
+/// The findings of one pattern application about changes that nobody was told,
+/// and those about locations.
+static constexpr unsigned mostAlike = 8;
 
 void PatternChecks::begin(const Frame &frame) {
   Operation *op = frame.op();
-  if (!op)
+  // Asked now: a folder takes the locations of constants away.
+  patterns.push_back({&frame, op && firstPlace(op->getLoc()), {}});
+  if (!op || checked || frame.conversion)
     return;
   const Identities &ids = Identities::all();
   Operation *around = op;
@@ -35,8 +39,14 @@ void PatternChecks::begin(const Frame &frame) {
   made.clear();
 }
 
-void PatternChecks::changed(ChangeKind kind, Operation *op, uint32_t id,
-                            bool isNew) {
+void PatternChecks::changed(const Frame &frame, ChangeKind kind, Operation *op,
+                            uint32_t id, bool isNew) {
+  Running &pattern = patterns.back();
+  if (kind == ChangeKind::Inserted && isNew && pattern.frame == &frame &&
+      pattern.isPlaced && isa<UnknownLoc>(op->getLoc()))
+    pattern.unplaced.push_back(OperationHandle(Identities::all(), op));
+  if (!checked)
+    return;
   // A new operation that is gone, or in a new one, was told with that.
   bool isOwn = kind == ChangeKind::Inserted;
   if (kind != ChangeKind::Inserted && kind != ChangeKind::Erased &&
@@ -48,11 +58,17 @@ void PatternChecks::changed(ChangeKind kind, Operation *op, uint32_t id,
 }
 
 void PatternChecks::heard(Operation *op) {
-  if (uint32_t id = Identities::all().of(op))
+  if (uint32_t id = checked ? Identities::all().of(op) : 0)
     told.insert(id);
 }
 
 void PatternChecks::end(const Frame &frame, Recorder &recorder) {
+  for (bool isFound = frame.kind != Kind::Pattern;
+       !isFound && !patterns.empty(); patterns.pop_back()) {
+    isFound = patterns.back().frame == &frame;
+    if (isFound && frame.returned == Returned::Success)
+      findUnplaced(patterns.back(), recorder);
+  }
   if (checked != &frame)
     return;
   checked = nullptr;
@@ -64,7 +80,8 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
   bool isSuccess = frame.returned == Returned::Success;
   if (!isSuccess && isChanged)
     recorder.finding(frame, Rule::ChangedButFailed, op, "");
-  if (isSuccess && !isChanged)
+  // Without a listener no driver tries all patterns again: some only match.
+  if (isSuccess && !isChanged && isHearing)
     recorder.finding(frame, Rule::SuccessWithoutChange, op, "");
   if (isChanged && isHearing)
     findSilent(frame, recorder);
@@ -100,9 +117,26 @@ void PatternChecks::verify(const Frame &frame, Operation *around,
   recorder.finding(frame, Rule::InvalidIR, ids.of(op) ? op : nullptr, why);
 }
 
+void PatternChecks::findUnplaced(const Running &pattern, Recorder &recorder) {
+  const Identities &ids = Identities::all();
+  unsigned left = mostAlike;
+  for (const OperationHandle &one : pattern.unplaced) {
+    Operation *op = one.get(ids), *parent = op ? op->getParentOp() : nullptr;
+    // Builders and clones of an operation, such as a matrix multiplication,
+    // fill its regions: a pattern cannot give these a location.
+    // Declarations of functions are for all their callers.
+    StringRef name = op ? op->getName().getStringRef() : "";
+    if (parent && ids.of(parent) < pattern.frame->tally.firstId &&
+        isa<UnknownLoc>(op->getLoc()) && !name.ends_with(".func") && left) {
+      --left;
+      recorder.finding(*pattern.frame, Rule::LostLocation, op, name);
+    }
+  }
+}
+
 void PatternChecks::findSilent(const Frame &frame, Recorder &recorder) {
   const Identities &ids = Identities::all();
-  int left = mostSilent;
+  unsigned left = mostAlike;
   auto find = [&](StringRef what, uint32_t id, Operation *op, StringRef name) {
     if (left && !told.contains(id)) {
       --left;

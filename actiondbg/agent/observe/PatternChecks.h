@@ -3,7 +3,7 @@
 // A pattern changes IR if and only if it returns success, each change is told
 // to the rewriter's listener, and what it leaves is valid. MLIR checks this
 // only where it is built with MLIR_ENABLE_EXPENSIVE_PATTERN_API_CHECKS, and
-// stops at the first pattern that does not.
+// stops at the first pattern that does not. New operations have a location.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +22,13 @@ enum class Rule : uint32_t {
   ChangedButFailed,
   SuccessWithoutChange,
   NotNotified,
-  InvalidIR
+  InvalidIR,
+  LostLocation
 };
 
 /// Checks the outermost patterns of one thread, those of dialect conversions
-/// aside: a conversion undoes what a pattern did that failed.
+/// aside: a conversion undoes what a pattern did that failed. Locations are
+/// checked in all patterns.
 class PatternChecks {
 public:
   /// Set before there are threads.
@@ -38,18 +40,30 @@ public:
   void begin(const Frame &frame);
   /// Records the rules that the pattern breaks.
   void end(const Frame &frame, Recorder &recorder);
-  bool isChecking() const { return checked; }
+  bool isChecking() const { return !patterns.empty(); }
 
-  /// A change by the pattern. `isNew`: the operation was created by it.
-  void changed(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew);
+  /// A change by an action. `isNew`: the operation was created by it.
+  void changed(const Frame &frame, ChangeKind kind, mlir::Operation *op,
+               uint32_t id, bool isNew);
   /// A listener was told of a change to an operation.
   void heard(mlir::Operation *op);
 
 private:
+  /// A running pattern.
+  struct Running {
+    const Frame *frame;
+    /// Whether its operation has a location, which new ones can take over.
+    bool isPlaced;
+    /// The new operations without a location.
+    llvm::SmallVector<OperationHandle, 0> unplaced;
+  };
+  static void findUnplaced(const Running &pattern, Recorder &recorder);
   void findSilent(const Frame &frame, Recorder &recorder);
   /// Verifies in a fork: invalid IR may crash a verifier.
   void verify(const Frame &frame, mlir::Operation *around, Recorder &recorder);
 
+  /// The outermost first.
+  std::vector<Running> patterns;
   const Frame *checked = nullptr;
   /// The operation that contains everything that the pattern may change.
   OperationHandle scope, root;

@@ -49,7 +49,13 @@ def layout_of(kind: int, events: int) -> np.dtype[Any]:
 
 
 LINK_KINDS = ("cloned", "replaced", "replaced by argument", "uses", "body", "before", "heir")
-CHECKED_RULES = ("changed-but-failed", "success-without-change", "not-notified", "invalid-ir")
+CHECKED_RULES = (
+    "changed-but-failed",
+    "success-without-change",
+    "not-notified",
+    "invalid-ir",
+    "lost-location",
+)
 OUTCOMES = ("unfinished", "succeeded", "unchanged", "failed", "skipped")
 UNFINISHED = 0
 FOLDS = ("in-place", "constants", "values", "constants and values")

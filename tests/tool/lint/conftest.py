@@ -19,6 +19,8 @@ BROKEN = {
     "nothing": {"success-without-change"},
     "location": set[str](),
     "location-lost": {"lost-location"},
+    "location-in-region": set[str](),
+    "location-gone": set[str](),
     "modified-silently": {"not-notified"},
     "neighbour-modified-silently": {"not-notified"},
     "modified": set[str](),

@@ -15,6 +15,40 @@ from actiondbg.recording.capture.recorder import record
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import BROKEN, REPEATED, Lint, by_pattern, source
 
+EXECUTION_MODE = """\
+spirv.module Logical OpenCL {
+  spirv.func @kernel() "None" {
+    spirv.Return
+  }
+  spirv.EntryPoint "Kernel" @kernel
+  spirv.ExecutionMode @kernel "ContractionOff"
+}
+"""
+MATCH = """\
+module attributes {transform.with_named_sequence} {
+  func.func @f() -> i32 {
+    %0 = arith.constant 1 : i32
+    return %0 : i32
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.with_pdl_patterns %root : !transform.any_op {
+    ^bb0(%inner: !transform.any_op):
+      pdl.pattern @constant : benefit(1) {
+        %type = pdl.type
+        %0 = pdl.operation "arith.constant" -> (%type : !pdl.type)
+        pdl.rewrite %0 with "transform.dialect"
+      }
+      transform.sequence %inner : !transform.any_op failures(propagate) {
+      ^bb1(%all: !transform.any_op):
+        %found = pdl_match @constant in %all : (!transform.any_op) -> !transform.any_op
+        transform.debug.emit_remark_at %found, "matched" : !transform.any_op
+      }
+    }
+    transform.yield
+  }
+}
+"""
+
 
 def test_each_pattern_breaks_its_rules_and_no_other(lint: Lint, tool: list[str]) -> None:
     done = lint("--format", "json", "--", *tool)
@@ -109,13 +143,16 @@ def test_of_several_recordings_the_smallest_run_is_shown_and_dead_passes_are_fou
 def test_recordings_without_checks_are_named_and_their_commands_run_again(
     lint: Lint, tool: list[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "rules.mlir").write_text(source("modified-silently", "location-lost"))
+    (tmp_path / "rules.mlir").write_text(source("modified-silently", "endless"))
     record(tool, tmp_path / "run.adbrec", cwd=tmp_path, stdout=os.devnull)
     done = lint("--format", "json", "run.adbrec")
-    assert by_pattern(done.stdout) == {"location-lost": {"lost-location"}}
+    assert by_pattern(done.stdout) == {"endless": {"no-convergence"}}
     assert "1 recording without checks: use --rerun" in done.stderr
     again = lint("--rerun", "--rule", "not-notified", "--format", "json", "run.adbrec")
-    assert by_pattern(again.stdout) == {"modified-silently": {"not-notified"}}
+    assert by_pattern(again.stdout) == {
+        "modified-silently": {"not-notified"},
+        "endless": {"not-notified"},
+    }
     (tmp_path / "rules.mlir").unlink()
     gone = lint("--rerun", "run.adbrec")
     assert "1 command could not be run again" in gone.stderr
@@ -154,6 +191,7 @@ def test_the_tables_of_a_recording_have_the_findings(tool: list[str], tmp_path: 
         "success-without-change",
         "not-notified",
         "invalid-ir",
+        "lost-location",
     }
     linter = Linter()
     linter.add(recording, None)
@@ -181,3 +219,20 @@ def test_the_command_of_a_suites_run_is_that_of_its_tool(
     done = lint("--rerun", "--rule", "success-without-change", "--format", "json", "suite")
     assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
     assert "could not be run" not in done.stderr
+
+
+def test_patterns_of_a_conversion_keep_locations(lint: Lint, mlir_opt: str, tmp_path: Path) -> None:
+    """In LLVM 22, that of spirv.ExecutionMode makes a global without a location."""
+    (tmp_path / "mode.mlir").write_text(EXECUTION_MODE)
+    done = lint("--format", "json", "--", mlir_opt, "mode.mlir", "--convert-spirv-to-llvm")
+    assert by_pattern(done.stdout) == {"ExecutionModePattern": {"lost-location"}}
+
+
+def test_a_pattern_that_only_matches_is_none_that_does_nothing(
+    lint: Lint, mlir_opt: str, tmp_path: Path
+) -> None:
+    """The transform dialect asks PDL patterns which operations match."""
+    (tmp_path / "match.mlir").write_text(MATCH)
+    done = lint("--format", "json", "--", mlir_opt, "match.mlir", "--transform-interpreter")
+    assert json.loads(done.stdout) == {"findings": [], "runs": 1, "known": 0}
+    assert "matched" in done.stderr

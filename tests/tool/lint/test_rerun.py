@@ -39,7 +39,9 @@ def test_runs_from_python(tool: list[str], tmp_path: Path) -> None:
     linter = Linter()
     rerun = Rerun(linter, jobs=2)
     seen: list[tuple[int, int]] = []
-    rerun.run(recorded_runs([str(tmp_path / "runs")]), lambda *counts: seen.append(counts))
+    rerun.run(
+        recorded_runs([str(tmp_path / "runs")]), lambda done, total: seen.append((done, total))
+    )
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert (rerun.total, rerun.done, rerun.failed) == (3, 3, 1)
     assert keys(linter) == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _POISON = 0xA5
 _RANDOM_RUNS = 2
+# How long a further run may take: so many times what the first one took, and some seconds.
+_LONGEST, _SECONDS = 10, 5.0
 _CHANGING = """
     SELECT ordinal, tag, name, op, line, texts
     FROM actions AS own LEFT JOIN (
@@ -56,11 +59,13 @@ class Repeated:
         recordings: of its processes that made an MLIR context.
         status: its exit status; negative for a signal.
         output: of it, on stdout and in the file of ``-o``.
+        is_endless: whether it took too long, and was terminated.
     """
 
     recordings: Sequence[Recording]
     status: int
     output: bytes
+    is_endless: bool = False
 
     @property
     def recording(self) -> Recording | None:
@@ -93,6 +98,7 @@ class Repetition:
         self._count = 0
         self._running: RecordingProcess | None = None
         self._is_interrupted = False
+        self._limit: float | None = None
 
     def interrupt(self) -> None:
         """Interrupt the tool, and begin no further run; another thread may call this."""
@@ -133,6 +139,7 @@ class Repetition:
         checks: bool = True,
         ir: IRDetail = "none",
         is_compared: bool = True,
+        limit: float | None = None,
     ) -> Repeated:
         """Run the command once, in one thread.
 
@@ -144,6 +151,7 @@ class Repetition:
             ir: that is recorded.
             is_compared: whether what it writes is kept, to compare it with that of other runs;
                 else its stderr is shown, and the rest dropped.
+            limit: the seconds after which the tool is terminated; None for none.
 
         Raises:
             LaunchError: the tool cannot be started.
@@ -173,12 +181,15 @@ class Repetition:
         ) as self._running:
             if self._is_interrupted:
                 self._running.interrupt()
+            is_endless = limit is not None and not _ends_in(self._running, limit)
+            if is_endless:
+                self._running.close()
             done = self._running.wait()
         self._running = None
         paths = [] if done.path is None else [done.path, *done.others]
         recordings = [open_recording(each, partial=True) for each in paths]
         written = [each.read_bytes() for each in (output, result) if each.exists()]
-        return Repeated(recordings, done.status, b"".join(written))
+        return Repeated(recordings, done.status, b"".join(written), is_endless)
 
     def findings(self, rules: Collection[str], test: str | None = None) -> list[Finding]:
         """Return what only a comparison of runs shows; nothing of a tool that crashes.
@@ -193,7 +204,9 @@ class Repetition:
         """
         if not any(BY_NAME[each].need == "repetition" for each in rules):
             return []
+        began = time.monotonic()
         first = self._unchecked()
+        self._limit = _LONGEST * (time.monotonic() - began) + _SECONDS
         if first.recording is None or first.status < 0:
             return []
         pairs: dict[str, Callable[[], tuple[Repeated, Repeated]]] = {
@@ -217,7 +230,14 @@ class Repetition:
         env: Mapping[str, str] | None = None,
     ) -> Repeated:
         """Return a run with the IR that it changes; see ``run``."""
-        done = self.run(randomize=randomize, reverse=reverse, env=env, checks=False, ir="changed")
+        done = self.run(
+            randomize=randomize,
+            reverse=reverse,
+            env=env,
+            checks=False,
+            ir="changed",
+            limit=self._limit,
+        )
         if done.is_interrupted:
             raise KeyboardInterrupt
         return done
@@ -243,13 +263,23 @@ class Repetition:
         unknown = Finding(rule, Path(argv[0]).name, _ending(other), place)
         if other.recording is None:
             return unknown
-        ordinal = other.recording.ending.ordinal or _first_difference(first, other.recording)
+        ordinal = None if other.is_endless else other.recording.ending.ordinal
+        ordinal = ordinal or _first_difference(first, other.recording)
         if ordinal is None:
             return unknown
         table = other.recording.table("actions", ["name", "file", "line", "function", "op"])
         (row,) = table.slice(ordinal - 1, 1).to_pylist()
         name = row.pop("name")
         return Finding(rule, name, _ending(other), replace(place, ordinal=ordinal, **row))
+
+
+def _ends_in(running: RecordingProcess, seconds: float) -> bool:
+    """Wait for the end of a tool, with a limit; an interrupt of the tool does not end the wait."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if running.poll(left) is not None:
+            return True
+    return False
 
 
 def _redirected(argv: Sequence[str], result: Path) -> list[str]:
@@ -262,6 +292,8 @@ def _redirected(argv: Sequence[str], result: Path) -> list[str]:
 
 
 def _ending(run: Repeated) -> str:
+    if run.is_endless:
+        return "the tool does not end"
     if run.status < 0:
         return f"the tool is killed by {signal.Signals(-run.status).name}"
     return f"exit status {run.status}" if run.status else "the output differs"
@@ -272,17 +304,17 @@ def _first_difference(first: Recording, other: Recording) -> int | None:
 
     An action counts that contains no other one; attempts without a change do not.
     """
-    for known, (ordinal, *described) in zip_longest(
-        _changing(first), _changing(other), fillvalue=(0,)
-    ):
+    before = _changing(first, first.count)
+    after = _changing(other, len(before) + 1)  # of an endless run there may be millions
+    for known, (ordinal, *described) in zip_longest(before, after, fillvalue=(0,)):
         if list(known[1:]) != described:
             return ordinal or other.count or None
     return None
 
 
-def _changing(recording: Recording) -> list[tuple[Any, ...]]:
-    """Return the ordinals of the actions that changed something themselves, with what they did."""
+def _changing(recording: Recording, most: int) -> list[tuple[Any, ...]]:
+    """Return the first actions that changed something themselves: ordinals and what they did."""
     from actiondbg.recording.query.database import open_database
 
     with contextlib.closing(open_database(recording)) as database:
-        return database.execute(_CHANGING).fetchall()
+        return database.execute(f"{_CHANGING} LIMIT {most}").fetchall()

@@ -114,6 +114,7 @@ RULES = (
         "changes nothing in any run",
         "Leave the pass out of the pipeline, or add a test in which it does something.",
         "runs",
+        is_default=False,
     ),
     Rule(
         "unstable-output",

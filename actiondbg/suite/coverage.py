@@ -70,6 +70,8 @@ class Entry(msgspec.Struct, kw_only=True):
         runs_loaded: the number of runs that tried it or had it in a set of patterns.
         tests: the number of tests that applied it.
         reasons: the most frequent reasons of its failures.
+        file: where a pattern is defined, if sources were searched and have it; else empty.
+        line: in this file, from 1; else 0.
         options: of a pass, the options that command lines gave to it, each with the number of runs.
         examples: the shortest runs that applied it, or else tried it, or else had it.
     """
@@ -89,9 +91,16 @@ class Entry(msgspec.Struct, kw_only=True):
     runs_tried: int = 0
     runs_loaded: int = 0
     tests: int = 0
+    file: str = ""
+    line: int = 0
     reasons: list[Counted] = []
     options: list[Counted] = []
     examples: list[Example] = []
+
+    @property
+    def place(self) -> str:
+        """The file and line of its definition; empty if that is unknown."""
+        return f"{self.file}:{self.line}" if self.file else ""
 
     @property
     def key(self) -> Key:

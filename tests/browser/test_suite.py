@@ -25,6 +25,8 @@ ENTRIES = [
         applied=2,
         tried=10,
         tests=1,
+        file="lib/Arith.cpp",
+        line=7,
         examples=[Example("a.mlir:1", f"cd /w && tool '{NASTY}'")],
     ),
     Entry(kind="pattern", name="FoldTwo", full_name="FoldTwo", state="tried", tried=9),
@@ -75,10 +77,10 @@ def test_sorting_and_filtering(page: Browser) -> None:
 
 
 def test_dialects_and_commands(page: Browser) -> None:
-    page.run(
-        "document.querySelector('.dialects button[data-dialect=scf][data-state=never]').click()"
-    )
+    page.run("document.querySelector('.groups button[data-dialect=scf][data-state=never]').click()")
     assert names(page) == [NASTY]
+    page.run("document.querySelector('.groups button[data-file=\"lib/Arith.cpp\"]').click()")
+    assert names(page) == ["FoldOne"]
     page.run("document.querySelector('form').reset()")
     page.run("document.querySelector('form').dispatchEvent(new Event('input'))")
     page.run("document.querySelector('.entries details').open = true")

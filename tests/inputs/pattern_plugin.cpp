@@ -4,6 +4,9 @@
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <chrono>
+#include <thread>
+
 using namespace mlir;
 using Cast = UnrealizedConversionCastOp;
 
@@ -261,6 +264,14 @@ static void addRules(RewritePatternSet &patterns) {
   };
   add("any-order", settle);
   add("any-other-order", settle, 1, "any-order");
+  add("ends", settle);
+  add(
+      "never-ends",
+      [](Cast, PatternRewriter &) -> LogicalResult {
+        for (;;)
+          std::this_thread::sleep_for(std::chrono::seconds(1));
+      },
+      1, "ends");
   add("reads-erased", [](Cast op, PatternRewriter &rewriter) {
     Operation *erased = op->getNextNode();
     rewriter.eraseOp(erased);

@@ -26,7 +26,7 @@ examples:
   actiondbg suite coverage suite
   actiondbg suite coverage suite --kind pattern --state never --all
   actiondbg suite coverage suite --only 'AddI*' --json
-  actiondbg suite coverage suite --html coverage.html
+  actiondbg suite coverage suite --html coverage.html --sources llvm-project/mlir/lib
   actiondbg suite coverage after --against before
   actiondbg suite coverage suite --kind pattern --fail-under 80
 
@@ -65,6 +65,9 @@ class CoverageOptions(Options):
     all: bool = flag(help="all entries")
     json: bool = flag(help="print one JSON object, with all entries")
     html: Path | None = option("FILE", help="write an HTML page as well")
+    sources: tuple[Path, ...] = option(
+        "DIR", help="show where patterns are defined in the C++ and TableGen of DIR; repeatable"
+    )
     against: Path | None = option(
         "OTHER", help="list what differs from another suite, such as the one before a change"
     )
@@ -91,6 +94,7 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
     )
     from actiondbg.suite.coverage import STATES, coverage, differences
     from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.pattern_sources import locate_patterns
 
     kinds = KINDS if options.kind is None else (options.kind,)
     states = STATES if options.state is None else (options.state,)
@@ -99,6 +103,8 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
         if options.only is not None:
             check_glob(options.only, options.only, 0)
         found = coverage(SuiteFolder(options.suite), options.only)
+        if options.sources:
+            locate_patterns(found, options.sources)
         before = None
         if options.against is not None:
             before = coverage(SuiteFolder(options.against), options.only)

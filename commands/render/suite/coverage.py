@@ -69,7 +69,11 @@ def _group(entries: Sequence[Entry], kind: Kind, state: State, most: int | None)
     yield ""
     yield f"{_title(kind, state)} ({len(entries):,})"
     head, row = _COLUMNS[state]
-    for line in aligned([head, *map(row, shown)], left={len(head) - 2, len(head) - 1}):
+    left = {len(head) - 2, len(head) - 1, len(head)}
+    rows = [head, *map(row, shown)]
+    if any(entry.place for entry in shown):
+        rows = [(*rows[0], "defined"), *((*row(entry), entry.place) for entry in shown)]
+    for line in aligned(rows, left=left):
         yield f"  {line}"
     if len(shown) < len(ranked):
         yield f"  ... and {len(ranked) - len(shown):,} more (--all)"

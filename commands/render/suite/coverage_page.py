@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from actiondbg.commands.render.suite.coverage import KINDS, VERBS, counted_text
@@ -21,12 +21,17 @@ _STYLE = """\
 .entries th[aria-sort=descending] button::after { content: " \\2193"; }
 .entries th { position: sticky; top: 0; background: var(--ground); white-space: nowrap; }
 .entries td { max-width: 44rem; }
+.entries td:nth-child(4) { min-width: 18rem; } .entries td:nth-child(5) { min-width: 9rem; }
+.entries td:nth-child(6) { overflow-wrap: anywhere; }
+.entries td.place { min-width: 18rem; }
 .entries pre { margin: .3rem 0; padding: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .entries .copy { font: inherit; font-size: 12px; }
 .state-applied { color: var(--good); } .state-tried, .state-never { color: var(--bad); }
 form { margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .8rem; align-items: baseline; }
-.dialects td.n { text-align: right; font-variant-numeric: tabular-nums; }
-.dialects button { all: unset; cursor: pointer; text-decoration: underline; }
+.groups { display: flex; flex-wrap: wrap; gap: 0 4rem; align-items: flex-start; }
+.groups td.n { text-align: right; font-variant-numeric: tabular-nums; }
+.groups button { all: unset; cursor: pointer; text-decoration: underline; }
+.groups .tall { max-height: 40rem; overflow: auto; }
 """
 # Columns are sorted by numbers in data-value where a cell has one, else by text.
 _SCRIPT = """\
@@ -51,10 +56,11 @@ function filter() {
   const words = form.text.value.toLowerCase().split(/\\s+/).filter(Boolean);
   let count = 0;
   for (const row of rows) {
-    const { kind, state, dialect, text } = row.dataset;
+    const { kind, state, dialect, file, text } = row.dataset;
     const fits = (form.kind.value === "" || form.kind.value === kind)
       && (form.state.value === "" || form.state.value === state)
       && (form.dialect.value === "" || form.dialect.value === dialect)
+      && (!form.file?.value || form.file.value === file)
       && words.every((word) => text.includes(word));
     row.hidden = !fits;
     count += fits;
@@ -63,11 +69,11 @@ function filter() {
 }
 form.addEventListener("input", filter);
 form.addEventListener("submit", (event) => event.preventDefault());
-for (const button of document.querySelectorAll(".dialects button"))
+for (const button of document.querySelectorAll(".groups button"))
   button.addEventListener("click", () => {
-    form.kind.value = button.dataset.kind;
-    form.dialect.value = button.dataset.dialect;
-    form.state.value = button.dataset.state;
+    form.reset();
+    for (const [name, value] of Object.entries(button.dataset))
+      form[name].value = value;
     filter();
     form.scrollIntoView();
   });
@@ -85,12 +91,14 @@ _ABOUT = (
     "folds of an operation without a fold hook always fail."
 )
 _ANY = "(any)"  # the dialect of a pattern of any operation, and of a pass
+_UNKNOWN = "(unknown)"  # the file of a pattern without exactly one definition
 _HEADS = (  # with whether it is a number
     ("kind", False),
     ("state", False),
     ("dialect", False),
     ("name", False),
     ("on", False),
+    ("defined", False),
     ("benefit", True),
     ("tests", True),
     ("runs", True),
@@ -122,9 +130,9 @@ def coverage_page(
         _blind(found),
         _totals(found, kinds),
         _differences(changed),
-        _dialects(found, kinds),
+        _groups(found, kinds),
         "<h2>All</h2>",
-        _form(kinds, sorted({entry.dialect or _ANY for entry in entries})),
+        _form(kinds, entries),
         _table(entries),
     ]
     return html_page(
@@ -180,34 +188,54 @@ def _differences(changed: Sequence[Difference]) -> str:
     )
 
 
-def _dialects(found: Coverage, kinds: Sequence[Kind]) -> str:
-    """Return a table of patterns by dialect, the one with most that were not applied first."""
+def _groups(found: Coverage, kinds: Sequence[Kind]) -> str:
+    """Return tables of patterns by dialect, and by file where that is known."""
     if "pattern" not in kinds:
         return ""
+    patterns = found.of("pattern")
+    tables = [_group(patterns, "dialect", _dialect)]
+    if any(entry.file for entry in patterns):
+        tables.append(_group(patterns, "file", _file))
+    return f"<div class=groups>{''.join(tables)}</div>"
+
+
+def _group(patterns: Sequence[Entry], name: str, of: Callable[[Entry], str]) -> str:
+    """Return a table of groups of patterns, the one with most that were not applied first."""
     counts: dict[str, dict[State, int]] = {}
-    for entry in found.of("pattern"):
-        counts.setdefault(entry.dialect or _ANY, dict.fromkeys(STATES, 0))[entry.state] += 1
+    for entry in patterns:
+        counts.setdefault(of(entry), dict.fromkeys(STATES, 0))[entry.state] += 1
     ranked = sorted(counts.items(), key=lambda each: (-each[1]["never"] - each[1]["tried"], each))
-    rows = "".join(_dialect_row(dialect, states) for dialect, states in ranked)
-    heads = "".join(f"<th>{name}</th>" for name in ("dialect", *STATES, "share applied"))
-    return f"<h2>Patterns by dialect</h2>\n<table class=dialects><tr>{heads}</tr>{rows}</table>"
+    rows = "".join(_group_row(name, value, states) for value, states in ranked)
+    heads = "".join(f"<th>{head}</th>" for head in (name, *STATES, "share applied"))
+    table = f"<div class=tall><table><tr>{heads}</tr>{rows}</table></div>"
+    return f"<div><h2>Patterns by {name}</h2>\n{table}</div>"
 
 
-def _dialect_row(dialect: str, states: dict[State, int]) -> str:
+def _group_row(name: str, value: str, states: dict[State, int]) -> str:
     cells = "".join(
-        f'<td class=n><button data-kind=pattern data-dialect="{escape(dialect)}" '
+        f'<td class=n><button data-kind=pattern data-{name}="{escape(value)}" '
         f"data-state={state}>{count:,}</button></td>"
         for state, count in states.items()
     )
     share = 100 * states["applied"] / sum(states.values())
-    return f"<tr><td>{escape(dialect)}</td>{cells}<td class=n>{share:.0f} %</td></tr>"
+    return f"<tr><td>{escape(value)}</td>{cells}<td class=n>{share:.0f} %</td></tr>"
 
 
-def _form(kinds: Sequence[Kind], dialects: Sequence[str]) -> str:
+def _dialect(entry: Entry) -> str:
+    return entry.dialect or _ANY
+
+
+def _file(entry: Entry) -> str:
+    return entry.file or _UNKNOWN
+
+
+def _form(kinds: Sequence[Kind], entries: Sequence[Entry]) -> str:
+    dialects = sorted(set(map(_dialect, entries)))
+    files = sorted({_file(entry) for entry in entries if entry.kind == "pattern"})
     return (
         "<form><label>filter <input name=text type=search></label>"
         f"{_choice('kind', kinds)}{_choice('state', STATES)}{_choice('dialect', dialects)}"
-        "<span id=shown></span></form>"
+        f"{_choice('file', files) if files != [_UNKNOWN] else ''}<span id=shown></span></form>"
     )
 
 
@@ -249,15 +277,17 @@ def _row(entry: Entry) -> str:
         f"<td>{escape(entry.dialect)}</td>",
         f"<td title='{escape(entry.full_name)}'>{code(entry.name)}</td>",
         f"<td>{code(entry.root) if entry.root else ''}</td>",
+        f"<td class=place>{escape(entry.place)}</td>" if entry.place else "<td></td>",
         *map(_number, numbers),
         f"<td>{escape(counted_text([*entry.reasons, *entry.options]))}</td>",
         f"<td>{''.join(_examples(entry))}</td>",
     ]
-    text = f"{entry.name} {entry.full_name} {entry.root}".lower()
+    text = f"{entry.name} {entry.full_name} {entry.root} {entry.file}".lower()
     data = {
         "kind": entry.kind,
         "state": entry.state,
-        "dialect": entry.dialect or _ANY,
+        "dialect": _dialect(entry),
+        "file": _file(entry),
         "text": text,
     }
     attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in data.items())

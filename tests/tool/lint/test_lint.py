@@ -92,6 +92,15 @@ def test_other_runs_show_unstable_output_and_reads_of_freed_memory(
     assert by_pattern(done.stdout) == expected
 
 
+def test_a_further_run_that_does_not_end_is_terminated(
+    lint: Lint, tool: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "rules.mlir").write_text(source("ends", "modified"))
+    done = lint("--rerun", "--rule", "order-dependent", "--format", "json", "--", *tool)
+    (found,) = json.loads(done.stdout)["findings"]
+    assert (found["subject"], found["detail"]) == ("never-ends", "the tool does not end")
+
+
 def test_the_tools_output_is_as_without_checks(tool: list[str], tmp_path: Path) -> None:
     stable = [each for each in BROKEN if not BROKEN[each] & REPEATED]
     (tmp_path / "rules.mlir").write_text(source(*stable))
@@ -129,7 +138,8 @@ def test_of_several_recordings_the_smallest_run_is_shown_and_dead_passes_are_fou
             cwd=tmp_path,
             stdout=os.devnull,
         )
-    done = lint("--format", "json", "runs")
+    rules = ("--rule", "success-without-change", "--rule", "dead-pass")
+    done = lint(*rules, "--format", "json", "runs")
     first, dead = json.loads(done.stdout)["findings"]
     assert (first["rule"], first["subject"], first["runs"]) == (
         "success-without-change",

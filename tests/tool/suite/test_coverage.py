@@ -225,6 +225,25 @@ def test_page(suite: str) -> None:
     assert refused.returncode == 1
 
 
+def test_sources(suite: str) -> None:
+    """The namespace of the suite's patterns decides between two definitions of a name."""
+    sources = Path("sources/lib")
+    sources.mkdir(parents=True)
+    (sources / "Loops.cpp").write_text(
+        "namespace {\nstruct ForLowering : Base {\n};\n}\nstruct WhileLowering : Base {};\n"
+    )
+    (sources / "Other.cpp").write_text("struct ForLowering : Base {};\n")
+    words = ("--kind", "pattern", "--sources", "sources/lib")
+    places = {(one["name"], one["file"], one["line"]) for one in coverage(*words)["entries"]}
+    assert {place for place in places if place[1]} == {("ForLowering", "lib/Loops.cpp", 2)}
+    done = run(COMMAND, "suite", "coverage", suite, *words, "--all", "--html", "coverage.html")
+    assert re.search(r"ForLowering on scf.for .* lib/Loops\.cpp:2\n", done.stdout)
+    page = Path("coverage.html").read_text()
+    assert "<h2>Patterns by file</h2>" in page and "lib/Loops.cpp:2<" in page
+    refused = run(COMMAND, "suite", "coverage", suite, "--sources", "none")
+    assert (refused.returncode, "no folder of sources" in refused.stderr) == (2, True)
+
+
 def test_index_is_rebuilt_after_more_runs(suite: str, mlir_opt: str) -> None:
     before = query("SELECT count(*) AS runs FROM runs")
     done = record(mlir_opt, "adds.mlir", "--sccp", "-o", "out.mlir", options=("--resume",))

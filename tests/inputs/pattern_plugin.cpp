@@ -216,6 +216,13 @@ static void addRules(RewritePatternSet &patterns) {
                       op.getOperands()));
     return success();
   });
+  add("constant-without-location", [](Cast op, PatternRewriter &rewriter) {
+    OperationState state(UnknownLoc::get(op->getContext()), "arith.constant");
+    state.addTypes(rewriter.getI32Type());
+    state.addAttribute("value", rewriter.getI32IntegerAttr(7));
+    rewriter.create(state);
+    return success();
+  });
   // The builder of an operation fills its regions.
   add("location-in-region", [](Cast op, PatternRewriter &rewriter) {
     auto around = ModuleOp::create(rewriter, op.getLoc());

@@ -5,6 +5,7 @@
 #include "fork/QuietFork.h"
 #include "record/Recorder.h"
 #include "support/Locations.h"
+#include "support/Traits.h"
 
 #include <unistd.h>
 
@@ -123,11 +124,12 @@ void PatternChecks::findUnplaced(const Running &pattern, Recorder &recorder) {
   for (const OperationHandle &one : pattern.unplaced) {
     Operation *op = one.get(ids), *parent = op ? op->getParentOp() : nullptr;
     // Builders and clones of an operation, such as a matrix multiplication,
-    // fill its regions: a pattern cannot give these a location.
-    // Declarations of functions are for all their callers.
+    // fill its regions: a pattern cannot give these a location. Declarations of
+    // functions are for all their callers. Folders take those of constants.
     StringRef name = op ? op->getName().getStringRef() : "";
     if (parent && ids.of(parent) < pattern.frame->tally.firstId &&
-        isa<UnknownLoc>(op->getLoc()) && !name.ends_with(".func") && left) {
+        isa<UnknownLoc>(op->getLoc()) && !name.ends_with(".func") &&
+        !isConstantLike(op->getName()) && left) {
       --left;
       recorder.finding(*pattern.frame, Rule::LostLocation, op, name);
     }

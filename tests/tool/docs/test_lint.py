@@ -42,10 +42,25 @@ def test_the_example_in_the_shell(mlir_opt: str) -> None:
     assert re.sub(r"[\d.e-]+ ms", "0.009 ms", run.stdout) == said
 
 
+def _run(script: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 def test_the_example_in_python() -> None:
-    (script,) = _blocks("python")
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "not-notified FoldCast<mlir::mpi::SendOp> modified mpi.send 7\n" in run.stdout
+    script, _ = _blocks("python")
+    assert "not-notified FoldCast<mlir::mpi::SendOp> modified mpi.send 7\n" in _run(script)
+
+
+def test_the_example_with_a_suite(mlir_opt: str) -> None:
+    tool = [mlir_opt, "send.mlir", "--canonicalize", "-o", "out.mlir"]
+    subprocess.run(["actiondbg", "suite", "record", "-q", "-o", "suite", "--", *tool], check=True)
+    _, script = _blocks("python")
+    lines = _run(script).splitlines()
+    assert (lines[0], lines[-1]) == ("1 of 1", "0 could not run again.")
+    assert "not-notified FoldCast<mlir::mpi::SendOp> 1" in lines
 
 
 def test_the_page_has_every_rule() -> None:

@@ -28,7 +28,9 @@ _LONGEST, _SECONDS = 10, 5.0
 _CHANGING = """
     SELECT ordinal, tag, name, op, line, texts
     FROM actions AS own LEFT JOIN (
-        SELECT ordinal, string_agg(concat(operation, "when", md5(text)), ',' ORDER BY ALL) AS texts
+        SELECT ordinal, string_agg(
+            concat(operation, "when", md5(text)), ',' ORDER BY operation, "when"
+        ) AS texts
         FROM ir GROUP BY ordinal
     ) USING (ordinal)
     WHERE changed AND NOT EXISTS (FROM actions WHERE parent = own.ordinal)
@@ -304,15 +306,15 @@ def _first_difference(first: Recording, other: Recording) -> int | None:
 
     An action counts that contains no other one; attempts without a change do not.
     """
-    before = _changing(first, first.count)
-    after = _changing(other, len(before) + 1)  # of an endless run there may be millions
+    before = changed_by(first, first.count)
+    after = changed_by(other, len(before) + 1)  # of an endless run there may be millions
     for known, (ordinal, *described) in zip_longest(before, after, fillvalue=(0,)):
         if list(known[1:]) != described:
             return ordinal or other.count or None
     return None
 
 
-def _changing(recording: Recording, most: int) -> list[tuple[Any, ...]]:
+def changed_by(recording: Recording, most: int) -> list[tuple[Any, ...]]:
     """Return the first actions that changed something themselves: ordinals and what they did."""
     from actiondbg.recording.query.database import open_database
 

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from actiondbg.lint.linter import Linter
+from actiondbg.lint.repetition import changed_by
 from actiondbg.lint.rerun import Rerun
 from actiondbg.lint.runs import recorded_runs
+from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import Lint, by_pattern, source
+from tests.tool.suite.conftest import ADDS
 
 
 def recorded(tool: list[str], folder: Path, *names: str) -> None:
@@ -117,3 +120,16 @@ def test_a_run_of_a_suite_reads_its_file_again(lint: Lint, tool: list[str], tmp_
     (tmp_path / "rules.mlir").unlink()
     gone = lint("--rerun", "suite")
     assert "2 commands could not be run again" in gone.stderr
+
+
+def test_what_a_run_changed_is_the_same_each_time_it_is_read(mlir_opt: str, tmp_path: Path) -> None:
+    """The operations of an action are compared in one order, also by several threads."""
+    adds = "".join(ADDS.replace("@f", f"@f{number}") for number in range(1000))
+    (tmp_path / "adds.mlir").write_text(adds)
+    argv = [mlir_opt, "adds.mlir", "--canonicalize"]
+    path = tmp_path / "run.adbrec"
+    record(argv, path, cwd=tmp_path, stdout=os.devnull, ir="changed", one_thread=True)
+    recording = open_recording(path)
+    first, *others = (changed_by(recording, recording.count) for _ in range(10))
+    assert len(first) == 1000
+    assert all(other == first for other in others)

@@ -114,17 +114,15 @@ void StageWriter::write(bool isGeneric) {
   // Of the output alone constants count, too.
   unsigned most = Recorder::followsLineage() ? 16 : 4096;
   OpPrintingFlags flags;
-  flags.assumeVerified()
-      .elideLargeElementsAttrs(most)
-      .elideLargeResourceString(4 * most);
+  flags.assumeVerified().elideLargeElementsAttrs(most).elideLargeResourceString(
+      4 * most);
   if (isGeneric)
     flags.printGenericOpForm();
   AsmState::LocationMap places;
   std::string text;
   {
     llvm::raw_string_ostream os(text);
-    AsmState state(root, flags,
-                   Recorder::followsLineage() ? &places : nullptr);
+    AsmState state(root, flags, Recorder::followsLineage() ? &places : nullptr);
     root->print(os, state);
     if (row.kind == uint32_t(StageKind::Input)) {
       InputNames::all().reached(root);

@@ -24,7 +24,6 @@ from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
 from actiondbg.session.inspection.agent_access import ForkAccess
 from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.past.replay import Replay, replay_to
-from actiondbg.support.decoders import decoder_of
 
 if TYPE_CHECKING:
     from actiondbg.process.forked_tool import ForkedTool
@@ -105,7 +104,7 @@ class ConversionReplay:
 
 
 def _read_events(file: Path) -> Iterator[LegalizationEvent]:
-    decoder = decoder_of(LegalizationEvent)
+    decoder = msgspec.json.Decoder(LegalizationEvent)
     try:
         with file.open("rb") as lines:
             for line in lines:

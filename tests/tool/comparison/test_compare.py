@@ -182,15 +182,26 @@ def test_another_input(mlir_opt: str) -> None:
 
 
 def test_a_run_that_fails(mlir_opt: str) -> None:
-    Path("loop.mlir").write_text('func.func @f() { "test.op"() : () -> () return }\n')
-    words = [mlir_opt, "loop.mlir", "--allow-unregistered-dialect", "--canonicalize"]
-    found = as_object(shlex.join(words), shlex.join([*words, "--convert-to-llvm"]), status=1)
-    assert (found["a"]["status"], found["b"]["status"]) == (0, 0)
+    good, bad = ("func.func @f() -> i32 {", "func.func @f() {")
+    for name, head in (("good", good), ("bad", bad)):
+        text = f"{head}\n  %0 = arith.constant 1 : i32\n  return %0 : i32\n}}\n"
+        Path(f"{name}.mlir").write_text(SOURCE + "// -----\n" + text)
     done = compare(
-        shlex.join(words), shlex.join([*words, "--pass-pipeline=builtin.module(unknown-pass)"])
+        *(
+            shlex.join([mlir_opt, f"{name}.mlir", "--split-input-file", "--canonicalize"])
+            for name in ("good", "bad")
+        )
     )
     assert done.returncode == 1
-    assert "ends with status 1 outside of passes" in done.stdout or "MLIR context" in done.stderr
+    assert "actions, ends with status 1 outside of passes\n" in done.stdout
+    assert "@f, part 2 of the input: only in A at the end\n" in done.stdout
+
+
+def test_a_tool_that_runs_no_pass(mlir_opt: str) -> None:
+    command = shlex.join([mlir_opt, "in.mlir", "--no-such-option"])
+    done = compare(command, command)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "There is nothing to compare: " in done.stderr
 
 
 def test_recordings_without_ir(mlir_opt: str) -> None:

@@ -66,9 +66,8 @@ def find_decisive(
     """
 
     def search(side: Side) -> Result:
-        # The recorded command may have been that of a tool relative to its directory.
-        header = side.recording.header
-        return bisect(header.argv, oracle, cwd=header.cwd, stdin=stdin, progress=progress)
+        cwd = side.recording.header.cwd
+        return bisect(side.argv, oracle, cwd=cwd, stdin=stdin, progress=progress)
 
     results = [search(compared.a), search(compared.b)]
     are_bad = [result.verdict != "not-bad" for result in results]

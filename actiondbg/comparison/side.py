@@ -29,17 +29,19 @@ class Side:
         status: its exit status, negative for a signal; None if it is unknown.
         path: of the recording; None if it was made for this comparison.
         bytes: what it wrote to its standard output and to the file of ``-o``; None if unknown.
+        given: the command line as it was given, if another output file was put into it.
     """
 
     recording: Recording
     status: int | None
     path: str | None = None
     bytes: bytes | None = None
+    given: tuple[str, ...] = ()
 
     @property
     def argv(self) -> tuple[str, ...]:
         """The command line."""
-        return self.recording.header.argv
+        return self.given or self.recording.header.argv
 
     @property
     def ending(self) -> str:
@@ -121,4 +123,4 @@ def run_side(
         )
     found = recorded_side(done.path)
     output = b"".join(each.read_bytes() for each in (written, result) if each.exists())
-    return Side(found.recording, done.status, None, output)
+    return Side(found.recording, done.status, None, output, tuple(argv))

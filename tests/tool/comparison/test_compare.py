@@ -76,6 +76,26 @@ def test_the_same_command(mlir_opt: str) -> None:
     ]
 
 
+def test_an_output_file_is_left_alone(mlir_opt: str) -> None:
+    Path("out.mlir").write_text("kept")
+    command = shlex.join([mlir_opt, "in.mlir", "--cse", "-o", "out.mlir"])
+    done = compare(command, command)
+    assert done.stdout.startswith(f"A  {command} (LLVM ")
+    assert Path("out.mlir").read_text() == "kept"
+
+
+def test_standard_input_is_read_by_both(mlir_opt: str) -> None:
+    done = subprocess.run(
+        [COMMAND, "compare", f"{mlir_opt} --cse", f"{mlir_opt} --canonicalize"],
+        input=SOURCE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "Of 3 functions: 2 with other IR at the end" in done.stdout
+
+
 def test_another_order_of_passes(mlir_opt: str) -> None:
     """The same output by another way."""
     done = compare(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,7 +30,7 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
-from actiondbg.tool.command_line import inspect_command_line
+from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 from actiondbg.tool.program import command_words
 
 _REDUCTION_SECONDS = 1200.0
@@ -275,12 +273,7 @@ def _stdin(
     if given is not None:
         return Path(given).absolute()
     line = inspect_command_line(argv, Path(cwd) if cwd is not None else None)
-    if not line.reads_stdin or sys.__stdin__ is None or sys.__stdin__.isatty():
-        return None
-    file = scratch / "stdin"
-    with open(sys.__stdin__.fileno(), "rb", closefd=False) as source, file.open("wb") as target:
-        shutil.copyfileobj(source, target)
-    return file
+    return copy_stdin(scratch) if line.reads_stdin else None
 
 
 def _check(mode: str, numbers: Mapping[str, int | None]) -> None:

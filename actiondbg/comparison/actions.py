@@ -14,7 +14,7 @@ from actiondbg.recording.format.arrow import call, pa
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_PASS = "pass-execution"
+PASS = "pass-execution"  # a tag
 _ITERATION = "GreedyPatternRewriteIteration"
 _COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "context")
 _NO_PLACE: dict[str, Any] = {"file": None, "line": None, "col": None}
@@ -28,7 +28,7 @@ class Function(NamedTuple):
     Args:
         module: the number of its MLIR context in the run, from 0: a tool that splits its input
             has one for each part.
-        symbol: its name; "" for what is outside of functions.
+        symbol: its name; "" for all operations outside of functions.
     """
 
     module: int
@@ -111,7 +111,7 @@ def changing_actions(recording: Recording) -> Streams:
         around_it = passes.of(row["ordinal"])
         for changed_in, effect in _by_function(effects.get(row["ordinal"], {}), symbol):
             function = Function(module, changed_in)
-            place = {} if changed_in == symbol else _NO_PLACE
+            place = {} if symbol and changed_in == symbol else _NO_PLACE
             streams[function].append(
                 ChangingAction(**row | place, passes=around_it, function=function, effect=effect)
             )
@@ -168,12 +168,17 @@ def _effects(recording: Recording) -> dict[int, dict[str, tuple[str, ...]]]:
     }
 
 
+def is_adaptor(name: str) -> bool:
+    """Whether a pass only runs other passes, which its name depends on."""
+    return name.startswith("mlir::detail::")
+
+
 class _Passes:
     """The passes around each action."""
 
     def __init__(self, table: Any, parents: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         self._parents = parents
-        is_pass = np.asarray(call("equal", table["tag"].cast(pa.string()), _PASS))
+        is_pass = np.asarray(call("equal", table["tag"].cast(pa.string()), PASS))
         self._names = {
             int(at) + 1: str(table["name"][int(at)].as_py()) for at in np.flatnonzero(is_pass)
         }
@@ -187,8 +192,7 @@ class _Passes:
         found = self._known[ordinal]
         for each in reversed(chain):
             name = self._names.get(each)
-            # Adaptors only run other passes, and their name depends on those.
-            if name is not None and not name.startswith("mlir::detail::"):
+            if name is not None and not is_adaptor(name):
                 found = (*found, name)
             self._known[each] = found
         return found

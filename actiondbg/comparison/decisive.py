@@ -16,34 +16,46 @@ from actiondbg.comparison.side import Side
 
 @dataclass(frozen=True)
 class Decisive:
-    """What an oracle says of two runs, and the action by which the bad one is bad.
+    """What an oracle says of two runs, and the action that makes one of them bad.
 
     Attributes:
-        bad: the runs that it rejects: "", "A", "B" or "AB".
-        result: of the bisection of the only bad run; None if both are good or both bad.
-        is_own: whether the other run lacks the culprit; None if no culprit was found.
+        bad: the runs that the oracle rejects: "", "A", "B" or "AB"; None if it says of one run
+            sometimes this and sometimes that.
+        result: of the bisection of the bad run, or of the run of which the oracle says both; None
+            if both runs are good, or both bad.
+        share: how much of what the culprit changed the other run lacks: "all", "some" or "none";
+            None if no culprit was found.
     """
 
-    bad: Literal["", "A", "B", "AB"]
+    bad: Literal["", "A", "B", "AB"] | None
     result: Result | None = None
-    is_own: bool | None = None
+    share: Literal["all", "some", "none"] | None = None
 
     @property
     def message(self) -> str:
         """The answer in sentences."""
-        if not self.bad:
+        if self.bad == "":
             return "The oracle accepts both runs: no difference matters to it."
         if self.bad == "AB":
             return "The oracle rejects both runs: no difference decides."
         assert self.result is not None
+        if self.bad is None:
+            return self.result.message
         other = "B" if self.bad == "A" else "A"
         culprit = self.result.culprit
         if culprit is None:
             return f"The oracle rejects {self.bad} only. {self.result.message}"
         found = f"The oracle rejects {self.bad} only, because of {culprit.entry.describe()}"
-        if self.is_own:
+        if self.share == "all":
             return f"{found}, which {other} does not do."
+        if self.share == "some":
+            return f"{found}, in which the runs differ."
         return f"{found}. {other} has this action, too: what is before it differs, or its result."
+
+    def as_json(self) -> dict[str, object]:
+        """Return the answer with stable keys."""
+        result = None if self.result is None else self.result.as_json()
+        return {"bad": self.bad, "share": self.share, "message": self.message, "result": result}
 
 
 def find_decisive(
@@ -53,7 +65,7 @@ def find_decisive(
     stdin: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Decisive:
-    """Find the action that makes one of two runs bad, by skipping actions of it.
+    """Find the action that makes one of two runs bad, by runs that skip actions.
 
     Args:
         compared: the runs, whose commands can still run.
@@ -70,12 +82,25 @@ def find_decisive(
         return bisect(side.argv, oracle, cwd=cwd, stdin=stdin, progress=progress)
 
     results = [search(compared.a), search(compared.b)]
+    for result in results:
+        if result.verdict == "flaky":
+            return Decisive(None, result)
     are_bad = [result.verdict != "not-bad" for result in results]
     if are_bad[0] == are_bad[1]:
         return Decisive("AB" if are_bad[0] else "")
     at = are_bad.index(True)
-    culprit = results[at].culprit
-    is_own = None
-    if culprit is not None:
-        is_own = any(culprit.entry.ordinal in each.own[at] for each in compared.functions)
-    return Decisive("A" if at == 0 else "B", results[at], is_own)
+    bad = "B" if at else "A"
+    return Decisive(bad, results[at], _share(compared, at, results[at]))
+
+
+def _share(
+    compared: RunComparison, at: int, result: Result
+) -> Literal["all", "some", "none"] | None:
+    """Return how much of what the culprit of run A (0) or B (1) changed the other run lacks."""
+    if result.culprit is None:
+        return None
+    # A pass as a whole has the actions in it.
+    span = range(result.culprit.entry.ordinal, result.culprit.entry.last + 1)
+    changed = {one for each in compared.functions for one in each.ordinals[at] if one in span}
+    own = {one for each in compared.functions for one in each.own[at] if one in span}
+    return "none" if not own else "all" if own == changed else "some"

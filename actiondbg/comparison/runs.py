@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from actiondbg.comparison.actions import ChangingAction, Function, changing_actions
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.texts import RecordedTexts, final_texts, is_same
+from actiondbg.comparison.texts import final_texts, is_same, text_after
 from actiondbg.support.alignment import Alignment
 
 # How the IR of a function at the end of a run is like that of the other run.
@@ -24,8 +24,8 @@ class Difference(NamedTuple):
     """Where two runs part.
 
     Args:
-        a: the actions of one run up to those that both have again.
-        b: the actions of the other run.
+        a: the actions of run A, up to the next action that both runs have.
+        b: the actions of run B, likewise.
         has_same_actions: whether ``a`` and ``b`` are the same action each, with another result.
     """
 
@@ -46,14 +46,14 @@ class FunctionComparison:
     """A function of two runs.
 
     Attributes:
-        function: it.
+        function: its module and symbol.
         output: how its IR at the end of one run is like that at the end of the other.
         actions: how the actions that changed it are.
         first: where the runs part; None if no recorded action differs.
         meeting: where they meet again; None if they do not, or if no IR after actions is recorded.
         texts: its IR at the end of each run; None where there is none.
-        own: the ordinals of the actions of each run that the other one lacks.
-        counts: the number of actions that changed it.
+        ordinals: of the actions of each run that changed the function.
+        own: the ordinals of the actions that the other run lacks.
     """
 
     function: Function
@@ -62,8 +62,8 @@ class FunctionComparison:
     first: Difference | None
     meeting: Meeting | None
     texts: tuple[str | None, str | None]
+    ordinals: tuple[frozenset[int], frozenset[int]]
     own: tuple[frozenset[int], frozenset[int]]
-    counts: tuple[int, int]
 
     @property
     def is_equal(self) -> bool:
@@ -76,9 +76,10 @@ class RunComparison:
     """Two runs.
 
     Attributes:
-        a: one of them.
-        b: the other one.
-        functions: of both, those first whose IR differs, then those that have other actions.
+        a: run A.
+        b: run B.
+        functions: of both: first the functions whose IR differs at the end, then the functions
+            with other actions, then the rest.
     """
 
     a: Side
@@ -93,10 +94,17 @@ class RunComparison:
         kinds = {each.output for each in self.functions}
         if kinds - {"same", "unknown"}:
             return "other"
+        if self.has_same_bytes:
+            return "same"
         # A run without any action has made nothing that could be recorded.
         sides = (self.a, self.b)
         is_known = all(side.has_output or not side.recording.count for side in sides)
         return "same" if is_known and "unknown" not in kinds else "unknown"
+
+    @property
+    def has_same_bytes(self) -> bool:
+        """Whether both are known to have written the same, and something."""
+        return bool(self.a.output) and self.a.output == self.b.output
 
     @property
     def has_same_actions(self) -> bool:
@@ -125,14 +133,13 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
     """
     streams = changing_actions(a.recording), changing_actions(b.recording)
     finals = final_texts(a.recording), final_texts(b.recording)
-    texts = RecordedTexts(a.recording), RecordedTexts(b.recording)
     names = dict.fromkeys((*streams[0], *streams[1], *(finals[0] or ()), *(finals[1] or ())))
     found: list[FunctionComparison] = []
     for function in names:
         own = [stream.get(function, []) for stream in streams]
         final = [None if every is None else every.get(function) for every in finals]
         output = _output(final[0], final[1], None not in finals)
-        compared = _Streams(own[0], own[1], texts)
+        compared = _Streams(a, b, own[0], own[1])
         first = compared.first(is_other=output == "other")
         found.append(
             FunctionComparison(
@@ -142,8 +149,8 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
                 first,
                 compared.meeting() if first is not None else None,
                 (final[0], final[1]),
+                _ordinals(own[0], own[1]),
                 compared.own(),
-                (len(own[0]), len(own[1])),
             )
         )
     found = [_with_outside(each, found) for each in found]
@@ -164,20 +171,24 @@ def _with_outside(each: FunctionComparison, others: list[FunctionComparison]) ->
 
 
 def _output(one: str | None, other: str | None, is_known: bool) -> Output:
-    if not is_known or (one is None and other is None):
-        return "unknown" if not is_known else "same"
-    if other is None:
-        return "only in A"
-    if one is None:
-        return "only in B"
+    if not is_known:
+        return "unknown"
+    if one is None or other is None:
+        return "same" if one == other else "only in A" if other is None else "only in B"
     return "same" if is_same(one, other) else "other"
+
+
+def _ordinals(
+    a: Iterable[ChangingAction], b: Iterable[ChangingAction]
+) -> tuple[frozenset[int], frozenset[int]]:
+    return frozenset(each.ordinal for each in a), frozenset(each.ordinal for each in b)
 
 
 def _shift(a: Sequence[ChangingAction], b: Sequence[ChangingAction]) -> int:
     """Return how many lines later a function begins in the second run.
 
-    Its place in the input may differ, and where an input is split, versions of MLIR count lines
-    from its begin or from that of the part.
+    The function may be at another place of the input. Where an input is split, some versions of
+    MLIR count lines from the begin of the input, and others from the begin of the part.
     """
     same = Alignment([each.what for each in a], [each.what for each in b]).pairs()
     pairs = ((a[i], b[j]) for i, j in same)
@@ -190,11 +201,13 @@ class _Streams:
 
     def __init__(
         self,
+        one: Side,
+        other: Side,
         a: Sequence[ChangingAction],
         b: Sequence[ChangingAction],
-        texts: tuple[RecordedTexts, RecordedTexts],
     ) -> None:
-        self._a, self._b, self._texts = a, b, texts
+        self._recordings = one.recording, other.recording
+        self._a, self._b = a, b
         shift = _shift(a, b)
         keys = [each.key() for each in a], [each.key(shift) for each in b]
         self._same_keys = keys[0] == keys[1]
@@ -212,9 +225,9 @@ class _Streams:
     def own(self) -> tuple[frozenset[int], frozenset[int]]:
         """Return the ordinals of the actions of each that the other one lacks."""
         codes = [code for code in self._codes if code[0] != "equal"]
-        return (
-            frozenset(each.ordinal for code in codes for each in self._a[code[1] : code[2]]),
-            frozenset(each.ordinal for code in codes for each in self._b[code[3] : code[4]]),
+        return _ordinals(
+            (each for code in codes for each in self._a[code[1] : code[2]]),
+            (each for code in codes for each in self._b[code[3] : code[4]]),
         )
 
     def first(self, is_other: bool) -> Difference | None:
@@ -227,13 +240,14 @@ class _Streams:
         begin = self._last_same() if is_other else (0, 0)
         codes = [code for code in self._codes if code[2] > begin[0] or code[4] > begin[1]]
         found = next((code for code in codes if code[0] != "equal"), None)
-        if is_other or found is not None:
-            for code in codes[: 1 if found is None else codes.index(found)]:
-                earlier = self._parting_texts(*code[1:])
-                if earlier is not None:
-                    i, j = earlier
-                    self._parting = (i + 1, j + 1)
-                    return Difference([self._a[i]], [self._b[j]], has_same_actions=True)
+        # The same actions before it may have another result already.
+        before = codes[: codes.index(found)] if found else codes if is_other else []
+        for code in before:
+            earlier = self._parting_texts(*code[1:])
+            if earlier is not None:
+                i, j = earlier
+                self._parting = (i + 1, j + 1)
+                return Difference([self._a[i]], [self._b[j]], has_same_actions=True)
         if found is None:
             return None
         _, i1, i2, j1, j2 = found
@@ -275,5 +289,6 @@ class _Streams:
 
     def _is_same_after(self, i: int, j: int) -> bool | None:
         """Whether the IR is the same after two actions; None if it is not recorded."""
-        one, other = self._texts[0].after(self._a[i]), self._texts[1].after(self._b[j])
+        one = text_after(self._recordings[0], self._a[i])
+        other = text_after(self._recordings[1], self._b[j])
         return None if one is None or other is None else is_same(one, other)

@@ -7,9 +7,11 @@ import shlex
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actiondbg.comparison.actions import PASS, is_adaptor
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, record
@@ -28,14 +30,14 @@ class Side:
         recording: of it.
         status: its exit status, negative for a signal; None if it is unknown.
         path: of the recording; None if it was made for this comparison.
-        bytes: what it wrote to its standard output and to the file of ``-o``; None if unknown.
-        given: the command line as it was given, if another output file was put into it.
+        output: the bytes on its standard output and in the file of its ``-o``; None if unknown.
+        given: the command line as the user gave it; empty for that of the recording.
     """
 
     recording: Recording
     status: int | None
     path: str | None = None
-    bytes: bytes | None = None
+    output: bytes | None = None
     given: tuple[str, ...] = ()
 
     @property
@@ -43,7 +45,7 @@ class Side:
         """The command line."""
         return self.given or self.recording.header.argv
 
-    @property
+    @cached_property
     def ending(self) -> str:
         """How it ended, as a verb with its object, and the pass in which it failed."""
         if self.status == 0:
@@ -53,15 +55,14 @@ class Side:
         how = f"ends with status {self.status}"
         if self.status < 0:
             how = f"is killed by {signal_name(-self.status)}"
-        passes = self.recording.table("actions", ["tag", "name", "outcome"]).to_pylist()
         failed = [
             row["name"]
-            for row in passes
-            if row["tag"] == "pass-execution" and row["outcome"] in ("failed", "unfinished")
+            for row in self.recording.table("actions", ["tag", "name", "outcome"]).to_pylist()
+            if row["tag"] == PASS
+            and row["outcome"] in ("failed", "unfinished")
+            and not is_adaptor(row["name"])
         ]
-        # Adaptors only run other passes.
-        names = [name for name in failed if not name.startswith("mlir::detail::")]
-        return f"{how} in {names[-1]}" if names else f"{how} outside of passes"
+        return f"{how} in {failed[-1]}" if failed else f"{how} outside of passes"
 
     @property
     def has_output(self) -> bool:
@@ -123,4 +124,4 @@ def run_side(
         )
     found = recorded_side(done.path)
     output = b"".join(each.read_bytes() for each in (written, result) if each.exists())
-    return Side(found.recording, done.status, None, output, tuple(argv))
+    return Side(found.recording, done.status, output=output, given=tuple(argv))

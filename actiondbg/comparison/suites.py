@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
@@ -14,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from actiondbg.comparison.runs import FunctionComparison, RunComparison, compare_runs
 from actiondbg.comparison.side import recorded_side
+from actiondbg.errors import ActiondbgError
 from actiondbg.ir.canonical import first_difference
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.runs import Run, list_runs
@@ -63,8 +65,8 @@ class Pair:
 
     Attributes:
         name: the test with the line of its RUN line, or the command.
-        a: the path of the recording of the first run.
-        b: that of the second one.
+        a: the path of the recording in suite A.
+        b: the path of the recording in suite B.
         kind: how they differ; "same actions" and "unknown output" if the output is not recorded.
         causes: why, and in how many functions.
         message: why they could not be compared; else "".
@@ -85,7 +87,7 @@ class Group:
     """The runs with the same cause.
 
     Attributes:
-        cause: it.
+        cause: the difference that they show.
         is_output: whether the output differs; else the same output was made by another way, or
             the output is not recorded.
         pairs: the runs, the smallest first.
@@ -132,14 +134,17 @@ class SuiteComparison:
                 found[key].append(pair)
                 functions[key] += count
         groups = [
-            Group(cause, is_output, sorted(pairs, key=_by_size), functions[is_output, cause])
+            Group(
+                cause,
+                is_output,
+                sorted(pairs, key=lambda pair: pair.size),
+                functions[is_output, cause],
+            )
             for (is_output, cause), pairs in found.items()
         ]
-        return sorted(groups, key=lambda each: (not each.is_output, -len(each.pairs)))
-
-
-def _by_size(pair: Pair) -> int:
-    return pair.size
+        return sorted(
+            groups, key=lambda each: (not each.is_output, -len(each.pairs), -each.functions)
+        )
 
 
 def compare_suites(
@@ -164,16 +169,12 @@ def compare_suites(
 
     Raises:
         UsageError: a folder is no suite.
+        ActiondbgError: a process that compares was killed.
     """
     runs = _named(list_runs(a)), _named(list_runs(b))
     names = [name for name in runs[0] if name in runs[1]]
     work = [
-        partial(
-            _compare_pair,
-            name,
-            str(a.path / runs[0][name].recording),  # type: ignore[operator]
-            str(b.path / runs[1][name].recording),  # type: ignore[operator]
-        )
+        partial(_compare_pair, name, str(a.path / runs[0][name]), str(b.path / runs[1][name]))
         for name in names
     ]
     pairs: list[Pair] = []
@@ -198,11 +199,14 @@ def _each(work: Sequence[Callable[[], Pair]], jobs: int) -> Iterator[Pair]:
     # A fork of this process would lack the threads of pyarrow and DuckDB.
     context = get_context("spawn")
     with ProcessPoolExecutor(jobs, context, _ignore_interrupts) as pool:
-        waiting = {pool.submit(each) for each in work}
+        futures = [pool.submit(each) for each in work]
         try:
-            while waiting:
-                done, waiting = _wait(waiting)
-                yield from (future.result() for future in done)
+            yield from (future.result() for future in as_completed(futures))
+        except BrokenProcessPool as error:
+            raise ActiondbgError(
+                "A process that compared two runs was killed, as for want of memory: compare one "
+                "pair at a time, by -j 1."
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -211,31 +215,33 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits ends the pool
 
 
-def _wait(waiting: set[Future[Pair]]) -> tuple[set[Future[Pair]], set[Future[Pair]]]:
-    done, rest = wait(waiting, return_when=FIRST_COMPLETED)
-    return done, rest
-
-
-def _named(runs: Iterable[Run]) -> dict[str, Run]:
-    """Return the recorded runs by names that those of another suite have, too."""
-    recorded = [run for run in runs if run.recording is not None]
-    tests = [os.path.dirname(run.test) for run in recorded if run.test and os.path.isabs(run.test)]
+def _named(runs: Sequence[Run]) -> dict[str, str]:
+    """Return the paths of recordings by names that the same runs of another suite have."""
+    tests = [os.path.dirname(run.test) for run in runs if run.test and os.path.isabs(run.test)]
     root = os.path.commonpath(tests) if tests else "/"
+    # The order in which the processes of one RUN line begin is no property of the test.
+    recorded = sorted(
+        (_name(run, root), _command(run), run.recording) for run in runs if run.recording
+    )
     seen: Counter[str] = Counter()
-    named: dict[str, Run] = {}
-    for run in recorded:
-        name = _name(run, root)
+    named: dict[str, str] = {}
+    for name, _, recording in recorded:
         seen[name] += 1
-        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = run
+        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = recording
     return named
 
 
 def _name(run: Run, root: str) -> str:
     if run.test is None:
-        tool, blank, rest = run.command.partition(" ")
-        return os.path.basename(tool) + blank + rest
+        return _command(run)
     test = os.path.relpath(run.test, root) if os.path.isabs(run.test) else run.test
     return test if run.run_line is None else f"{test}:{run.run_line}"
+
+
+def _command(run: Run) -> str:
+    """Return the command line, without the folder of the tool."""
+    tool, blank, rest = run.command.partition(" ")
+    return os.path.basename(tool) + blank + rest
 
 
 def _compare_pair(name: str, a: str, b: str) -> Pair:

@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from actiondbg.comparison.actions import ChangingAction, Function
-from actiondbg.ir.canonical import canonical, parts, symbol_of
+from actiondbg.ir.aliases import without_aliases
+from actiondbg.ir.canonical import canonical
+from actiondbg.lineage.text.scanner import scan
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
+
+_MOST_KEPT = 64  # canonical texts
+_PLAIN = ("module {", '"builtin.module"() ({')  # modules without a name and attributes
+
+
+def function_texts(text: str) -> dict[str, str]:
+    """Divide printed IR into the operations of its modules, by their symbols.
+
+    Operations with the same symbol are joined, as are those without one, under "". The first line
+    of a module with a name or attributes has the symbol of the module. Aliases are replaced by
+    their definitions.
+    """
+    stage = scan(without_aliases(text), "the IR", partial=True).stage
+    found: defaultdict[str, str] = defaultdict(str)
+    for index, (name, parent) in enumerate(zip(stage.names, stage.parents, strict=True)):
+        symbol = stage.symbols.get(index, "")
+        if _is_module(name):
+            head = stage.text_of(index).partition("\n")[0].strip()
+            if head not in _PLAIN:
+                found[symbol] += f"{head}\n"
+        elif parent < 0 or _is_module(stage.names[parent]):
+            found[symbol] += stage.text_of(index) + "\n"
+    return dict(found)
+
+
+def _is_module(name: str) -> bool:
+    return name.rpartition(".")[2] == "module"
 
 
 def final_texts(recording: Recording) -> dict[Function, str] | None:
@@ -21,51 +50,32 @@ def final_texts(recording: Recording) -> dict[Function, str] | None:
     outputs = [stage for stage in recording.stages if stage.kind == "output"]
     if not outputs:
         return None
-    found: defaultdict[Function, str] = defaultdict(str)
-    for number, stage in enumerate(outputs):
-        for part in parts(stage.text):
-            found[Function(number, part.symbol)] += part.text
-    return dict(found)
+    return {
+        Function(number, symbol): text
+        for number, stage in enumerate(outputs)
+        for symbol, text in function_texts(stage.text).items()
+    }
 
 
-def is_same(one: str | None, other: str | None) -> bool:
+def is_same(one: str, other: str) -> bool:
     """Whether two texts of a function differ in nothing that has a meaning."""
-    if one is None or other is None or one == other:
-        return one == other
-    return _canonical(one) == _canonical(other)
+    return one == other or _canonical(one) == _canonical(other)
 
 
-@cache
+@lru_cache(_MOST_KEPT)
 def _canonical(text: str) -> str:
     return canonical(text)
 
 
-class RecordedTexts:
-    """The IR of functions after actions; nothing without ``record --ir function``."""
+def text_after(recording: Recording, action: ChangingAction) -> str | None:
+    """Return the IR of the function of an action after it; None if it was not recorded.
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
-        self.has_texts = recording.header.has_texts
-
-    def after(self, action: ChangingAction) -> str | None:
-        """Return the IR of the function of an action after it; None if it was not recorded."""
-        return self._text(action, after=True)
-
-    def before(self, action: ChangingAction) -> str | None:
-        """Return the IR of the function of an action before it; None if it was not recorded."""
-        return self._text(action, after=False)
-
-    def _text(self, action: ChangingAction, after: bool) -> str | None:
-        if not self.has_texts:
-            return None
-        symbol = action.function.symbol
-        for snapshot in self._recording.snapshots(action.ordinal):
-            text = snapshot.after if after else snapshot.before
-            if text is None:
-                continue
-            if symbol_of(text) == symbol:
-                return text
-            for part in parts(text):
-                if part.symbol == symbol:
-                    return part.text
+    Only ``record --ir function`` records it.
+    """
+    if not recording.header.has_texts:
         return None
+    for snapshot in recording.snapshots(action.ordinal):
+        found = function_texts(snapshot.after or "").get(action.function.symbol)
+        if found is not None:
+            return found
+    return None

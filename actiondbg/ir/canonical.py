@@ -10,9 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import NamedTuple
 
-from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.resolved_text import ResolvedText
 
 # Operations whose place in a block has no meaning, and that have no region.
@@ -26,60 +24,6 @@ _PURE = re.compile(
 _OPERATION = re.compile(r"[ \t]*(?:%[^=\n]*? = )?\"?(?P<name>[A-Za-z_][\w.]*)")
 _LABEL = re.compile(r"[ \t]*\^")
 _COMMENT = re.compile(r"[ \t]*//.*")
-_MODULE = re.compile(r'(?:[ \t]*\n)*[ \t]*"?(?:[\w$]+\.)*module\b')
-_PLAIN = ("module {", '"builtin.module"() ({')
-_SYMBOL = re.compile(r'@("(?:[^"\\]|\\.)*"|[\w$.-]+)|\bsym_name = ("(?:[^"\\]|\\.)*")')
-
-
-class Part(NamedTuple):
-    """An outermost operation of a module.
-
-    Args:
-        symbol: its name without ``@``; "" for an operation without a symbol, and for a root that
-            is no module.
-        text: as printed.
-    """
-
-    symbol: str
-    text: str
-
-
-def parts(text: str) -> list[Part]:
-    """Divide a printed module, of one root, into the operations in it, and in modules in it.
-
-    Aliases are replaced by their definitions. The attributes of a module are a part with its
-    symbol. Another root is one part; a text of blanks has none.
-    """
-    text = without_aliases(text)
-    return list(_divided(text, 0)) if text.strip() else []
-
-
-def _divided(text: str, indent: int) -> Iterator[Part]:
-    """Yield the parts of an operation that is printed at an indentation."""
-    starts: list[int] = []
-    if _MODULE.match(text):
-        inner = re.compile(rf"^ {{{indent + 2}}}(?=[^\s}})^])", re.MULTILINE)
-        starts = [match.start() for match in inner.finditer(text)]
-    if not starts:
-        yield Part(symbol_of(text), text)
-        return
-    head = text[: starts[0]].strip()
-    if head not in _PLAIN:
-        yield Part(symbol_of(head), f"{head}\n")
-    end = text.rfind(f"\n{' ' * indent}}}")  # the bracket of the module
-    ends = [*starts[1:], len(text) if end < 0 else end + 1]
-    for start, end in zip(starts, ends, strict=True):
-        yield from _divided(text[start:end], indent + 2)
-
-
-def symbol_of(text: str) -> str:
-    """Return the symbol that an operation defines, without ``@``; "" for none.
-
-    Args:
-        text: the operation as printed.
-    """
-    match = _SYMBOL.search(text, 0, text.find("\n") if "\n" in text else len(text))
-    return (match[1] or match[2]).strip('"') if match else ""
 
 
 def canonical(text: str) -> str:

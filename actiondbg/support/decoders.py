@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,7 +17,6 @@ import msgspec
 T = TypeVar("T")
 
 _lock = threading.Lock()
-_known: dict[tuple[object, object], msgspec.json.Decoder[Any]] = {}
 
 
 def decoder_of(
@@ -29,6 +29,9 @@ def decoder_of(
         dec_hook: converts values of types that msgspec does not know.
     """
     with _lock:
-        if (kind, dec_hook) not in _known:
-            _known[kind, dec_hook] = msgspec.json.Decoder(kind, dec_hook=dec_hook)
-        return _known[kind, dec_hook]
+        return _make(kind, dec_hook)
+
+
+@cache
+def _make(kind: type[T], dec_hook: Callable[[type, Any], Any] | None) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(kind, dec_hook=dec_hook)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +71,23 @@ def inspect_command_line(argv: list[str], cwd: Path | None = None) -> CommandLin
         input=inputs[0] if len(inputs) == 1 else None,
         reads_stdin=not inputs or "-" in argv[1:],
     )
+
+
+def copy_stdin(folder: Path) -> Path | None:
+    """Copy our standard input to a file, which each of several runs reads anew.
+
+    Args:
+        folder: for the file.
+
+    Returns:
+        The file; None if there is no standard input, or if it is a terminal.
+    """
+    if sys.__stdin__ is None or sys.__stdin__.isatty():
+        return None
+    file = folder / "stdin"
+    with open(sys.__stdin__.fileno(), "rb", closefd=False) as source, file.open("wb") as target:
+        shutil.copyfileobj(source, target)
+    return file
 
 
 def digest_of_files(files: list[Path], cwd: Path | None = None) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, NoColor, subcommand
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.past import colored_line
@@ -24,10 +23,11 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
-from actiondbg.tool.command_line import inspect_command_line
+from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 
 if TYPE_CHECKING:
     from actiondbg.bisection.oracles.oracle import Oracle
+    from actiondbg.comparison.decisive import Decisive
     from actiondbg.comparison.runs import RunComparison
     from actiondbg.comparison.side import Side
 
@@ -127,15 +127,16 @@ def _compare_runs(
                 sides.append(_side(each, scratch / name, stdin, options.ir))
         with progress.shown("... comparing,"):
             compared = compare_runs(*sides)
-        if options.json:
-            print(json.dumps(run_object(compared), ensure_ascii=False))
-            return DIFFERENT if compared.output == "other" else 0
-        else:
+        if not options.json:
             paint = colored_line if _is_colored(options) else str
             most = None if options.all else options.number
-            print("\n".join(run_lines(compared, most, options.diff, paint)))
-        if oracle is not None:
-            _print_cause(compared, oracle, stdin)
+            print("\n".join(run_lines(compared, most, options.diff, paint)), flush=True)
+        found = None if oracle is None else _decisive(compared, oracle, stdin, options.json)
+        if options.json:
+            decisive = {} if found is None else {"decisive": found.as_json()}
+            print(json.dumps(run_object(compared) | decisive, ensure_ascii=False))
+        elif found is not None:
+            print(f"\n{found.message}")
     except KeyboardInterrupt:
         print_notice("Interrupted.")
         return 128 + signal.SIGINT
@@ -147,13 +148,11 @@ def _compare_runs(
 def _stdin(runs: Sequence[str | list[str]], scratch: Path) -> str | None:
     """Return a file with our standard input, if a command reads it."""
     commands = [each for each in runs if not isinstance(each, str)]
-    reads = any(inspect_command_line(each).reads_stdin for each in commands)
-    if not reads or sys.stdin is None or sys.stdin.isatty():
+    if not any(inspect_command_line(each).reads_stdin for each in commands):
         return None
-    file = scratch / "stdin"
-    with file.open("wb") as copy, contextlib.suppress(OSError):
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-    return str(file)
+    with writing(scratch / "stdin"):
+        file = copy_stdin(scratch)
+    return None if file is None else str(file)
 
 
 def _side(run: str | list[str], folder: Path, stdin: str | None, ir: IRDetail) -> Side:
@@ -165,13 +164,14 @@ def _side(run: str | list[str], folder: Path, stdin: str | None, ir: IRDetail) -
     return run_side(run, folder, ir=ir, stdin=stdin)
 
 
-def _print_cause(compared: RunComparison, oracle: Oracle, stdin: str | None) -> None:
+def _decisive(
+    compared: RunComparison, oracle: Oracle, stdin: str | None, is_quiet: bool
+) -> Decisive:
     from actiondbg.commands.render.bisection import progress_display
     from actiondbg.comparison.decisive import find_decisive
 
-    with progress_display(sys.stderr) as progress:
-        found = find_decisive(compared, oracle, stdin=stdin, progress=progress)
-    print(f"\n{found.message}")
+    with progress_display(sys.stderr, quiet=is_quiet) as progress:
+        return find_decisive(compared, oracle, stdin=stdin, progress=progress)
 
 
 def _is_colored(options: CompareOptions) -> bool:

@@ -85,7 +85,7 @@ def _summary(compared: RunComparison) -> str:
     count = counted(len(compared.functions), "function")
     if not compared.functions:
         return "No action changed IR, and no IR was recorded at the end."
-    if a.bytes is not None and a.bytes == b.bytes and a.status == b.status:
+    if compared.output == "same" and compared.has_same_bytes:
         same = "The output is identical"
     elif compared.output == "same":
         is_exact = all(each.texts[0] == each.texts[1] for each in compared.functions)
@@ -190,7 +190,7 @@ def run_object(compared: RunComparison) -> dict[str, Any]:
                 "part": each.function.module,
                 "output": each.output,
                 "actions": each.actions,
-                "counts": list(each.counts),
+                "counts": [len(ordinals) for ordinals in each.ordinals],
                 "first": None if each.first is None else _difference_object(each.first),
                 "meeting": each.meeting and [action.ordinal for action in each.meeting],
             }

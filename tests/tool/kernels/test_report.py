@@ -50,7 +50,7 @@ def test_profiled_kernels_are_reported_and_compared(folder: Path) -> None:
     )  # fmt: skip
     assert first.returncode == 0, first.stderr
     assert "Verification  : SUCCESS\n" in first.stdout
-    assert re.search(r" % of \d+ GFLOP/s", first.stdout)
+    assert re.search(r" % of [\d.]+ GFLOP/s", first.stdout)
     assert "<svg" in (folder / "a.html").read_text()
     second = _kernels(
         folder, "profile", "--output", "a.csv", "--append", "--tags", "run:2", "--remeasure",

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from actiondbg.ir.canonical import canonical, parts
+from actiondbg.ir.canonical import canonical
 
 FUNCTION = """\
   func.func @f(%arg0: i32, %arg1: memref<4xi32>) -> i32 {
@@ -98,44 +98,3 @@ def test_a_use_before_the_definition() -> None:
     """As in a graph region: the definition has a name before its line comes."""
     text = "  %1 = test.op %0 : i32\n  %0 = arith.constant 1 : i32\n"
     assert canonical(text) != canonical(text.replace("constant 1", "constant 2"))
-
-
-def test_the_parts_of_a_module() -> None:
-    text = """\
-#map = affine_map<(d0) -> (d0)>
-module @whole attributes {a = 1 : i32} {
-  func.func @f() {
-    "test.op"() {map = #map} : () -> ()
-    return
-  }
-  gpu.module @kernels {
-    gpu.func @g() kernel {
-      gpu.return
-    }
-  }
-  func.func private @declared()
-}
-"""
-    found = parts(text)
-    assert [part.symbol for part in found] == ["whole", "f", "kernels", "g", "declared"]
-    assert "{map = affine_map<(d0) -> (d0)>}" in found[1].text
-    assert "".join(part.text for part in found[-2:]) == (
-        "    gpu.func @g() kernel {\n      gpu.return\n    }\n  func.func private @declared()\n"
-    )
-
-
-def test_the_parts_of_a_generic_module() -> None:
-    text = """\
-"builtin.module"() ({
-  "func.func"() <{function_type = () -> (), sym_name = "f"}> ({
-    "func.return"() : () -> ()
-  }) : () -> ()
-}) : () -> ()
-"""
-    (part,) = parts(text)
-    assert (part.symbol, part.text.count("\n")) == ("f", 3)
-
-
-def test_another_root_is_one_part() -> None:
-    assert [part.symbol for part in parts(FUNCTION)] == ["f"]
-    assert parts("\n") == []

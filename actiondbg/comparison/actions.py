@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from actiondbg.comparison.texts import Function, function_texts
 from actiondbg.recording.format.arrow import call, pa
 
 if TYPE_CHECKING:
@@ -20,19 +21,6 @@ _COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "
 _NO_PLACE: dict[str, Any] = {"file": None, "line": None, "col": None}
 # What users of values are told depends on the driver more than on the pattern.
 _TELLING = ("inserted", "erased")
-
-
-class Function(NamedTuple):
-    """A function of a run.
-
-    Args:
-        module: the number of its MLIR context in the run, from 0: a tool that splits its input
-            has one for each part.
-        symbol: its name; "" for all operations outside of functions.
-    """
-
-    module: int
-    symbol: str
 
 
 @dataclass(frozen=True)
@@ -93,6 +81,10 @@ def changing_actions(recording: Recording) -> Streams:
     changed = _flags(table, "changed") & ~_flags(table, "rolled_back")
     parents = np.nan_to_num(table["parent"].to_numpy(zero_copy_only=False)).astype(np.int64)
     effects = _effects(recording)
+    if recording.header.imported:
+        unknown = _unknown_effects(recording, table)
+        changed[[ordinal - 1 for ordinal in unknown]] = True
+        effects |= unknown
     # An action around a changing one changed IR itself only if its own changes say so.
     around = np.zeros(len(parents) + 1, bool)
     around[parents[changed]] = True
@@ -149,6 +141,20 @@ def _in_order_of_end(
 def _flags(table: Any, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
     found = call("coalesce", table[name], pa.scalar(False))
     return found.to_numpy(zero_copy_only=False).astype(bool)
+
+
+def _unknown_effects(recording: Recording, table: Any) -> dict[int, dict[str, tuple[str, ...]]]:
+    """Return the functions after passes of a log with no IR before them, such as the first pass.
+
+    Such a pass may have changed each function.
+    """
+    rows = table.select(["ordinal", "changed"]).to_pylist()
+    return {
+        row["ordinal"]: dict.fromkeys(function_texts(snapshot.after or ""), ())
+        for row in rows
+        if row["changed"] is None
+        for snapshot in recording.snapshots(row["ordinal"])
+    }
 
 
 def _effects(recording: Recording) -> dict[int, dict[str, tuple[str, ...]]]:

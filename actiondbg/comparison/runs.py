@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from actiondbg.comparison.actions import ChangingAction, Function, changing_actions
+from actiondbg.comparison.actions import ChangingAction, changing_actions
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.texts import final_texts, is_same, text_after
+from actiondbg.comparison.texts import Function, is_same, text_after
 from actiondbg.support.alignment import Alignment
 
 # How the IR of a function at the end of a run is like that of the other run.
@@ -98,7 +98,7 @@ class RunComparison:
             return "same"
         # A run without any action has made nothing that could be recorded.
         sides = (self.a, self.b)
-        is_known = all(side.has_output or not side.recording.count for side in sides)
+        is_known = all(side.final_texts is not None or not side.recording.count for side in sides)
         return "same" if is_known and "unknown" not in kinds else "unknown"
 
     @property
@@ -132,7 +132,7 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
         b: another one: of another tool, another input, or with other passes.
     """
     streams = changing_actions(a.recording), changing_actions(b.recording)
-    finals = final_texts(a.recording), final_texts(b.recording)
+    finals = a.final_texts, b.final_texts
     names = dict.fromkeys((*streams[0], *streams[1], *(finals[0] or ()), *(finals[1] or ())))
     found: list[FunctionComparison] = []
     for function in names:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.comparison.actions import PASS, is_adaptor
+from actiondbg.comparison.texts import Function, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, record
@@ -51,7 +52,7 @@ class Side:
         if self.status == 0:
             return "ends well"
         if self.status is None:
-            return "has no end"
+            return "imported" if self.recording.header.imported else "has no end"
         how = f"ends with status {self.status}"
         if self.status < 0:
             how = f"is killed by {signal_name(-self.status)}"
@@ -64,10 +65,10 @@ class Side:
         ]
         return f"{how} in {failed[-1]}" if failed else f"{how} outside of passes"
 
-    @property
-    def has_output(self) -> bool:
-        """Whether the IR at the end of the run is recorded."""
-        return any(stage.kind == "output" for stage in self.recording.stages)
+    @cached_property
+    def final_texts(self) -> dict[Function, str] | None:
+        """The IR of each function at the end of the run; None if it is not recorded."""
+        return final_texts(self.recording)
 
 
 def recorded_side(path: str | os.PathLike[str]) -> Side:

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.comparison.actions import ChangingAction, Function
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.canonical import canonical
 from actiondbg.lineage.text.scanner import scan
 
 if TYPE_CHECKING:
+    from actiondbg.comparison.actions import ChangingAction
     from actiondbg.recording.recording import Recording
 
 _MOST_KEPT = 64  # canonical texts
 _PLAIN = ("module {", '"builtin.module"() ({')  # modules without a name and attributes
+
+
+class Function(NamedTuple):
+    """A function of a run.
+
+    Args:
+        module: the number of its MLIR context in the run, from 0: a tool that splits its input
+            has one for each part.
+        symbol: its name; "" for all operations outside of functions.
+    """
+
+    module: int
+    symbol: str
 
 
 def function_texts(text: str) -> dict[str, str]:
@@ -45,8 +58,11 @@ def _is_module(name: str) -> bool:
 def final_texts(recording: Recording) -> dict[Function, str] | None:
     """Return the IR of each function after the last action; None if it was not recorded.
 
-    Constants of more than 4,096 elements are elided in it.
+    Of an imported log, it is the IR after the last pass that the log has. Constants of more than
+    4,096 elements are elided in the IR.
     """
+    if recording.header.imported:
+        return _last_texts(recording)
     outputs = [stage for stage in recording.stages if stage.kind == "output"]
     if not outputs:
         return None
@@ -55,6 +71,22 @@ def final_texts(recording: Recording) -> dict[Function, str] | None:
         for number, stage in enumerate(outputs)
         for symbol, text in function_texts(stage.text).items()
     }
+
+
+def _last_texts(recording: Recording) -> dict[Function, str] | None:
+    """Return the IR of each function after the last pass of an imported log.
+
+    It is unknown where passes run on modules in modules: a log does not say which one is printed.
+    """
+    found: dict[str, str] = {}
+    for row in recording.table("actions", ["ordinal", "op"]).to_pylist():
+        is_whole = row["op"] == "builtin.module"
+        if not is_whole and not str(row["op"]).endswith(".func"):
+            return None
+        for snapshot in recording.snapshots(row["ordinal"]):
+            texts = function_texts(snapshot.after or "")
+            found = texts if is_whole else found | texts
+    return {Function(0, symbol): text for symbol, text in found.items()}
 
 
 def is_same(one: str, other: str) -> bool:

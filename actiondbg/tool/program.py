@@ -143,6 +143,11 @@ class Program:
         executable = self.tool.path
         stdin, stdout, stderr = streams
         environment = {**self.environment(shipped_agent()), **variables}
+        if self.cwd is not None and not Path(self.cwd).is_dir():
+            raise LaunchError(
+                f"The working directory {os.fspath(self.cwd)!r} of {os.fspath(executable)!r} is "
+                "not a directory: make it, or run in another one."
+            )
         try:
             with address_layout(self.randomize):
                 process = subprocess.Popen(

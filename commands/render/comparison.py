@@ -107,7 +107,7 @@ def _summary(compared: RunComparison) -> str:
         if number
     ]
     note = ""
-    if not (a.has_output and b.has_output):
+    if a.final_texts is None or b.final_texts is None:
         note = " The IR at the end is not recorded: record with --ir output, or --ir function."
     if not parts:
         return f"{count} by the same actions.{note}"

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
+import re
 import shlex
+import shutil
 import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actiondbg.bisection.api import bisect
 from actiondbg.comparison.actions import changing_actions
+from actiondbg.comparison.decisive import find_decisive
 from actiondbg.comparison.runs import RunComparison, compare_runs
 from actiondbg.comparison.side import Side, recorded_side
 from actiondbg.recording.capture.recorder import IRDetail, record
@@ -39,6 +46,15 @@ func.func @idle(%x: i32) -> i32 {
 """
 
 
+FOLDED = """\
+func.func @folded(%x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %same = arith.addi %x, %zero : i32
+  return %same : i32
+}
+"""
+
+
 @pytest.fixture(autouse=True)
 def _input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -61,7 +77,7 @@ def as_object(*words: str, status: int) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def recorded(argv: list[str], name: str, ir: IRDetail = "function", *skip: str) -> Side:
+def recorded(argv: Sequence[str], name: str, ir: IRDetail = "function", *skip: str) -> Side:
     done = record(argv, name, ir=ir, one_thread=True, stdout="/dev/null", skip=skip)
     assert done.path is not None
     return recorded_side(done.path)
@@ -252,6 +268,81 @@ def test_an_oracle_that_accepts_both(mlir_opt: str) -> None:
     command = shlex.join([mlir_opt, "in.mlir", "--canonicalize"])
     done = compare("--test", "true {}", command, command)
     assert done.stdout.endswith("The oracle accepts both runs: no difference matters to it.\n")
+
+
+def test_the_answer_of_an_oracle_as_json(mlir_opt: str) -> None:
+    found = as_object(
+        "--test",
+        "! grep -q 'constant 4' {}",
+        shlex.join([mlir_opt, "in.mlir", "--cse"]),
+        shlex.join([mlir_opt, "in.mlir", "--canonicalize"]),
+        status=1,
+    )["decisive"]
+    assert (found["bad"], found["share"]) == ("B", "all")
+    assert found["result"]["culprit"]["ordinal"] == 11
+
+
+def test_a_pass_as_a_whole_has_the_actions_in_it(
+    mlir_opt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runs share no action of canonicalize, or all but one."""
+    by_pass = functools.partial(bisect, tag="pass-execution")
+    monkeypatch.setattr("actiondbg.comparison.decisive.bisect", by_pass)
+    Path("in.mlir").write_text(SOURCE + FOLDED)
+    other = recorded([mlir_opt, "in.mlir", "--cse"], "a.adbrec")
+    bad = recorded([mlir_opt, "in.mlir", "--canonicalize"], "b.adbrec")
+    near = recorded(bad.argv, "c.adbrec", "function", "AddIAddConstant")
+    # A run with skips is not run again: its command is, without them.
+    near = replace(near, given=other.argv)
+    for side, share in ((other, "all"), (near, "some")):
+        found = find_decisive(compare_runs(side, bad), "! grep -q 'constant 4' {}")
+        assert (found.bad, found.share) == ("B", share)
+        assert found.result is not None
+        assert found.result.culprit is not None
+        assert found.result.culprit.entry.tag == "pass-execution"
+
+
+def test_identical_output_is_an_answer_without_recorded_ir(mlir_opt: str) -> None:
+    side = recorded([mlir_opt, "in.mlir", "--canonicalize"], "a.adbrec", "none")
+    outputs = {
+        written: compare_runs(replace(side, output=written), replace(side, output=b"x")).output
+        for written in (None, b"", b"y", b"x")
+    }
+    assert outputs == {None: "unknown", b"": "unknown", b"y": "unknown", b"x": "same"}
+    empty = replace(side, output=b"")
+    assert compare_runs(empty, empty).output == "unknown"
+
+
+def test_imported_logs(mlir_opt: str) -> None:
+    for name, passes in (("a", ["--canonicalize", "--cse"]), ("b", ["--cse", "--canonicalize"])):
+        with Path(f"{name}.log").open("w") as log:
+            argv = [mlir_opt, "in.mlir", *passes, "--mlir-print-ir-after-all"]
+            subprocess.run(argv, check=True, stderr=log, stdout=subprocess.DEVNULL)
+        subprocess.run([COMMAND, "import", "-q", f"{name}.log"], check=True)
+    found = as_object("a.adbrec", "b.adbrec", status=1)
+    outputs = {each["function"]: each["output"] for each in found["functions"]}
+    assert outputs == {"shift": "same", "twin": "other", "idle": "same"}
+    same = as_object("a.adbrec", "a.adbrec", status=0)
+    assert (same["output"], same["same_actions"]) == ("same", True)
+
+
+def test_the_directory_of_a_recording_is_gone(mlir_opt: str) -> None:
+    Path("gone").mkdir()
+    shutil.copy("in.mlir", "gone")
+    for name, option in (("a", "--cse"), ("b", "--canonicalize")):
+        record(
+            [mlir_opt, "in.mlir", option],
+            f"{name}.adbrec",
+            ir="output",
+            cwd="gone",
+            stdout="/dev/null",
+        )
+    shutil.rmtree("gone")
+    done = compare("--test", "true {}", "a.adbrec", "b.adbrec")
+    assert done.returncode == 3
+    assert done.stdout.count("they part in canonicalize") == 1
+    last = done.stderr.splitlines()[-1]
+    assert re.fullmatch(r"actiondbg: The working directory '.*/gone' of '.*' is not a .*", last)
 
 
 @pytest.mark.parametrize(

@@ -289,6 +289,8 @@ class _Streams:
 
     def _is_same_after(self, i: int, j: int) -> bool | None:
         """Whether the IR is the same after two actions; None if it is not recorded."""
-        one = text_after(self._recordings[0], self._a[i])
-        other = text_after(self._recordings[1], self._b[j])
+        one, other = (
+            text_after(recording, action.ordinal, action.function.symbol)
+            for recording, action in zip(self._recordings, (self._a[i], self._b[j]), strict=True)
+        )
         return None if one is None or other is None else is_same(one, other)

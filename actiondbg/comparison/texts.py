@@ -11,7 +11,6 @@ from actiondbg.ir.canonical import canonical
 from actiondbg.lineage.text.scanner import scan
 
 if TYPE_CHECKING:
-    from actiondbg.comparison.actions import ChangingAction
     from actiondbg.recording.recording import Recording
 
 _MOST_KEPT = 64  # canonical texts
@@ -99,15 +98,15 @@ def _canonical(text: str) -> str:
     return canonical(text)
 
 
-def text_after(recording: Recording, action: ChangingAction) -> str | None:
-    """Return the IR of the function of an action after it; None if it was not recorded.
+def text_after(recording: Recording, ordinal: int, symbol: str) -> str | None:
+    """Return the IR of a function after an action; None if it was not recorded.
 
     Only ``record --ir function`` records it.
     """
     if not recording.header.has_texts:
         return None
-    for snapshot in recording.snapshots(action.ordinal):
-        found = function_texts(snapshot.after or "").get(action.function.symbol)
+    for snapshot in recording.snapshots(ordinal):
+        found = function_texts(snapshot.after or "").get(symbol)
         if found is not None:
             return found
     return None

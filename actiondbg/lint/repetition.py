@@ -17,6 +17,7 @@ from actiondbg.lint.linter import Linter
 from actiondbg.lint.rules import BY_NAME
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess, start_recording
+from actiondbg.tool.command_line import inspect_command_line
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -166,8 +167,9 @@ class Repetition:
         result = self._folder / f"result{self._count}"
         dropped = Path(os.devnull)
         errors = self._folder / f"errors{self._count}"
+        line = inspect_command_line(list(self._command.argv), Path(self._command.cwd))
         with start_recording(
-            _redirected(self._command.argv, result if is_compared else dropped),
+            line.with_output(result if is_compared else dropped),
             self._folder / f"run{self._count}.adbrec",
             checks=checks,
             one_thread=True,
@@ -282,15 +284,6 @@ def _ends_in(running: RecordingProcess, seconds: float) -> bool:
         if running.poll(left) is not None:
             return True
     return False
-
-
-def _redirected(argv: Sequence[str], result: Path) -> list[str]:
-    """Return a command line that writes elsewhere what it writes to the file of ``-o``."""
-    words = list(argv)
-    for at, word in enumerate(words[1:-1], 1):
-        if word == "-o" and words[at + 1] not in ("-", os.devnull):
-            words[at + 1] = str(result)
-    return words
 
 
 def _ending(run: Repeated) -> str:

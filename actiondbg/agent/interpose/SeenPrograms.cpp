@@ -32,9 +32,9 @@ namespace adbg {
 static char seenFile[PATH_MAX];
 /// The value of LD_PRELOAD with this agent.
 static char preload[PATH_MAX];
-/// The variables that each process of the program needs, with their values when
-/// this process began: those of the agent, and those that ACTIONDBG_KEPT names.
-/// Null if nothing is noted.
+/// The variables that each process of the program needs, with the values that
+/// they had at the start of this process: the variables of the agent, and the
+/// variables that ACTIONDBG_KEPT lists. Null if nothing is noted.
 static const std::vector<char *> *variables = nullptr;
 /// Whether this process is debugged, or a fork of a process that is.
 static bool isDebugged = false;

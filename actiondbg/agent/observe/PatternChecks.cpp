@@ -124,8 +124,9 @@ void PatternChecks::findUnplaced(const Running &pattern, Recorder &recorder) {
   for (const OperationHandle &one : pattern.unplaced) {
     Operation *op = one.get(ids), *parent = op ? op->getParentOp() : nullptr;
     // Builders and clones of an operation, such as a matrix multiplication,
-    // fill its regions: a pattern cannot give these a location. Declarations of
-    // functions are for all their callers. Folders take those of constants.
+    // fill its regions: a pattern cannot locate these operations. A declaration
+    // of a function serves several callers, and folding shares constants: both
+    // have no location of their own.
     StringRef name = op ? op->getName().getStringRef() : "";
     if (parent && ids.of(parent) < pattern.frame->tally.firstId &&
         isa<UnknownLoc>(op->getLoc()) && !name.ends_with(".func") &&

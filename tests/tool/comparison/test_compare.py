@@ -279,7 +279,7 @@ def test_the_answer_of_an_oracle_as_json(mlir_opt: str) -> None:
         status=1,
     )["decisive"]
     assert (found["bad"], found["share"]) == ("B", "all")
-    assert found["result"]["culprit"]["ordinal"] == 11
+    assert (found["result"]["ordinal"], found["result"]["name"]) == (11, "AddIAddConstant")
 
 
 def test_a_pass_as_a_whole_has_the_actions_in_it(
@@ -376,6 +376,9 @@ def test_two_suites(mlir_opt: str) -> None:
         pytest.skip("lit is not installed")
     tests = {f"same{number}.mlir": "--cse" for number in range(3)}
     changed = {f"changed{number}.mlir": "--canonicalize" for number in range(4)}
+    # Both processes of one RUN line.
+    piped = f"--cse | {mlir_opt} --canonicalize"
+    tests["piped.mlir"] = piped
     first = {**tests, **changed, "gone.mlir": "--cse", "way.mlir": "--cse --canonicalize"}
     second = {
         **tests,
@@ -397,6 +400,7 @@ def test_two_suites(mlir_opt: str) -> None:
     assert kinds == {
         **{f"{name}:1": "same" for name in tests},
         **{f"{name}:1": "other output" for name in changed},
+        "piped.mlir:1 (2)": "same",
         "way.mlir:1": "same",  # the further passes change nothing
     }
     assert (found["only_a"], found["only_b"]) == (["gone.mlir:1"], ["new.mlir:1"])
@@ -404,7 +408,7 @@ def test_two_suites(mlir_opt: str) -> None:
     assert (largest["other_output"], len(largest["runs"])) == (True, 4)
     done = compare("a", "b")
     assert done.returncode == 1
-    assert done.stdout.startswith("8 runs of both suites:\n       4  the same output by the same")
+    assert done.stdout.startswith("10 runs of both suites:\n       6  the same output by the same")
     assert "  4 runs" in done.stdout
     command = done.stdout.partition("    actiondbg compare ")[2].splitlines()[0]
     assert compare(*command.split()).returncode == 1

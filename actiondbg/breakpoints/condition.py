@@ -39,6 +39,7 @@ FIELDS = {
     "depth": Field("integer", "number of actions around it"),
     "iteration": Field("integer", "innermost greedy iteration, from 1; -1 outside of all"),
     "line": Field("integer", "line of the operation's location; 0 if it has none"),
+    "id": Field("integer", "id of the operation, as in @12; 0 if there is none"),
     "hits": Field("integer", "actions that matched SPEC so far, with this one"),
     "tag": Field("text", "kind of the action, such as apply-pattern"),
     "name": Field("text", "pass argument, pattern, or operation of a fold"),

@@ -2,6 +2,7 @@
 
 #include "match/Condition.h"
 #include "interpose/Versions.h"
+#include "observe/Identity.h"
 #include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -29,6 +30,11 @@ const Condition::Field *Condition::fieldNamed(StringRef name) {
        [](F frame, M) {
          std::optional<FilePlace> place = placeOf(frame);
          return numberOf(place ? place->line : 0);
+       }},
+      {"id",
+       [](F frame, M) {
+         Operation *op = frame.op();
+         return numberOf(op ? Identities::all().of(op) : 0);
        }},
       {"hits", [](F, M moment) { return numberOf(moment.hits); }},
       {"tag", [](F frame, M) { return textOf(frame.tag()); }},

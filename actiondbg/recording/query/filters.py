@@ -47,6 +47,7 @@ _FIELDS = {
     "ordinal": "ordinal",
     "depth": "depth",
     "line": "coalesce(line, 0)",
+    "id": "coalesce(operation, 0)",
     "hits": "hits",
     "tag": "tag",
     "name": "name",

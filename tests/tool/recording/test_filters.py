@@ -83,6 +83,7 @@ _SPECS = [
 _CONDITIONS = [
     *("depth == 2", "depth > 1 and tag == 'fold'", "not depth < 2", "ordinal <= 20", "hits == 3"),
     *("hits > 2 and hits < 6", "iteration == 1", "iteration > 1", "iteration < 1", "line > 14"),
+    *("id == 3", "id == 0", "id > 5 and tag == 'apply-pattern'", "id == ordinal"),
     *("line == 0", "name == 'AddIAddConstant'", "name ~ '*Add*'", "name !~ '*Add*'", "op < 'b'"),
     *("op >= 'func' or op == ''", "func == ''", "func ~ '[st]*'", "file ~ '*b.mlir'", "file == ''"),
     *("func > 'sum'", "func !~ 'sum'", "name ~ op", "name !~ op", "tag != name", "3 < depth"),

@@ -72,7 +72,7 @@ def compare(
             gone = (line for line in before[i1:i2] if line.id in erased)
             marked += (MarkedLine(line, "-") for line in gone if line.kind != "label")
         for line in after[j1:j2]:
-            text = old.get(key_of(line))
+            text = None if line.id is None else old.get(key_of(line))
             if line.kind != "label" and line.id in inserted:
                 marked.append(MarkedLine(line, "+"))
             elif text is not None and text != line.text:

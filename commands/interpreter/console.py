@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from actiondbg.commands.interpreter.permissions import ALL, Permissions
 from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.interpreter.shown_lines import ShownLines
 from actiondbg.commands.render.edits import located_text
@@ -22,6 +23,7 @@ from actiondbg.errors import NotStopped, ToolGone, UsageError
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.aliases import AliasTable
     from actiondbg.commands.interpreter.recording_console import Declared, RecordingConsole
+    from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
@@ -142,6 +144,7 @@ class Console:
         out: the stream of results; by default stdout.
         err: the stream of errors and notes; by default stderr.
         recorded: refuses commands that a recording cannot run; None for a live session.
+        permissions: what commands may do beside debugging.
     """
 
     interpreter: CommandLines
@@ -158,8 +161,10 @@ class Console:
         out: TextIO | None = None,
         err: TextIO | None = None,
         recorded: RecordingConsole | None = None,
+        permissions: Permissions = ALL,
     ) -> None:
         self.session = session
+        self.permissions = permissions
         self.recorded = recorded
         self._live = live
         self.json = json
@@ -170,6 +175,7 @@ class Console:
         self.displays = DisplayList()
         self.stop_context = StopContext()
         self.comparison: Comparison | None = None  # of the latest 'whatif'
+        self.report_search: Report | None = None  # shows the progress of a bisection
         self.shown_lines = ShownLines(session, lambda: self.settings.limit("elide"))
         self.quitting = False
         self.full_screen = False  # whether the shell reads lines in its full-screen view
@@ -286,7 +292,8 @@ class Console:
 
     def refusal(self, command: Declared) -> str | None:
         """Return a sentence why this session does not support a command; None if it does."""
-        return None if self.recorded is None else self.recorded.refusal(command)
+        refused = None if self.recorded is None else self.recorded.refusal(command)
+        return refused or self.permissions.refusal(command.permission, repr(command.name))
 
     def check(self, command: Declared) -> None:
         """Raise UsageError if this session does not support a command."""

@@ -24,6 +24,7 @@ from actiondbg.commands.interpreter.options import (
     options_from,
     rest_of,
 )
+from actiondbg.commands.interpreter.permissions import Permission
 from actiondbg.commands.interpreter.words import split_words, take_options
 from actiondbg.errors import UsageError
 
@@ -64,6 +65,7 @@ class Command:
         redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
         needs_tool: the feature that needs a running tool, as a subject; empty if none does.
         shows_ir: whether it needs a recording with IR.
+        permission: what it does beside debugging, which a front end may refuse; mostly empty.
         abbreviates: whether a subcommand is also found by a unique prefix of its last word.
         subcommands: by their last word.
     """
@@ -78,6 +80,7 @@ class Command:
     redirects: bool | None = None
     needs_tool: str = ""
     shows_ir: bool = False
+    permission: Permission | None = None
     abbreviates: bool = True
     subcommands: dict[str, Command] = field(default_factory=dict[str, "Command"])
 
@@ -219,6 +222,7 @@ class Topic:
         redirects: bool | None = None,
         needs_tool: str = "",
         shows_ir: bool = False,
+        permission: Permission | None = None,
     ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
         """Declare the decorated function as a command; see Command."""
 
@@ -228,6 +232,7 @@ class Topic:
             made = Command(name, self.category, example, cast("Run", run))
             made.aliases, made.repeats, made.redirects = aliases, repeats, redirects
             made.needs_tool, made.shows_ir = needs_tool, shows_ir
+            made.permission = permission
             self.commands.append(made)
             return run
 

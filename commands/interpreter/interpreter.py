@@ -216,6 +216,9 @@ class Interpreter:
         resolved = found.subcommand(_BEFORE_REDIRECT.split(text, maxsplit=1)[0]) or found
         if resolved.splits_redirect(text):
             text, redirect = split_redirect(text)
+        if redirect is not None:
+            permission = "shell" if redirect.operator == "|" else "redirection"
+            self.console.permissions.check(permission, f"{redirect.operator!r} behind a command")
         found, text = found.resolve(text)
         self.console.check(found)
         if any(each.complete is breakpoint_numbers for each in fields_of(found.options)):

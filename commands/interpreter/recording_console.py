@@ -11,6 +11,7 @@ from actiondbg.recording.errors import needs_tool
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.permissions import Permission
     from actiondbg.recording.session.session import RecordedSession
 
 
@@ -35,6 +36,11 @@ class Declared(Protocol):
     @property
     def shows_ir(self) -> bool:
         """Whether the command needs a recording with IR."""
+        ...
+
+    @property
+    def permission(self) -> Permission | None:
+        """Return what the command does beside debugging, which a front end may refuse."""
         ...
 
 

@@ -176,7 +176,7 @@ class _Lines:
             self._print(progress.note)
         if progress.trials != self._trials:
             self._trials = progress.trials
-            self._print(_words(progress))
+            self._print(progress_words(progress))
 
     def _print(self, line: str) -> None:
         if line != self._last:
@@ -199,12 +199,13 @@ def _bar(err: TextIO) -> Generator[Report]:
             if progress.note:
                 console.print(progress.note, markup=False, highlight=False)
             total = None if progress.to_go is None else progress.trials + progress.to_go
-            bar.update(task, completed=progress.trials, total=total, words=_words(progress))
+            bar.update(task, completed=progress.trials, total=total, words=progress_words(progress))
 
         yield report
 
 
-def _words(progress: Progress) -> str:
+def progress_words(progress: Progress) -> str:
+    """Return the progress of a bisection as a line."""
     words = [f"{progress.phase}: {counted(progress.trials, 'trial')}"]
     how = "at least" if progress.at_least else "about"
     if progress.to_go:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -12,7 +13,7 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
-from actiondbg.commands.render.bisection import Bisected, progress_display
+from actiondbg.commands.render.bisection import Bisected, Report, progress_display
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -160,11 +161,13 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     from actiondbg.bisection.output_folder import open_folder
 
     session = console.live_session()
+    if options.test is not None:
+        console.permissions.check("shell", "--test")
     oracle = build_oracle(options)
     folder = open_folder(output_folder(options), Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
     try:
-        with progress_display(console.err, quiet=console.json) as progress:
+        with _progress(console) as progress:
             result = find(
                 session.target.argv,
                 oracle,
@@ -181,6 +184,12 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
             raise
         raise ActiondbgError(interruption_message(folder, "--output")) from None
     return Bisected(result)
+
+
+def _progress(console: Console) -> AbstractContextManager[Report | None]:
+    if console.report_search is not None:
+        return nullcontext(console.report_search)
+    return progress_display(console.err, quiet=console.json)
 
 
 def interruption_message(folder: Path, option: str) -> str:

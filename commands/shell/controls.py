@@ -9,7 +9,7 @@ from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
-from actiondbg.commands.interpreter.words import split_stdio
+from actiondbg.commands.interpreter.words import Stdio, split_stdio
 from actiondbg.commands.render.info import Text
 from actiondbg.errors import UsageError
 
@@ -30,7 +30,7 @@ class StartOptions(Options):
 @RUNNING.command("run", example="run in.mlir --canonicalize > out.mlir", aliases=("r",))
 def run(console: Console, options: StartOptions) -> Stop:
     """Start the tool, or restart it, and run to a breakpoint or the end of the tool."""
-    stdio = split_stdio(options.text)
+    stdio = _stdio(console, options.text)
     return console.resume(
         lambda: console.session.run(
             stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
@@ -41,12 +41,19 @@ def run(console: Console, options: StartOptions) -> Stop:
 @RUNNING.command("start", example="start")
 def start(console: Console, options: StartOptions) -> Stop:
     """Start the tool and stop before its first action."""
-    stdio = split_stdio(options.text)
+    stdio = _stdio(console, options.text)
     return console.resume(
         lambda: console.session.start(
             stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
         )
     )
+
+
+def _stdio(console: Console, text: str) -> Stdio:
+    stdio = split_stdio(text)
+    if stdio.stdout is not None or stdio.stderr is not None:
+        console.permissions.check("redirection", "A redirection of the tool's output")
+    return stdio
 
 
 class RestartOptions(Options):

@@ -49,6 +49,7 @@ def edit_text(console: Console, text: str, suffix: str = ".mlir") -> str:
     Raises:
         UsageError: there is no editor, or it fails.
     """
+    console.permissions.check("shell", "An editor")
     command = _editor(console)
     console.out.flush()
     console.terminal_written = True

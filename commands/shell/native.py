@@ -28,7 +28,12 @@ class NativeOptions(Options):
     )
 
 
-@NATIVE.command("native", example="native --execute backtrace", needs_tool="A native debugger")
+@NATIVE.command(
+    "native",
+    example="native --execute backtrace",
+    needs_tool="A native debugger",
+    permission="native",
+)
 def native(console: Console, options: NativeOptions) -> NativeRun:
     """Attach gdb or lldb to a fork of the tool, stopped in the function of this action: in
     matchAndRewrite of the pattern, or runOnOperation of the pass. The fork ends with the debugger.

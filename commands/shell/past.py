@@ -88,6 +88,8 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     """
     if options.next:
         return _next_attempt(console, options)
+    if options.native:
+        console.permissions.check("native", "--native")
     where = _place(console, options.where)
     op_id = _operation_id(console, where)
     location = where if op_id is None else None

@@ -58,7 +58,7 @@ class ShellOptions(Options):
     text: str = rest("COMMAND")
 
 
-@SCRIPTS.command("shell", example="!ls")
+@SCRIPTS.command("shell", example="!ls", permission="shell")
 def shell(console: Console, options: ShellOptions) -> None:
     """Run a command of the system shell; '!' is short for it."""
     console.out.flush()
@@ -73,7 +73,7 @@ class PyOptions(Options):
     text: str = rest("[CODE]")
 
 
-@SCRIPTS.command("py", example="py print(session.stop.ordinal)")
+@SCRIPTS.command("py", example="py print(session.stop.ordinal)", permission="py")
 def py(console: Console, options: PyOptions) -> None:
     """Run Python code, in which 'session' is the session; without CODE, run the lines up to 'end',
     or start a Python shell at the prompt.

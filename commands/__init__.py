@@ -12,6 +12,7 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "compare": f"{_CLI}.compare",
     "connect": f"{_CLI}.connect",
     "cost": f"{_CLI}.cost",
+    "dap": f"{_CLI}.dap",
     "doctor": f"{_CLI}.doctor",
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",

@@ -61,6 +61,7 @@ subcommands, each with --help:
   whatif    compare a run with others that do something otherwise
   kernels   compile, verify, profile, count and bisect single kernels
   annotate  print the final module with the origin of each operation
+  dap       serve the Debug Adapter Protocol, for VS Code and other editors
   doctor    examine tools: the agent for each, and what it can do there
   cost      join a run-time profile with the lineage of a program
 

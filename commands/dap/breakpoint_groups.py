@@ -1,0 +1,194 @@
+"""The breakpoints of a client: each request replaces a group, such as those of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from actiondbg.errors import ActiondbgError, UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.breakpoints.breakpoint import Breakpoint
+    from actiondbg.commands.dap.debuggee import Debuggee
+    from actiondbg.process.stop import Stop
+
+_HIT_CONDITION = re.compile(r"\s*(>=|>)?\s*(\d{1,9})\s*")
+_EXPRESSION = re.compile(r"\{([^{}]*)\}")
+
+Log = Callable[[str], None]
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """A breakpoint that a client wants.
+
+    Attributes:
+        line: the command line of the shell that sets it, without its condition.
+        condition: of the breakpoint.
+        hit_condition: the number of the hit from which on it stops.
+        log: a message to log instead of stopping; ``{name}`` is a field of the action.
+        cannot: why it cannot be set, or None.
+    """
+
+    line: str = ""
+    condition: str | None = None
+    hit_condition: str | None = None
+    log: str | None = None
+    cannot: str | None = None
+
+
+class Placed(msgspec.Struct):
+    """What became of a breakpoint that a client wants.
+
+    Attributes:
+        wanted: the breakpoint.
+        id: that of the session; None if it was refused.
+        error: why it was refused.
+        reported: what the client knows.
+    """
+
+    wanted: Wanted
+    id: int | None = None
+    error: str | None = None
+    reported: tuple[bool, str | None, Literal["pending", "failed"] | None] = (True, None, None)
+
+
+class BreakpointGroups:
+    """The breakpoints that clients have set, by group."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, list[Placed]] = {}
+
+    def replace(
+        self, debuggee: Debuggee, group: str, wanted: Sequence[Wanted], log: Log
+    ) -> list[Placed]:
+        """Replace a group; breakpoints that are wanted again keep their ids and hits."""
+        kept = list(self._groups.get(group, ()))
+        placed: list[Placed] = []
+        for each in wanted:
+            same = next((old for old in kept if old.wanted == each and old.id is not None), None)
+            if same is not None:
+                kept.remove(same)
+            placed.append(same or Placed(each))
+        existing = {one.id for one in debuggee.session.breakpoints.all()}
+        gone = [old.id for old in kept if old.id is not None and old.id in existing]
+        if gone:
+            debuggee.session.breakpoints.delete(gone)
+        for each in placed:
+            if each.id is None or each.id not in existing:
+                self._place(debuggee, each, log)
+            self._report(debuggee, each)
+        self._groups[group] = placed
+        return placed
+
+    def changed(self, debuggee: Debuggee) -> list[Placed]:
+        """Return the breakpoints of which more is known than the client knows."""
+        found: list[Placed] = []
+        waiting = [
+            each
+            for group in self._groups.values()
+            for each in group
+            if each.id is not None and not each.reported[0]
+        ]
+        if not waiting or debuggee.session.state != "stopped":
+            return found
+        debuggee.session.breakpoints.hits()
+        for each in waiting:
+            before = each.reported
+            if self._report(debuggee, each) != before:
+                found.append(each)
+        return found
+
+    def reset_ignored(self, debuggee: Debuggee) -> None:
+        """Count hits from 1 again, for a new run."""
+        existing = {one.id for one in debuggee.session.breakpoints.all()}
+        for group in self._groups.values():
+            for each in group:
+                count = _ignored(each.wanted.hit_condition)
+                if each.id is not None and each.id in existing and count:
+                    debuggee.session.breakpoints.set_ignore(each.id, count)
+
+    # --- helpers ---
+
+    def _place(self, debuggee: Debuggee, placed: Placed, log: Log) -> None:
+        wanted = placed.wanted
+        placed.id = placed.error = None
+        if wanted.cannot is not None:
+            placed.error = wanted.cannot
+            return
+        try:
+            ignored = _ignored(wanted.hit_condition)
+            made = _set(debuggee, wanted)
+        except ActiondbgError as error:
+            placed.error = str(error)
+            return
+        placed.id = made.id
+        if wanted.log is not None:
+            made.predicate = _logging(wanted.log, log)
+        if ignored:
+            debuggee.session.breakpoints.set_ignore(made.id, ignored)
+
+    def _report(
+        self, debuggee: Debuggee, placed: Placed
+    ) -> tuple[bool, str | None, Literal["pending", "failed"] | None]:
+        if placed.id is None:
+            placed.reported = False, placed.error, "failed"
+            return placed.reported
+        pending = debuggee.session.breakpoints.get(placed.id).pending
+        if pending is None:
+            placed.reported = True, None, None
+        else:
+            is_final = debuggee.session.names.is_complete
+            placed.reported = False, pending, "failed" if is_final else "pending"
+        return placed.reported
+
+
+def _set(debuggee: Debuggee, wanted: Wanted) -> Breakpoint:
+    """Set a breakpoint as a command line of the shell does."""
+    line = wanted.line
+    if wanted.condition:
+        line += f" if {wanted.condition}"
+    if "\n" in line:
+        raise UsageError("A breakpoint is one line.")
+    parsed = debuggee.interpreter.parse(line)
+    made = parsed.command.call(debuggee.console, parsed.options)
+    from actiondbg.breakpoints.breakpoint import Breakpoint
+
+    assert isinstance(made, Breakpoint)
+    return made
+
+
+def _ignored(hit_condition: str | None) -> int:
+    """Return the number of hits to ignore for ``5``, ``>= 5`` or ``> 5``.
+
+    Raises:
+        UsageError: the text is none of these.
+    """
+    if not hit_condition or not hit_condition.strip():
+        return 0
+    match = _HIT_CONDITION.fullmatch(hit_condition)
+    if match is None:
+        raise UsageError(
+            f"The hit count {hit_condition!r} is not a number such as 5, >= 5 or > 5: a condition "
+            "on the field hits, such as hits == 5, says more."
+        )
+    count = int(match[2])
+    return count if match[1] == ">" else max(count - 1, 0)
+
+
+def _logging(text: str, log: Log) -> Callable[[Stop], bool]:
+    """Return a predicate that logs a message at each stop, and lets the tool go on."""
+
+    def field(stop: Stop, name: str) -> str:
+        value: object = str(stop) if name == "stop" else getattr(stop, name, None)
+        if name == "outcome" and stop.outcome is not None:
+            value = stop.outcome.result
+        return "" if value is None else str(value)
+
+    def predicate(stop: Stop) -> bool:
+        log(_EXPRESSION.sub(lambda match: field(stop, match[1].strip()), text))
+        return False
+
+    return predicate

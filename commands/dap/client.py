@@ -1,0 +1,114 @@
+"""A client: its connection, what it can do, and the session that it debugs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from actiondbg.commands.dap.protocol.base import Arguments
+from actiondbg.commands.dap.protocol.events import Category, EventBody, OutputEvent
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.dap.breakpoint_groups import BreakpointGroups
+    from actiondbg.commands.dap.connection import Connection
+    from actiondbg.commands.dap.debuggee import Debuggee
+    from actiondbg.commands.interpreter.declaration import CommandTable
+
+
+class InitializeRequestArguments(Arguments, frozen=True):
+    """What the client is, and can do."""
+
+    adapter_id: str = ""
+    client_id: str | None = None
+    lines_start_at1: bool = True
+    columns_start_at1: bool = True
+    path_format: str | None = None
+    supports_variable_type: bool = False
+    supports_progress_reporting: bool = False
+    supports_invalidated_event: bool = False
+    supports_start_debugging_request: bool = False
+
+
+class Host(Protocol):
+    """What requests use of the server.
+
+    Attributes:
+        debuggee: the session, or None.
+        breakpoints: what clients have set.
+        commands: the commands of the debug console.
+        is_over: whether the debug session ends.
+    """
+
+    debuggee: Debuggee | None
+    breakpoints: BreakpointGroups
+    commands: CommandTable
+    is_over: bool
+
+    def pause(self) -> None:
+        """Stop the tool."""
+        ...
+
+    def cancel(self, number: int) -> bool:
+        """Cancel a request; return whether there is one."""
+        ...
+
+    def restarted(self) -> None:
+        """Note that the debug session begins again."""
+        ...
+
+    def terminate(self, client: Client) -> None:
+        """Announce the end of the debug session."""
+        ...
+
+
+class Client:
+    """A client of the server.
+
+    Args:
+        server: the server.
+        connection: of the client.
+
+    Attributes:
+        info: what it is, and can do.
+    """
+
+    def __init__(self, server: Host, connection: Connection) -> None:
+        self.server = server
+        self.connection = connection
+        self.info = InitializeRequestArguments()
+        self.is_initialized = False
+
+    @property
+    def debuggee(self) -> Debuggee:
+        """The session; raises UsageError before ``launch`` and ``attach``."""
+        found = self.server.debuggee
+        if found is None:
+            raise UsageError("Nothing is debugged: send 'launch' or 'attach' first.")
+        return found
+
+    def send(self, body: EventBody) -> None:
+        """Send an event."""
+        self.connection.send_event(body.event, body)
+
+    def show(self, category: Category, text: str) -> None:
+        """Show text in the debug console."""
+        if text:
+            self.send(OutputEvent(category=category, output=text))
+
+    # Lines and columns count from 1 here, and as the client wants on the wire.
+
+    def line(self, number: int) -> int:
+        """Return a line for the client."""
+        return number if self.info.lines_start_at1 else number - 1
+
+    def column(self, number: int) -> int:
+        """Return a column for the client."""
+        return number if self.info.columns_start_at1 else number - 1
+
+    def own_line(self, number: int) -> int:
+        """Return a line of the client, from 1."""
+        return number if self.info.lines_start_at1 else number + 1
+
+    def own_column(self, number: int) -> int:
+        """Return a column of the client, from 1."""
+        return number if self.info.columns_start_at1 else number + 1

@@ -1,0 +1,128 @@
+"""The connection to a client: one thread reads, one writes, so that neither waits for a request."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+
+from actiondbg.commands.dap.protocol.base import Event, IncomingMessage, Request, Response
+from actiondbg.commands.dap.protocol.framing import BrokenMessage, framed, read_message
+from actiondbg.support.decoders import decoder_of
+
+_MOST_UNSENT = 1000  # messages
+_RETRY_SECONDS = 0.2
+_END_SECONDS = 2.0  # for the client to read what is unsent
+
+
+class Connection:
+    """A connection to a client.
+
+    Args:
+        reader: the messages of the client.
+        writer: for the messages to it.
+        receive: called with each message, in the thread that reads; with None at the end.
+    """
+
+    def __init__(
+        self,
+        reader: BinaryIO,
+        writer: BinaryIO,
+        receive: Callable[[IncomingMessage | None], None],
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._receive = receive
+        self._unsent: queue.Queue[bytes | None] = queue.Queue(_MOST_UNSENT)
+        self._lock = threading.Lock()
+        self._encoder = msgspec.json.Encoder(enc_hook=str)
+        self._number = 0
+        self._is_closed = False
+        self._threads = [
+            threading.Thread(target=work, daemon=True, name=f"dap-{work.__name__.strip('_')}")
+            for work in (self._read, self._write)
+        ]
+
+    def start(self) -> None:
+        """Begin to read and to write."""
+        for each in self._threads:
+            each.start()
+
+    def respond(
+        self, to: IncomingMessage, body: object = None, *, error: str | None = None
+    ) -> None:
+        """Send the response to a request; with an error, one without success."""
+        with self._lock:
+            response = Response(
+                seq=self._next(),
+                type="response",
+                request_seq=to.seq,
+                success=error is None,
+                command=to.command,
+                message=error,
+                body=body,
+            )
+            self._put(response)
+
+    def send_event(self, name: str, body: object) -> None:
+        """Send an event."""
+        with self._lock:
+            self._put(Event(seq=self._next(), type="event", event=name, body=body))
+
+    def send_request(self, command: str, arguments: object) -> None:
+        """Send a reverse request; the response is a message like others."""
+        with self._lock:
+            number = self._next()
+            self._put(Request(seq=number, type="request", command=command, arguments=arguments))
+
+    def close(self) -> None:
+        """Send what is unsent, and close the connection."""
+        with self._lock:
+            self._add(None)
+        self._threads[1].join(_END_SECONDS)
+        self._is_closed = True
+        for stream in (self._writer, self._reader):
+            # The reader is in use by its thread, which a closed stream would not wake.
+            with contextlib.suppress(OSError, ValueError):
+                if stream is self._writer:
+                    stream.close()
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _put(self, message: msgspec.Struct) -> None:
+        self._add(framed(self._encoder.encode(message)))
+
+    def _add(self, content: bytes | None) -> None:
+        while not self._is_closed:
+            with contextlib.suppress(queue.Full):
+                self._unsent.put(content, timeout=_RETRY_SECONDS)
+                return
+
+    def _read(self) -> None:
+        try:
+            while (content := read_message(self._reader)) is not None:
+                try:
+                    message = decoder_of(IncomingMessage).decode(content)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    continue  # without a number there is nothing to answer
+                self._receive(message)
+        except (BrokenMessage, OSError, ValueError):
+            pass
+        finally:
+            self._receive(None)
+
+    def _write(self) -> None:
+        try:
+            while (content := self._unsent.get()) is not None:
+                self._writer.write(content)
+                if self._unsent.empty():
+                    self._writer.flush()
+            self._writer.flush()
+        except (OSError, ValueError):
+            self._is_closed = True

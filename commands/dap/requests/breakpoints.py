@@ -1,0 +1,330 @@
+"""Breakpoints in lines, by SPEC, watches and catches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple, get_args
+
+from actiondbg.breakpoints.spec import location_spec
+from actiondbg.breakpoints.watch import parse_operation, parse_target
+from actiondbg.commands.dap.breakpoint_groups import Placed, Wanted
+from actiondbg.commands.dap.client import Client
+from actiondbg.commands.dap.debuggee import Children
+from actiondbg.commands.dap.declaration import provide, request
+from actiondbg.commands.dap.documents import IR_SCHEME
+from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.dap.protocol.types import (
+    Breakpoint,
+    BreakpointMode,
+    DataBreakpoint,
+    ExceptionBreakpointsFilter,
+    ExceptionFilterOptions,
+    FunctionBreakpoint,
+    Source,
+    SourceArgument,
+    SourceBreakpoint,
+)
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.protocol import CatchKind
+
+provide("supportsConditionalBreakpoints")
+provide("supportsHitConditionalBreakpoints")
+provide("supportsLogPoints")
+provide("supportsExceptionFilterOptions")
+
+_COMMENTS = {".py": "#"}  # elsewhere //
+
+_MODES = {
+    "before": "",
+    "after": "--after ",
+    "succeeded": "--outcome succeeded ",
+    "failed": "--outcome failed ",
+    "changed": "--outcome changed ",
+    "unchanged": "--outcome unchanged ",
+}
+provide(
+    "breakpointModes",
+    [
+        BreakpointMode(
+            mode=mode,
+            label=f"{mode} the action"
+            if mode in ("before", "after")
+            else f"after the action, if {mode}",
+            applies_to=["source"],
+        )
+        for mode in _MODES
+    ],
+)
+
+_EVENTS = {
+    "failure": ("Failure of a pass", "glob of the pass"),
+    "crash": ("Crash of the tool", None),
+    "verify": ("Invalid IR", None),
+    "diagnostic": ("Diagnostic", "glob of the text"),
+    "nonconvergence": ("Greedy rewrite that does not converge", None),
+}
+assert set(_EVENTS) == set(get_args(CatchKind))
+provide(
+    "exceptionBreakpointFilters",
+    [
+        ExceptionBreakpointsFilter(
+            filter=kind,
+            label=label,
+            default=kind == "failure",
+            supports_condition=True if condition else None,
+            condition_description=condition,
+        )
+        for kind, (label, condition) in _EVENTS.items()
+    ],
+)
+
+
+class SetBreakpointsArguments(Arguments, frozen=True):
+    """All breakpoints of a source."""
+
+    source: SourceArgument
+    breakpoints: tuple[SourceBreakpoint, ...] = ()
+
+
+class SetBreakpointsResponse(Body):
+    """What became of each breakpoint."""
+
+    breakpoints: list[Breakpoint]
+
+
+@request("setBreakpoints")
+def set_breakpoints(client: Client, arguments: SetBreakpointsArguments) -> SetBreakpointsResponse:
+    """Replace the breakpoints in the lines of an input, of a Python program or of the IR."""
+    group = f"source {arguments.source.path or arguments.source.source_reference}"
+    wanted = [_of_line(client, arguments.source, each) for each in arguments.breakpoints]
+    made = _replace(client, group, wanted)
+    for each, asked in zip(made, arguments.breakpoints, strict=True):
+        each.line = asked.line
+        each.source = Source(
+            name=arguments.source.name,
+            path=arguments.source.path,
+            source_reference=arguments.source.source_reference,
+        )
+    return SetBreakpointsResponse(breakpoints=made)
+
+
+class SetFunctionBreakpointsArguments(Arguments, frozen=True):
+    """All breakpoints by SPEC."""
+
+    breakpoints: list[FunctionBreakpoint]
+
+
+class SetFunctionBreakpointsResponse(SetBreakpointsResponse):
+    """What became of each breakpoint."""
+
+
+@request("setFunctionBreakpoints", capability="supportsFunctionBreakpoints")
+def set_function_breakpoints(
+    client: Client, arguments: SetFunctionBreakpointsArguments
+) -> SetFunctionBreakpointsResponse:
+    """Replace the breakpoints by name: each name is what the command ``break`` takes, a SPEC with
+    options.
+    """
+    wanted = [
+        Wanted(
+            line=f"break {each.name}",
+            condition=each.condition or None,
+            hit_condition=each.hit_condition or None,
+        )
+        for each in arguments.breakpoints
+    ]
+    return SetFunctionBreakpointsResponse(breakpoints=_replace(client, "function", wanted))
+
+
+class SetExceptionBreakpointsArguments(Arguments, frozen=True):
+    """All events to catch."""
+
+    filters: list[str]
+    filter_options: tuple[ExceptionFilterOptions, ...] = ()
+
+
+class SetExceptionBreakpointsResponse(Body):
+    """What became of each catch."""
+
+    breakpoints: list[Breakpoint] | None = None
+
+
+@request("setExceptionBreakpoints")
+def set_exception_breakpoints(
+    client: Client, arguments: SetExceptionBreakpointsArguments
+) -> SetExceptionBreakpointsResponse:
+    """Replace the catches of events that are no actions."""
+    options = [ExceptionFilterOptions(filter_id=each) for each in arguments.filters]
+    wanted = [
+        Wanted(line=f"catch {each.filter_id} {each.condition or ''}".rstrip())
+        for each in [*options, *arguments.filter_options]
+    ]
+    return SetExceptionBreakpointsResponse(breakpoints=_replace(client, "exception", wanted))
+
+
+class DataBreakpointInfoArguments(Arguments, frozen=True):
+    """A variable, or an expression."""
+
+    name: str
+    variables_reference: int | None = None
+    frame_id: int | None = None
+    as_address: bool | None = None
+
+
+class DataBreakpointInfoResponse(Body):
+    """The target of a watch, or why there is none."""
+
+    description: str
+    data_id: str | None = None
+    access_types: list[str] | None = None
+    can_persist: bool | None = None
+
+
+@request("dataBreakpointInfo", capability="supportsDataBreakpoints")
+def data_breakpoint_info(
+    client: Client, arguments: DataBreakpointInfoArguments
+) -> DataBreakpointInfoResponse:
+    """Return what a watch of a variable or an expression watches."""
+    debuggee = client.debuggee
+    text = arguments.name
+    if arguments.variables_reference:
+        parts = debuggee.handles.get(arguments.variables_reference, Children).read()
+        named = [each for each in parts if each.name == arguments.name]
+        text = next((each.evaluate_name for each in named if each.evaluate_name), "")
+    try:
+        target = _resolved(client, text)
+    except ActiondbgError as error:
+        return DataBreakpointInfoResponse(description=str(error))
+    return DataBreakpointInfoResponse(
+        data_id=target, description=target, access_types=["write"], can_persist=True
+    )
+
+
+def _resolved(client: Client, text: str) -> str:
+    """Return the target of a watch with the id of its operation, which is the same in each run."""
+    if not text:
+        raise UsageError("Only operations can be watched, and their attributes and numbers.")
+    target = parse_target(text)
+    if target.operation is None:
+        return str(target)
+    word = parse_operation(str(target.operation)) if target.operation == "cursor" else None
+    id = client.debuggee.session.cursor.operation_id(word or target.operation)
+    return f"attribute {target.name} of @{id}" if target.name else f"@{id}"
+
+
+class SetDataBreakpointsArguments(Arguments, frozen=True):
+    """All watches."""
+
+    breakpoints: list[DataBreakpoint]
+
+
+class SetDataBreakpointsResponse(SetBreakpointsResponse):
+    """What became of each watch."""
+
+
+@request("setDataBreakpoints")
+def set_data_breakpoints(
+    client: Client, arguments: SetDataBreakpointsArguments
+) -> SetDataBreakpointsResponse:
+    """Replace the watches."""
+    wanted = [
+        Wanted(
+            line=f"watch {each.data_id}",
+            condition=each.condition or None,
+            hit_condition=each.hit_condition or None,
+            cannot=f"Reads are not observed: {each.data_id!r} can be watched for changes."
+            if each.access_type == "read"
+            else None,
+        )
+        for each in arguments.breakpoints
+    ]
+    return SetDataBreakpointsResponse(breakpoints=_replace(client, "data", wanted))
+
+
+# --- helpers ------------------------------------------------------------------------
+
+
+def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[Breakpoint]:
+    if getattr(client.debuggee.configuration, "no_debug", False):
+        return [Breakpoint(verified=False, message="The tool runs without stops.") for _ in wanted]
+
+    def log(text: str) -> None:
+        client.debuggee.flush()
+        client.show("console", f"{text}\n")
+
+    placed = client.server.breakpoints.replace(client.debuggee, group, wanted, log)
+    return [breakpoint_of(each) for each in placed]
+
+
+def breakpoint_of(placed: Placed) -> Breakpoint:
+    """Return what became of a breakpoint, for the client."""
+    verified, message, reason = placed.reported
+    return Breakpoint(id=placed.id, verified=verified, message=message, reason=reason)
+
+
+def _of_line(client: Client, source: SourceArgument, asked: SourceBreakpoint) -> Wanted:
+    column = None if asked.column is None else client.own_column(asked.column)
+    try:
+        place = actions_of_line(client, source, client.own_line(asked.line), column)
+    except ActiondbgError as error:
+        return Wanted(cannot=str(error))
+    conditions = [each for each in (place.condition, asked.condition) if each]
+    return Wanted(
+        line=f"break {_MODES.get(asked.mode or 'before', '')}{place.spec}",
+        condition=" and ".join(f"({each})" for each in conditions)
+        if len(conditions) > 1
+        else "".join(conditions) or None,
+        hit_condition=asked.hit_condition or None,
+        log=asked.log_message or None,
+    )
+
+
+class LineActions(NamedTuple):
+    """The actions on the operations of a line, by a SPEC and a condition."""
+
+    spec: str
+    condition: str | None = None
+
+
+def actions_of_line(
+    client: Client, source: SourceArgument, line: int, column: int | None = None
+) -> LineActions:
+    """Return the actions on the operations of a line of an input, or of the IR.
+
+    Raises:
+        UsageError: no operation can begin there.
+        NoSuchUnit: there is no such document.
+    """
+    path = source.path or ""
+    if source.source_reference or path.startswith(IR_SCHEME):
+        documents = client.debuggee.documents
+        operation = documents.get(source.source_reference).operation_at(line)
+        if operation is None:
+            raise UsageError(f"No operation begins on line {line} of the IR.")
+        return LineActions("tag:*", f"id == {operation}")
+    if not path:
+        raise UsageError("The source has no path.")
+    _check_line(path, line)
+    return LineActions(location_spec(_as_located(client, path), line, column))
+
+
+def _check_line(path: str, line: int) -> None:
+    """Raise UsageError for a line of a file on which no operation begins."""
+    comment = _COMMENTS.get(os.path.splitext(path)[1], "//")
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = next((each for at, each in enumerate(file, 1) if at == line), None)
+    except OSError:
+        return  # a location may name a file of another machine
+    if text is not None and (not text.strip() or text.lstrip().startswith(comment)):
+        raise UsageError(f"No operation begins on line {line}, which is empty or a comment.")
+
+
+def _as_located(client: Client, path: str) -> str:
+    """Return a path as locations name it: as the command line does, or by its end."""
+    for each in client.debuggee.session.names.inputs():
+        if os.path.abspath(each) == os.path.abspath(path):
+            return each
+    relative = os.path.relpath(path)
+    return os.path.basename(path) if relative.startswith("..") else relative

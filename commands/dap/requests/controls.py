@@ -1,0 +1,214 @@
+"""Requests that resume the tool; each is a command of the shell."""
+
+from __future__ import annotations
+
+import shlex
+
+from actiondbg.commands.dap.client import Client
+from actiondbg.commands.dap.declaration import request
+from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.dap.protocol.types import GotoTarget, SourceArgument
+from actiondbg.commands.dap.requests.breakpoints import actions_of_line
+from actiondbg.errors import UsageError
+
+
+class ContinueArguments(Arguments, frozen=True):
+    """The thread; all go on."""
+
+    thread_id: int = 0
+
+
+class NextArguments(ContinueArguments, frozen=True):
+    """The thread; all go on."""
+
+
+class StepInArguments(ContinueArguments, frozen=True):
+    """The thread; all go on."""
+
+
+class StepOutArguments(ContinueArguments, frozen=True):
+    """The thread; all go on."""
+
+
+class StepBackArguments(ContinueArguments, frozen=True):
+    """The thread; all go back."""
+
+
+class ReverseContinueArguments(ContinueArguments, frozen=True):
+    """The thread; all go back."""
+
+
+class CountArguments(Arguments, frozen=True):
+    """How often to do so, from 1."""
+
+    count: int = 1
+
+
+@request("continue", resumes=True)
+def continue_(client: Client, arguments: ContinueArguments) -> str:
+    """Continue to the next breakpoint."""
+    return "continue"
+
+
+@request("next", resumes=True)
+def next_(client: Client, arguments: NextArguments) -> str:
+    """Stop after this action, or, when already after it, before the next that is not nested."""
+    return "next"
+
+
+@request("stepIn", resumes=True)
+def step_in(client: Client, arguments: StepInArguments) -> str:
+    """Step to the next event: the beginning or the end of an action."""
+    return "step"
+
+
+@request("stepOut", resumes=True)
+def step_out(client: Client, arguments: StepOutArguments) -> str:
+    """Stop after the parent action."""
+    return "finish"
+
+
+@request("stepBack", capability="supportsStepBack", resumes=True)
+def step_back(client: Client, arguments: StepBackArguments) -> str:
+    """Step back to the previous event."""
+    return "reverse-step"
+
+
+@request("reverseContinue", resumes=True)
+def reverse_continue(client: Client, arguments: ReverseContinueArguments) -> str:
+    """Go back to the previous hit of a breakpoint."""
+    return "reverse-continue"
+
+
+@request("actiondbg/reverseNext", resumes=True)
+def reverse_next(client: Client, arguments: CountArguments) -> str:
+    """Go back to the beginning of this action, or to the end of the previous one beside it."""
+    return f"reverse-next {arguments.count}"
+
+
+@request("actiondbg/reverseFinish", resumes=True)
+def reverse_finish(client: Client, arguments: CountArguments) -> str:
+    """Go back to the beginning of the parent action."""
+    return f"reverse-finish {arguments.count}"
+
+
+@request("actiondbg/nextChange", resumes=True)
+def next_change(client: Client, arguments: CountArguments) -> str:
+    """Stop after the next action that itself changes the IR."""
+    return f"next-change {arguments.count}"
+
+
+class SkipArguments(Arguments, frozen=True):
+    """Where to stop: at the next breakpoint, or with ``step`` at the end of the action."""
+
+    step: bool = False
+
+
+@request("actiondbg/skip", resumes=True)
+def skip(client: Client, arguments: SkipArguments) -> str:
+    """Skip the action of the stop."""
+    _check_live(client, "Skipping actions")
+    return "skip --step" if arguments.step else "skip"
+
+
+@request("actiondbg/apply", resumes=True)
+def apply(client: Client, arguments: CountArguments) -> str:
+    """Carry the action of the stop out, and continue to the next breakpoint."""
+    _check_live(client, "Applying actions")
+    return f"apply {arguments.count}"
+
+
+def _check_live(client: Client, what: str) -> None:
+    client.debuggee.console.live_session(what)
+
+
+class SpecArguments(Arguments, frozen=True):
+    """A SPEC of actions, and a condition."""
+
+    spec: str
+    condition: str | None = None
+
+
+@request("actiondbg/advance", resumes=True)
+def advance(client: Client, arguments: SpecArguments) -> str:
+    """Continue to the next action that matches a SPEC."""
+    condition = f" if {arguments.condition}" if arguments.condition else ""
+    return f"advance {arguments.spec}{condition}"
+
+
+# --- going to an action ----------------------------------------------------------
+
+
+class PlaceArguments(Arguments, frozen=True):
+    """An action by its ordinal, or a run of a pass by its name, such as ``canonicalize#2``."""
+
+    place: str
+    after: bool = False
+
+
+@request("actiondbg/goto", resumes=True)
+def goto_place(client: Client, arguments: PlaceArguments) -> str:
+    """Go to an action, backwards or forwards."""
+    return f"goto {shlex.quote(arguments.place)}{' --after' if arguments.after else ''}"
+
+
+class GotoTargetsArguments(Arguments, frozen=True):
+    """A line."""
+
+    source: SourceArgument
+    line: int
+    column: int | None = None
+
+
+class GotoTargetsResponse(Body):
+    """The actions on operations of the line."""
+
+    targets: list[GotoTarget]
+
+
+_MOST_TARGETS = 50
+
+
+@request("gotoTargets", capability="supportsGotoTargetsRequest")
+def goto_targets(client: Client, arguments: GotoTargetsArguments) -> GotoTargetsResponse:
+    """List the actions on the operations of a line."""
+    line = client.own_line(arguments.line)
+    place = actions_of_line(client, arguments.source, line)
+    found = client.debuggee.session.past.actions(
+        place.spec, place.condition, first=1, count=_MOST_TARGETS
+    )
+    return GotoTargetsResponse(
+        targets=[
+            GotoTarget(id=each.ordinal, label=each.title, line=arguments.line)
+            for each in found.actions
+        ]
+    )
+
+
+class GotoArguments(Arguments, frozen=True):
+    """An action of ``gotoTargets``: its ordinal."""
+
+    target_id: int
+    thread_id: int = 0
+
+
+@request("goto", resumes=True)
+def goto(client: Client, arguments: GotoArguments) -> str:
+    """Go to an action, backwards or forwards."""
+    if arguments.target_id < 1:
+        raise UsageError(f"There is no action {arguments.target_id}: they are numbered from 1.")
+    return f"goto #{arguments.target_id}"
+
+
+class RestartFrameArguments(Arguments, frozen=True):
+    """A frame."""
+
+    frame_id: int
+
+
+@request("restartFrame", capability="supportsRestartFrame", resumes=True)
+def restart_frame(client: Client, arguments: RestartFrameArguments) -> str:
+    """Go back to the beginning of the action of a frame."""
+    from actiondbg.commands.dap.requests.stack import FrameHandle
+
+    return f"goto #{client.debuggee.handles.get(arguments.frame_id, FrameHandle).ordinal}"

@@ -1,0 +1,188 @@
+"""Scopes and variables: the action, its outcome, its changes, and the operation of the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.dap.client import Client
+from actiondbg.commands.dap.debuggee import Children, Debuggee
+from actiondbg.commands.dap.declaration import request
+from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.dap.protocol.types import Scope, Variable
+from actiondbg.commands.dap.requests.stack import FrameHandle
+from actiondbg.commands.render.stop import change_line, outcome_lines, result_words
+from actiondbg.commands.render.units import operation
+
+if TYPE_CHECKING:
+    from actiondbg.protocol import Change, Unit
+
+_MOST_CHANGES = 1000
+
+
+class ScopesArguments(Arguments, frozen=True):
+    """A frame."""
+
+    frame_id: int
+
+
+class ScopesResponse(Body):
+    """The groups of variables of a frame."""
+
+    scopes: list[Scope]
+
+
+class VariablesArguments(Arguments, frozen=True):
+    """A scope, or a variable that has parts; ``start`` and ``count`` select some of them."""
+
+    variables_reference: int
+    start: int = 0
+    count: int = 0
+
+
+class VariablesResponse(Body):
+    """Variables."""
+
+    variables: list[Variable]
+
+
+@request("scopes")
+def scopes(client: Client, arguments: ScopesArguments) -> ScopesResponse:
+    """Return the groups of variables of a frame, which becomes the selected one."""
+    debuggee = client.debuggee
+    frame = debuggee.handles.get(arguments.frame_id, FrameHandle)
+    if debuggee.session.stack.selected != frame.index:
+        debuggee.session.stack.select(frame.index)
+    stop = debuggee.stop
+    readers: dict[str, Callable[[Debuggee], list[Variable]]] = {"Action": _action}
+    if stop is not None and stop.outcome is not None and not frame.index:
+        readers["Outcome"] = _outcome
+    readers["Changes"] = _changes
+    readers["Operation"] = _operation
+    return ScopesResponse(
+        scopes=[
+            Scope(name=name, variables_reference=_reference(debuggee, read), expensive=False)
+            for name, read in readers.items()
+        ]
+    )
+
+
+@request("variables")
+def variables(client: Client, arguments: VariablesArguments) -> VariablesResponse:
+    """Return the variables of a scope, or the parts of a variable."""
+    debuggee = client.debuggee
+    found = debuggee.handles.get(arguments.variables_reference, Children).read()
+    last = arguments.start + arguments.count if arguments.count else len(found)
+    return VariablesResponse(variables=found[arguments.start : last])
+
+
+def _reference(debuggee: Debuggee, read: Callable[[Debuggee], list[Variable]]) -> int:
+    return debuggee.handles.add(Children(lambda: read(debuggee)))
+
+
+def leaf(name: str, value: object, evaluate: str | None = None) -> Variable:
+    """Return a variable without parts."""
+    return Variable(name=name, value=str(value), variables_reference=0, evaluate_name=evaluate)
+
+
+def _parent(debuggee: Debuggee, name: str, value: str, parts: list[Variable]) -> Variable:
+    if not parts:
+        return leaf(name, value)
+    number = debuggee.handles.add(Children(lambda: parts))
+    return Variable(name=name, value=value, variables_reference=number)
+
+
+# --- what the scopes hold ---------------------------------------------------------
+
+
+def _action(debuggee: Debuggee) -> list[Variable]:
+    action = debuggee.session.stack.action()
+    stop = debuggee.stop
+    facts: dict[str, object] = {
+        "ordinal": f"#{action.ordinal}",
+        "when": action.when,
+        "tag": action.tag,
+        "name": action.full_name or action.name,
+        "labels": ", ".join(action.labels) or None,
+        "iteration": action.iteration,
+        "depth": action.depth,
+        "operation": operation(action.id, action.op) if action.op else None,
+        "function": action.function,
+        "pass": None if stop is None else stop.pass_run,
+        "location": action.full_location or action.location,
+        "context": action.context,
+        "mlir": action.mlir,
+        "event": None if stop is None else stop.event,
+        "text": action.text or None,
+    }
+    found = [leaf(name, value) for name, value in facts.items() if value is not None]
+    units = [unit_variable(debuggee, str(at), each) for at, each in enumerate(action.units)]
+    if units:
+        found.append(_parent(debuggee, "units", f"{len(units)}", units))
+    return found
+
+
+def unit_variable(debuggee: Debuggee, name: str, unit: Unit) -> Variable:
+    """Return an IR unit as a variable; its parts are its definitions, users and attributes."""
+    text = (unit.text or unit.name or unit.kind).strip()
+    if unit.state != "alive":
+        text = f"({unit.state}) {text}"
+    if unit.id is None or unit.kind != "operation" or unit.state == "erased":
+        return leaf(name, text)
+    number = debuggee.handles.add(Children(lambda: _at(debuggee, unit.id or 0)))
+    return Variable(
+        name=name,
+        value=text,
+        variables_reference=number,
+        type=unit.name,
+        evaluate_name=f"@{unit.id}",
+    )
+
+
+def _at(debuggee: Debuggee, id: int) -> list[Variable]:
+    with debuggee.session.cursor.at(f"@{id}"):
+        return _operation(debuggee)
+
+
+def _outcome(debuggee: Debuggee) -> list[Variable]:
+    stop = debuggee.stop
+    if stop is None or stop.outcome is None:
+        return []
+    outcome = stop.outcome
+    found = [leaf("result", result_words(outcome, stop.change_count))]
+    found += [leaf(f"reason {at}", each) for at, each in enumerate(outcome.reasons)]
+    if outcome.how:
+        found += [leaf("how", line) for line in outcome_lines(outcome, stop.tag)[-1:]]
+    return found
+
+
+def _changes(debuggee: Debuggee) -> list[Variable]:
+    found = debuggee.session.outcome.changes(limit=_MOST_CHANGES)
+    stop = debuggee.stop
+    ordinal = stop.ordinal if stop is not None else 0
+    shown = [_change(each, at, ordinal) for at, each in enumerate(found.changes)]
+    if found.total > len(shown):
+        shown.append(leaf("...", f"{found.total - len(shown)} more: info changes"))
+    return shown
+
+
+def _change(change: Change, at: int, ordinal: int) -> Variable:
+    evaluate = None if change.id is None else f"@{change.id}"
+    return leaf(str(at), change_line(change, ordinal), evaluate)
+
+
+def _operation(debuggee: Debuggee) -> list[Variable]:
+    session = debuggee.session
+    unit = session.cursor.get().unit
+    found = [leaf("text", (unit.text or unit.name or "").strip())]
+    if unit.id is not None:
+        found.append(leaf("id", f"@{unit.id}", f"@{unit.id}"))
+    if unit.location:
+        found.append(leaf("location", unit.location))
+    if unit.kind != "operation" or debuggee.live is None:
+        return found
+    for name, read in (("operands", session.cursor.defs), ("users", session.cursor.users)):
+        units = read()
+        parts = [unit_variable(debuggee, str(at), each) for at, each in enumerate(units)]
+        found.append(_parent(debuggee, name, f"{len(units)}", parts))
+    return found

@@ -16,6 +16,8 @@ class Configuration(Arguments, frozen=True):
         stop_on_entry: stop before the first action.
         stop_at_end: stop at the end of the run, from which one can go back, instead of ending.
         show: the text to which frames belong: the input, or the IR at the stop.
+        ir_document: the URI of the client's own document of the newest IR: frames in the IR are in
+            it, instead of in a virtual document.
         ir_lines: lines of IR before and after the cursor in the document of the IR.
         print_stops: print each stop in the debug console.
         init_commands: command lines of the shell to execute before the start.
@@ -25,6 +27,7 @@ class Configuration(Arguments, frozen=True):
     stop_on_entry: bool = False
     stop_at_end: bool = False
     show: Literal["input", "ir"] = "input"
+    ir_document: str | None = None
     ir_lines: int = 200
     print_stops: bool = True
     init_commands: tuple[str, ...] = ()

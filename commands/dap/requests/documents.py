@@ -13,9 +13,12 @@ from actiondbg.commands.dap.protocol.types import Source, SourceArgument
 
 def ir_source(client: Client, shown: ShownIR) -> Source:
     """Return the source of the IR at the stop."""
+    number = client.debuggee.documents.keep(shown)
+    path = client.debuggee.configuration.ir_document
     return Source(
         name=_name(client, shown),
-        source_reference=client.debuggee.documents.keep(shown),
+        path=path,
+        source_reference=number if path is None else None,
         origin="IR at the stop",
     )
 
@@ -60,10 +63,9 @@ class IRArguments(Arguments, frozen=True):
 def ir(client: Client, arguments: IRArguments) -> IRDocument:
     """Return the IR around the cursor, with what the last action changed."""
     shown = client.debuggee.documents.read(arguments.lines)
-    made = ir_source(client, shown)
     return IRDocument(
-        name=made.name or "IR",
-        source_reference=made.source_reference or 0,
+        name=_name(client, shown),
+        source_reference=client.debuggee.documents.keep(shown),
         text=shown.text,
         operations=shown.operations,
         cursor_line=client.line(shown.cursor_line),

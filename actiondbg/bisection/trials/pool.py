@@ -98,7 +98,8 @@ class ThreadPool(Generic[TaskT, ResultT]):
         for number in list(self._running):
             self.cancel(number)
         for thread in self._cancelled:
-            thread.join(_JOIN_SECONDS)  # a predicate in Python cannot be interrupted
+            if thread.is_alive():  # an interrupt may have prevented its start
+                thread.join(_JOIN_SECONDS)  # a predicate in Python cannot be interrupted
         self._cancelled.clear()
 
     def _work(self, number: int, trial: TaskT, running: RunningTrial) -> None:

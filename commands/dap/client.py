@@ -29,6 +29,18 @@ class InitializeRequestArguments(Arguments, frozen=True):
     supports_start_debugging_request: bool = False
 
 
+class Interruptible(Protocol):
+    """The requests that wait or run."""
+
+    def pause(self) -> None:
+        """Stop the tool."""
+        ...
+
+    def cancel(self, number: int) -> bool:
+        """Cancel a request; return whether there is one."""
+        ...
+
+
 class Host(Protocol):
     """What requests use of the server.
 
@@ -44,12 +56,9 @@ class Host(Protocol):
     commands: CommandTable
     is_over: bool
 
-    def pause(self) -> None:
-        """Stop the tool."""
-        ...
-
-    def cancel(self, number: int) -> bool:
-        """Cancel a request; return whether there is one."""
+    @property
+    def in_flight(self) -> Interruptible:
+        """The requests that wait or run."""
         ...
 
     def restarted(self) -> None:

@@ -186,9 +186,14 @@ class Debuggee:
         if self._output is not None:
             self._output.flush()
 
-    def abandon_waits(self) -> None:
-        """Let an interrupt end a wait for the tool, instead of stopping the tool."""
-        self.console.interactive = False
+    @property
+    def stops_when_interrupted(self) -> bool:
+        """Whether the interruption of a wait for the tool stops the tool."""
+        return self.console.interactive
+
+    @stops_when_interrupted.setter
+    def stops_when_interrupted(self, stops: bool) -> None:
+        self.console.interactive = stops
 
     def close(self) -> None:
         """End the session: a tool that it started is killed, a program goes on by itself."""

@@ -31,6 +31,11 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         at_once: whether it runs in the thread that reads, while another request runs.
         needs_session: whether there must be a session of a tool or a recording.
         is_long: whether its progress is shown.
+        begins: whether it resumes a tool that has not been started.
+        ends_run: whether it overtakes the requests that wait, and ends a wait for the tool.
+        is_free: whether it resumes the tool up to a breakpoint, so that the tool may be stopped and
+            resumed for a request that ``is_change``.
+        is_change: whether it changes breakpoints, for which the tool has to be stopped.
     """
 
     name: str
@@ -40,6 +45,10 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     at_once: bool
     needs_session: bool
     is_long: bool
+    begins: bool
+    ends_run: bool
+    is_free: bool
+    is_change: bool
 
     @property
     def arguments(self) -> type[Arguments]:
@@ -65,6 +74,10 @@ def request(
     at_once: bool = False,
     needs_session: bool = True,
     is_long: bool = False,
+    begins: bool = False,
+    ends_run: bool = False,
+    is_free: bool = False,
+    is_change: bool = False,
 ) -> Callable[[Run[ArgumentsT, ResultT]], Run[ArgumentsT, ResultT]]:
     """Declare the decorated function as the handler of a request; see ``Handler``."""
 
@@ -77,6 +90,10 @@ def request(
             at_once=at_once,
             needs_session=needs_session,
             is_long=is_long,
+            begins=begins,
+            ends_run=ends_run,
+            is_free=is_free,
+            is_change=is_change,
         )
         if capability:
             provide(capability)

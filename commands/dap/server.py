@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import queue
-import signal
-import threading
+import contextlib
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -13,8 +11,9 @@ from actiondbg.commands.dap import requests as _requests  # which declares the h
 from actiondbg.commands.dap.breakpoint_groups import BreakpointGroups
 from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.connection import Connection
-from actiondbg.commands.dap.debuggee import Debuggee
+from actiondbg.commands.dap.debuggee import Debuggee, Executed
 from actiondbg.commands.dap.declaration import HANDLERS, PREFIX, Handler
+from actiondbg.commands.dap.in_flight import InFlight, Waiting
 from actiondbg.commands.dap.progress import RequestProgress
 from actiondbg.commands.dap.protocol.base import Arguments, IncomingMessage
 from actiondbg.commands.dap.protocol.events import (
@@ -32,54 +31,14 @@ from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.internal_error import as_reported
 from actiondbg.errors import ActiondbgError, NotStopped, UsageError
 from actiondbg.support.decoders import decoder_of
-from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
 
 _SIGNALLED = 128
 
 _ = _requests
-
-
-class Interruption:
-    """Interrupts the request that the main thread runs, from another thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: int | None = None  # the number of the request
-        self._wanted: int | None = None  # that of the request to interrupt
-
-    def install(self) -> None:
-        """Handle SIGINT, by which a request is interrupted."""
-        signal.signal(signal.SIGINT, self._handle)
-
-    def begin(self, number: int) -> None:
-        """Note the request that begins."""
-        with self._lock:
-            self._running = number
-
-    def end(self) -> None:
-        """Note that the request is over."""
-        with self._lock:
-            self._running = self._wanted = None
-
-    def interrupt(self, number: int | None = None) -> bool:
-        """Raise KeyboardInterrupt in the request that runs, or in a certain one, if it runs."""
-        with self._lock:
-            if self._running is None or number not in (None, self._running):
-                return False
-            self._wanted = self._running
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        return True
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        # Not under the lock, which this thread may hold: a request that has ended is not wanted.
-        if self._running is not None and self._wanted == self._running:
-            raise_interrupt(number, frame)
 
 
 class Server:
@@ -98,16 +57,13 @@ class Server:
         self.debuggee: Debuggee | None = None
         self.breakpoints = BreakpointGroups()
         self.is_over = False
-        self._inbox: queue.Queue[tuple[Client, IncomingMessage | None]] = queue.Queue()
+        self.in_flight = InFlight()
         self._clients: list[Client] = []
-        self._interruption = Interruption()
-        self._cancelled: set[int] = set()
-        self._queued: list[IncomingMessage] = []
-        self._paused = False
         self._announced: Stop | None = None
         self._cursor: int | None = None
         self._is_terminated = False
         self._has_begun = False
+        self._is_resuming = False
 
     def add_client(self, reader: BinaryIO, writer: BinaryIO) -> None:
         """Begin to serve a client."""
@@ -122,13 +78,11 @@ class Server:
 
     def serve(self) -> None:
         """Handle requests until the client disconnects or vanishes."""
-        self._interruption.install()
+        self.in_flight.install()
         try:
-            while not self.is_over:
-                client, message = self._inbox.get()
-                if message is None:
-                    return
-                self._handle(client, message)
+            while not self.is_over and (request := self.in_flight.next()) is not None:
+                self._handle(request)
+                self.in_flight.finished()
         finally:
             if self.debuggee is not None:
                 self.debuggee.close()
@@ -139,132 +93,122 @@ class Server:
 
     def _receive(self, client: Client, message: IncomingMessage | None) -> None:
         if message is None:
-            self.abandon()
-            self._inbox.put((client, None))
+            self._give_up_waits()
+            self.in_flight.end()
         elif message.type == "request":
             handler = HANDLERS.get(message.command)
+            request = Waiting(client, message, handler)
             if handler is not None and handler.at_once:
-                self._respond(client, message, handler)
+                self._respond(request, handler)
                 return
-            self._queued.append(message)
-            self._inbox.put((client, message))
+            if handler is not None and handler.ends_run:
+                self._give_up_waits()
+            self.in_flight.add(request)
 
-    def abandon(self) -> None:
-        """Interrupt the request that runs, as the session will end."""
+    def _give_up_waits(self) -> None:
+        """Let the interruption of a wait for the tool leave the tool running."""
         if self.debuggee is not None:
-            self.debuggee.abandon_waits()
-        self._interruption.interrupt()
-
-    def pause(self) -> None:
-        """Stop the tool: now, or when a request that has been received has resumed it."""
-        self._paused = True
-        self._interruption.interrupt()
-
-    def cancel(self, number: int) -> bool:
-        """Cancel a request that waits or runs; return whether there is one."""
-        if self._interruption.interrupt(number):
-            return True
-        if any(each.seq == number for each in list(self._queued)):
-            self._cancelled.add(number)
-            return True
-        return False
+            self.debuggee.stops_when_interrupted = False
 
     # --- requests, in the main thread -------------------------------------------
 
-    def _handle(self, client: Client, message: IncomingMessage) -> None:
-        self._queued.remove(message)
-        if message.seq in self._cancelled:
-            self._cancelled.discard(message.seq)
-            client.connection.respond(message, error="cancelled")
-            return
-        handler = HANDLERS.get(message.command)
-        if handler is None:
-            self._refuse(client, message, f"There is no request {message.command!r}.")
-            return
-        try:
-            try:
-                self._interruption.begin(message.seq)
-                self._respond(client, message, handler)
-            finally:
-                self._interruption.end()
-        except KeyboardInterrupt:  # it came too late
-            return
+    def _handle(self, request: Waiting) -> None:
+        if request.handler is None:
+            text = f"There is no request {request.message.command!r}."
+            self._refuse(request, text)
+        else:
+            self._respond(request, request.handler)
 
-    def _respond(self, client: Client, message: IncomingMessage, handler: Handler) -> None:
+    def _respond(self, request: Waiting, handler: Handler) -> None:
+        client = request.client
+        if request.is_cancelled:
+            client.connection.respond(request.message, error="cancelled")
+            return
+        is_quick = handler.at_once or handler.ends_run or handler.resumes
+        allowed = contextlib.nullcontext() if is_quick else self.in_flight.interruptible()
         try:
-            result = self._run(client, message, handler)
+            with allowed:
+                result = self._run(request, handler)
         except KeyboardInterrupt:
-            client.connection.respond(message, error="cancelled")
+            client.connection.respond(request.message, error="cancelled")
             return
         except Exception as error:
-            self._refuse(client, message, self._message_of(message.command, error), error)
+            self._refuse(request, self._message_of(request.message.command, error), error)
             return
         if not handler.resumes:
-            client.connection.respond(message, result)
-            if not handler.at_once:
+            client.connection.respond(request.message, result)
+            if not handler.at_once and not self._is_resuming:
                 self.announce(client)
             return
-        client.connection.respond(message)
-        self.resume(client, str(result), message.seq)
+        client.connection.respond(request.message)
+        self._resume(client, str(result))
 
-    def _run(self, client: Client, message: IncomingMessage, handler: Handler) -> object:
+    def _run(self, request: Waiting, handler: Handler) -> object:
+        client = request.client
         try:
-            raw = bytes(message.arguments)
+            raw = bytes(request.message.arguments)
             decoder: msgspec.json.Decoder[Arguments] = decoder_of(handler.arguments)
             arguments = decoder.decode(raw if raw not in (b"", b"null") else b"{}")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"The arguments of {handler.name!r} are wrong: {error}.") from error
         if handler.needs_session:
             _ = client.debuggee
-        if handler.resumes and not handler.name.startswith(("configurationDone", "restart")):
-            self._check_stopped()
+        if handler.ends_run and self.debuggee is not None:
+            self.debuggee.stops_when_interrupted = True
+        if handler.resumes and not handler.begins and not self._has_begun:
+            raise NotStopped("The tool is not running: send 'configurationDone'.")
         if not handler.is_long or not client.info.supports_progress_reporting:
             return handler.run(client, arguments)
         title = handler.name.removeprefix(PREFIX)
-        with client.debuggee.showing(RequestProgress(client.send, message.seq, title)):
+        with client.debuggee.showing(RequestProgress(client.send, request.message.seq, title)):
             return handler.run(client, arguments)
-
-    def _check_stopped(self) -> None:
-        if not self._has_begun:
-            raise NotStopped("The tool is not running: send 'configurationDone', or 'restart'.")
 
     def _message_of(self, doing: str, error: Exception) -> str:
         if self.debuggee is not None:
             return self.debuggee.message_of(doing, error)
         return message_of(as_reported(error, doing))
 
-    def _refuse(
-        self,
-        client: Client,
-        message: IncomingMessage,
-        text: str,
-        error: Exception | None = None,
-    ) -> None:
+    def _refuse(self, request: Waiting, text: str, error: Exception | None = None) -> None:
         # A word that clients know, and the sentence for the user.
         word = "notStopped" if isinstance(error, NotStopped) else text
         body = ErrorResponse(error=Message(id=1, format=text.replace("{", "(").replace("}", ")")))
-        client.connection.respond(message, body, error=word)
+        request.client.connection.respond(request.message, body, error=word)
 
     # --- stops ------------------------------------------------------------------
 
-    def resume(self, client: Client, line: str, number: int) -> None:
+    def _resume(self, client: Client, line: str) -> None:
         """Execute a command line that resumes the tool, and announce the stop."""
         debuggee = client.debuggee
         debuggee.handles.clear()
         self._has_begun = True
-        try:
-            if self._paused:
-                raise KeyboardInterrupt
-            done = debuggee.execute([line])
-        except KeyboardInterrupt:
-            done = None
-        finally:
-            self._paused = False
-        if self.is_over:
-            return
+        if debuggee.session.state == "not-running" and self.in_flight.was_interrupted():
+            line = "start"
+        self._is_resuming = True
+        done = self._execute(debuggee, line)
+        while changes := self.in_flight.changes():
+            for request in changes:
+                self._handle(request)
+            # It was interrupted only for these requests: before it ran, or while it ran.
+            if done is None:
+                done = self._execute(debuggee, line)
+            elif debuggee.stop is not None and debuggee.stop.reason == "interrupt":
+                done = self._execute(debuggee, "continue")
+        if done is None and debuggee.stops_when_interrupted and debuggee.stop is None:
+            done = self._execute(debuggee, "start")  # it was interrupted before it ran
+        self._is_resuming = False
+        if debuggee.session.state == "running":
+            return  # the wait was given up, for a request that ends the run
         if done is not None:
             self._print(client, done.text if debuggee.configuration.print_stops else "", done.notes)
-        self.announce(client, by=line, is_new=True)
+        self.announce(client, by="pause" if done is None else line, is_new=True)
+
+    def _execute(self, debuggee: Debuggee, line: str) -> Executed | None:
+        """Execute a command line that resumes the tool; return None if it was interrupted."""
+        try:
+            with self.in_flight.interruptible():
+                return debuggee.execute([line])
+        except KeyboardInterrupt:
+            return None
 
     def _print(self, client: Client, text: str, notes: str) -> None:
         client.show("important" if not text and notes else "console", notes)

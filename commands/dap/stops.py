@@ -44,7 +44,9 @@ def stopped_event(debuggee: Debuggee, stop: Stop, by: str) -> StoppedEvent:
     reason = _REASONS.get(stop.reason, "pause")
     if stop.reason == "breakpoint":
         reason = "breakpoint"
-    if stop.reason == "until" and by.partition(" ")[0] != "goto":
+    if by == "pause":
+        reason = by
+    elif stop.reason == "until" and by.partition(" ")[0] != "goto":
         reason = "step"
     first, _, rest = str(stop).partition("\n")
     return StoppedEvent(

@@ -93,7 +93,7 @@ class SetBreakpointsResponse(Body):
     breakpoints: list[Breakpoint]
 
 
-@request("setBreakpoints")
+@request("setBreakpoints", is_change=True)
 def set_breakpoints(client: Client, arguments: SetBreakpointsArguments) -> SetBreakpointsResponse:
     """Replace the breakpoints in the lines of an input, of a Python program or of the IR."""
     group = f"source {arguments.source.path or arguments.source.source_reference}"
@@ -119,7 +119,7 @@ class SetFunctionBreakpointsResponse(SetBreakpointsResponse):
     """What became of each breakpoint."""
 
 
-@request("setFunctionBreakpoints", capability="supportsFunctionBreakpoints")
+@request("setFunctionBreakpoints", capability="supportsFunctionBreakpoints", is_change=True)
 def set_function_breakpoints(
     client: Client, arguments: SetFunctionBreakpointsArguments
 ) -> SetFunctionBreakpointsResponse:
@@ -150,7 +150,7 @@ class SetExceptionBreakpointsResponse(Body):
     breakpoints: list[Breakpoint] | None = None
 
 
-@request("setExceptionBreakpoints")
+@request("setExceptionBreakpoints", is_change=True)
 def set_exception_breakpoints(
     client: Client, arguments: SetExceptionBreakpointsArguments
 ) -> SetExceptionBreakpointsResponse:
@@ -223,7 +223,7 @@ class SetDataBreakpointsResponse(SetBreakpointsResponse):
     """What became of each watch."""
 
 
-@request("setDataBreakpoints")
+@request("setDataBreakpoints", is_change=True)
 def set_data_breakpoints(
     client: Client, arguments: SetDataBreakpointsArguments
 ) -> SetDataBreakpointsResponse:

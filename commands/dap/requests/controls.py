@@ -44,7 +44,7 @@ class CountArguments(Arguments, frozen=True):
     count: int = 1
 
 
-@request("continue", resumes=True)
+@request("continue", resumes=True, is_free=True)
 def continue_(client: Client, arguments: ContinueArguments) -> str:
     """Continue to the next breakpoint."""
     return "continue"

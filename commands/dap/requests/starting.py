@@ -63,7 +63,13 @@ def _begin(client: Client, debuggee: Debuggee, configuration: Configuration) -> 
         client.show("console" if done.error is None else "important", done.notes)
 
 
-@request("configurationDone", capability="supportsConfigurationDoneRequest", resumes=True)
+@request(
+    "configurationDone",
+    capability="supportsConfigurationDoneRequest",
+    resumes=True,
+    begins=True,
+    is_free=True,
+)
 def configuration_done(client: Client, arguments: NoArguments) -> str:
     """Start the tool, as all breakpoints are set."""
     debuggee = client.debuggee
@@ -80,7 +86,14 @@ class RestartArguments(Arguments, frozen=True):
     """A newer configuration, which is not read: a changed one needs a new session."""
 
 
-@request("restart", capability="supportsRestartRequest", resumes=True)
+@request(
+    "restart",
+    capability="supportsRestartRequest",
+    resumes=True,
+    begins=True,
+    is_free=True,
+    ends_run=True,
+)
 def restart(client: Client, arguments: RestartArguments) -> str:
     """Run the tool from its beginning; breakpoints are kept."""
     client.server.breakpoints.reset_ignored(client.debuggee)
@@ -94,7 +107,7 @@ class TerminateArguments(Arguments, frozen=True):
     restart: bool = False
 
 
-@request("terminate", capability="supportsTerminateRequest")
+@request("terminate", capability="supportsTerminateRequest", ends_run=True)
 def terminate(client: Client, arguments: TerminateArguments) -> None:
     """Kill the tool, and end the debug session."""
     debuggee = client.debuggee
@@ -111,7 +124,7 @@ class DisconnectArguments(Arguments, frozen=True):
     terminate_debuggee: bool | None = None
 
 
-@request("disconnect", needs_session=False)
+@request("disconnect", needs_session=False, ends_run=True)
 def disconnect(client: Client, arguments: DisconnectArguments) -> None:
     """End the debug session: a tool is killed, a program that was attached to goes on."""
     client.server.is_over = True
@@ -126,7 +139,7 @@ class PauseArguments(Arguments, frozen=True):
 @request("pause", at_once=True)
 def pause(client: Client, arguments: PauseArguments) -> None:
     """Stop the tool before its next action; again: at once, inside the action."""
-    client.server.pause()
+    client.server.in_flight.pause()
 
 
 class CancelArguments(Arguments, frozen=True):
@@ -143,4 +156,4 @@ def cancel(client: Client, arguments: CancelArguments) -> None:
     number = arguments.request_id if arguments.request_id is not None else -1
     if progress.isdecimal():
         number = int(progress)
-    client.server.cancel(number)
+    client.server.in_flight.cancel(number)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
-import stat
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -35,6 +33,7 @@ from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
+from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 
 if TYPE_CHECKING:
     from actiondbg.lint.runs import LintedRun
@@ -142,7 +141,7 @@ class _Linting:
         from actiondbg.lint.repetition import Command, Repetition
 
         with scratch_directory("lint") as folder:
-            command = Command(tuple(argv), os.getcwd(), _kept_input(folder))
+            command = Command(tuple(argv), os.getcwd(), _kept_input(argv, folder))
             repetition = Repetition(command, folder, self._options.follow)
             with self._progress.shown("running the tool ..."):
                 try:
@@ -209,15 +208,10 @@ class _Linting:
             )
 
 
-def _kept_input(folder: Path) -> str:
-    """Return a file with our standard input, which can be read again; /dev/null for a terminal."""
-    with contextlib.suppress(OSError, ValueError):
-        mode = os.fstat(0).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode):
-            path = folder / "stdin"
-            path.write_bytes(sys.stdin.buffer.read())
-            return str(path)
-    return os.devnull
+def _kept_input(argv: Sequence[str], folder: Path) -> str:
+    """Return a file with our standard input if a command reads it, for each run; else /dev/null."""
+    kept = copy_stdin(folder) if inspect_command_line(list(argv)).reads_stdin else None
+    return os.devnull if kept is None else str(kept)
 
 
 def _columns() -> int:

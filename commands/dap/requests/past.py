@@ -13,6 +13,7 @@ from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.declaration import request
 from actiondbg.commands.dap.protocol.base import Arguments, Body, NoArguments
 from actiondbg.commands.dap.stops import place_of
+from actiondbg.commands.render.actions import ActionsShown
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.registry import as_json
 
@@ -105,7 +106,8 @@ def actions(client: Client, arguments: ActionsArguments) -> Answer:
         first=arguments.first,
         count=arguments.count,
     )
-    return _answer_of(client, found, "")
+    stop = debuggee.stop
+    return _answer_of(client, ActionsShown(found, None if stop is None else stop.ordinal), "")
 
 
 @request("actiondbg/pipeline")

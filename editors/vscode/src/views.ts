@@ -145,24 +145,28 @@ function passRow(pass: Pass): Row {
 /** An action of `actiondbg/actions`. */
 interface Action {
   ordinal: number;
-  title: string;
+  tag: string;
+  name: string;
   depth: number;
-  outcome?: string | null;
-  seconds?: number | null;
-  location?: string | null;
+  location: string | null;
+  outcome: { result: string } | null;
+  changes: number;
+  seconds: number | null;
 }
 
-/** The actions around the stop that changed the IR. */
+/** The actions around the stop that changed the IR; a click goes there. */
 export async function timelineRows(session: vscode.DebugSession): Promise<Row[]> {
   const answer = await ask<Answer>(session, "actions", { changed: true });
-  const { actions, here } = answer.result as { actions: Action[]; here?: number };
+  const { actions, here } = answer.result as { actions: Action[]; here: number | null };
   return actions.map((each) => ({
-    label: each.title,
-    description: [each.outcome, each.seconds == null ? undefined : milliseconds(each.seconds)]
-      .filter(Boolean)
-      .join(", "),
-    tooltip: each.location ?? undefined,
-    icon: each.ordinal === here ? "debug-stackframe" : each.outcome === "failed" ? "error" : "circle-small",
+    label: `${"  ".repeat(each.depth)}#${each.ordinal} ${each.name}`,
+    description: [
+      each.outcome?.result ?? "running",
+      `${each.changes} changes`,
+      ...(each.seconds === null ? [] : [milliseconds(each.seconds)]),
+    ].join(", "),
+    tooltip: `${each.tag} ${each.name}${each.location ? ` at ${each.location}` : ""}`,
+    icon: each.ordinal === here ? "debug-stackframe" : each.outcome?.result === "failed" ? "error" : "circle-outline",
     ordinal: each.ordinal,
   }));
 }

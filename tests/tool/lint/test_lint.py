@@ -246,3 +246,16 @@ def test_a_pattern_that_only_matches_is_none_that_does_nothing(
     done = lint("--format", "json", "--", mlir_opt, "match.mlir", "--transform-interpreter")
     assert json.loads(done.stdout) == {"findings": [], "runs": 1, "known": 0}
     assert "matched" in done.stderr
+
+
+def test_an_open_pipe_is_not_read(tool: list[str], tmp_path: Path) -> None:
+    """An editor or a driver may hold the standard input open: the tool has an input file."""
+    with subprocess.Popen(
+        [COMMAND, "lint", "--", *tool],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as linting:
+        assert linting.stdout is not None
+        assert "in 1 run" in linting.stdout.read()

@@ -34,9 +34,10 @@ export function registerCommands(view: IRView, answers: AnswerView, refresh: () 
   return [...registered, problems];
 }
 
-/** Show an error: those of the server are one sentence that tells what to do. */
+/** Show an error: a message of the server is one sentence, which says what to do. */
 function report(error: unknown): void {
-  void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  const { message } = (error ?? {}) as { message?: unknown };
+  void vscode.window.showErrorMessage(typeof message === "string" ? message : String(error));
 }
 
 async function showIR(view: IRView): Promise<void> {

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 class InitializeRequestArguments(Arguments, frozen=True):
     """What the client is, and can do."""
 
-    adapter_id: str = ""
-    client_id: str | None = None
+    client_name: str | None = None
     lines_start_at1: bool = True
     columns_start_at1: bool = True
     path_format: str | None = None
@@ -49,12 +48,14 @@ class Host(Protocol):
         breakpoints: what clients have set.
         commands: the commands of the debug console.
         is_over: whether the debug session ends.
+        has_begun: whether the tool has been started.
     """
 
     debuggee: Debuggee | None
     breakpoints: BreakpointGroups
     commands: CommandTable
     is_over: bool
+    has_begun: bool
 
     @property
     def in_flight(self) -> Interruptible:

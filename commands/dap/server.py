@@ -50,6 +50,9 @@ class Server:
     Attributes:
         debuggee: the session, or None.
         breakpoints: what clients have set.
+        is_over: whether the debug session ends.
+        has_begun: whether the tool has been started.
+        in_flight: the requests that wait or run.
     """
 
     def __init__(self, commands: CommandTable) -> None:
@@ -62,7 +65,7 @@ class Server:
         self._announced: Stop | None = None
         self._cursor: int | None = None
         self._is_terminated = False
-        self._has_begun = False
+        self.has_begun = False
         self._is_resuming = False
 
     def add_client(self, reader: BinaryIO, writer: BinaryIO) -> None:
@@ -155,7 +158,7 @@ class Server:
             _ = client.debuggee
         if handler.ends_run and self.debuggee is not None:
             self.debuggee.stops_when_interrupted = True
-        if handler.resumes and not handler.begins and not self._has_begun:
+        if handler.resumes and not handler.begins and not self.has_begun:
             raise NotStopped("The tool is not running: send 'configurationDone'.")
         if not handler.is_long or not client.info.supports_progress_reporting:
             return handler.run(client, arguments)
@@ -180,7 +183,7 @@ class Server:
         """Execute a command line that resumes the tool, and announce the stop."""
         debuggee = client.debuggee
         debuggee.handles.clear()
-        self._has_begun = True
+        self.has_begun = True
         if debuggee.session.state == "not-running" and self.in_flight.was_interrupted():
             line = "start"
         self._is_resuming = True
@@ -217,7 +220,7 @@ class Server:
     def announce(self, client: Client, *, by: str = "", is_new: bool = False) -> None:
         """Send events about a stop, or the end, that the client does not know yet."""
         debuggee = self.debuggee
-        if debuggee is None or self.is_over or not self._has_begun:
+        if debuggee is None or self.is_over or not self.has_begun:
             return
         stop = debuggee.stop
         if stop is self._announced and not is_new:

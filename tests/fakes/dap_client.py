@@ -97,6 +97,12 @@ class DapClient:
                     return cast("Message", each.get("body") or {})
             self._next()
 
+    def event_of(self, *names: str) -> Message:
+        """Wait for any of some events, which is kept."""
+        while not (found := [each for each in self.events if each["event"] in names]):
+            self._next()
+        return found[0]
+
     def reverse_request(self, command: str) -> Message:
         """Wait for a reverse request, and answer it; return its arguments."""
         while True:
@@ -214,9 +220,15 @@ class ServedClient(DapClient):
         server: the process of the server.
     """
 
-    def __init__(self, cwd: Path | None = None) -> None:
+    def __init__(
+        self, cwd: Path | None = None, environment: dict[str, str] | None = None
+    ) -> None:
         self.server = subprocess.Popen(
-            SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd
+            SERVER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
         )
         assert self.server.stdin is not None and self.server.stdout is not None
         super().__init__(cast("BinaryIO", self.server.stdout), cast("BinaryIO", self.server.stdin))

@@ -175,8 +175,8 @@ class DataBreakpointInfoArguments(Arguments, frozen=True):
 class DataBreakpointInfoResponse(Body):
     """The target of a watch, or why there is none."""
 
+    data_id: str | None
     description: str
-    data_id: str | None = None
     access_types: list[str] | None = None
     can_persist: bool | None = None
 
@@ -195,7 +195,7 @@ def data_breakpoint_info(
     try:
         target = _resolved(client, text)
     except ActiondbgError as error:
-        return DataBreakpointInfoResponse(description=str(error))
+        return DataBreakpointInfoResponse(data_id=None, description=str(error))
     return DataBreakpointInfoResponse(
         data_id=target, description=target, access_types=["write"], can_persist=True
     )

@@ -73,8 +73,8 @@ def _begin(client: Client, debuggee: Debuggee, configuration: Configuration) -> 
 def configuration_done(client: Client, arguments: NoArguments) -> str:
     """Start the tool, as all breakpoints are set."""
     debuggee = client.debuggee
-    if debuggee.session.state not in ("not-running", "exited") and debuggee.live is not None:
-        raise UsageError("The tool has been started.")
+    if client.server.has_begun:
+        raise UsageError("The tool has been started: send 'restart' to start it anew.")
     return _first_line(debuggee)
 
 

@@ -1,0 +1,113 @@
+"""The structs of the server, held against the specification that npm's package has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from actiondbg.commands.dap import requests
+from actiondbg.commands.dap.declaration import CAPABILITIES, HANDLERS, PREFIX
+from actiondbg.commands.dap.protocol import events, types
+from actiondbg.commands.dap.protocol.base import Arguments, Body
+from tests.fakes.dap_packages import interfaces
+
+# Fields of our own, in structs whose other fields are of the specification.
+_OWN_STRUCTS = {"LaunchRequestArguments", "AttachRequestArguments"}
+_NO_BODY = {"InitializedEvent", "TerminatedEvent"}
+
+
+def _structs() -> dict[str, type[msgspec.Struct]]:
+    found: dict[str, type[msgspec.Struct]] = {}
+    modules = [types, events, *(getattr(requests, name) for name in requests.__all__)]
+    for module in modules:
+        for name, each in vars(module).items():
+            if isinstance(each, type) and issubclass(each, (Arguments, Body)):
+                found[name] = cast("type[msgspec.Struct]", each)
+    return found
+
+
+def _named(name: str) -> str:
+    return {"SourceArgument": "Source"}.get(name, name)
+
+
+def _of_specification() -> list[str]:
+    """Return the names of the structs that the requests, responses and events of the protocol use."""
+    names = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX not in name}
+    own = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX in name}
+    public = {name for name in _structs() if name.endswith(("Event", "Response"))}
+    public |= {name for name, each in vars(types).items() if isinstance(each, type)}
+    hidden = {"Arguments", "Body", "NoArguments", "EventBody", "CursorMovedEvent", "DiffResponse"}
+    return sorted((names | public) - (own - names) - hidden)
+
+
+@pytest.mark.parametrize("name", _of_specification())
+def test_a_struct_has_the_fields_of_the_specification(name: str) -> None:
+    if name in _NO_BODY:
+        assert _structs()[name].__struct_fields__ == ()
+        return
+    specified = interfaces()[_named(name)]
+    fields = {each.encode_name: each for each in msgspec.structs.fields(_structs()[name])}
+    if name not in _OWN_STRUCTS:
+        assert fields.keys() <= specified.fields.keys()
+    is_sent = issubclass(_structs()[name], Body)
+    for field, declared in fields.items():
+        if field not in specified.fields:
+            continue
+        # What the specification requires is always sent; what it leaves open may be missing.
+        if is_sent and field in specified.required:
+            assert declared.required, field
+        if not is_sent and field not in specified.required:
+            assert not declared.required, field
+        _check_type(declared.type, specified.fields[field], field)
+    if is_sent:
+        assert specified.required <= fields.keys()
+
+
+_TYPES = {str: "string", int: "number", float: "number", bool: "boolean"}
+
+
+def _check_type(kind: object, specified: str, field: str) -> None:
+    """Check that the values of a type of Python are of a type of the specification."""
+    info = msgspec.inspect.type_info(cast("Any", kind))
+    kinds = info.types if isinstance(info, msgspec.inspect.UnionType) else (info,)
+    for each in kinds:
+        match each:
+            case msgspec.inspect.NoneType():
+                continue
+            case msgspec.inspect.StrType():
+                expected = r"string\b|\w*(Type|Areas|Mode)\b|'"
+            case msgspec.inspect.IntType() | msgspec.inspect.FloatType():
+                expected = "number"
+            case msgspec.inspect.BoolType():
+                expected = "boolean"
+            case msgspec.inspect.LiteralType(values=values):
+                words = set(re.findall(r"'([^']*)'", specified))
+                assert not words or set(values) <= words or "string" in specified, field
+                continue
+            case msgspec.inspect.StructType(cls=cls):
+                expected = rf"{_named(cls.__name__)}\b"
+            case msgspec.inspect.ListType() | msgspec.inspect.VarTupleType():
+                expected = r".*\[\]"
+            case msgspec.inspect.DictType():
+                expected = r"\{ \[key"
+            case _:
+                raise AssertionError((field, each))
+        assert re.match(expected, specified), (field, each, specified)
+
+
+def test_each_handler_is_a_request_of_the_specification() -> None:
+    known = interfaces()
+    for name in HANDLERS:
+        if not name.startswith(PREFIX):
+            assert f"{name[:1].upper()}{name[1:]}Request" in known
+
+
+def test_each_capability_is_one_of_the_specification() -> None:
+    capabilities = interfaces()["Capabilities"].fields
+    assert CAPABILITIES.keys() <= capabilities.keys()
+    assert {type(each) for each in CAPABILITIES.values()} <= {bool, list}
+    for name, value in CAPABILITIES.items():
+        assert capabilities[name] == "boolean" or isinstance(value, list)

@@ -116,7 +116,9 @@ def _without_attempts(
 ) -> AttemptsShown | Stop:
     """Report a slip, or the attempts elsewhere; otherwise continue to the next attempt."""
     stop = console.session.stop
-    can_continue = stop is not None and stop.when not in ("exit", "during")
+    # A display, or a question of an editor, must not resume the tool.
+    is_over = stop is None or stop.when in ("exit", "during")
+    can_continue = not is_over and not console.displays.running
     unknown = _unknown(console, options.name, location, bool(every.attempts))
     if unknown is not None:
         so_far = " so far" if can_continue else ""

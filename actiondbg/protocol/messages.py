@@ -32,6 +32,7 @@ from actiondbg.protocol.types import (
     Unit,
     Until,
     WireBreakpoint,
+    WireError,
     Written,
 )
 
@@ -216,8 +217,11 @@ class Interrupt(Request[Empty]):
     force: bool = False
 
 
-class Backtrace(Request[Frames]):
+class Backtrace(Request[Frames], omit_defaults=True):
+    """Describe the stack of actions; without ``units`` nothing is printed, which is faster."""
+
     method: ClassVar[str] = "backtrace"
+    units: bool = True
 
 
 class SelectFrame(Request[Frame]):
@@ -309,6 +313,31 @@ class GetExcerpt(Request[Excerpt], omit_defaults=True):
     after: int = 5
     elide: int = 16
     definitions: bool = False
+
+
+class Asked(Message):
+    """A question: the name of its request, and the parameters."""
+
+    method: str
+    params: object
+
+
+class Answered(Message, omit_defaults=True):
+    """The answer to a question, or the error."""
+
+    result: msgspec.Raw = msgspec.Raw()
+    error: WireError | None = None
+
+
+class AnsweredTogether(Message):
+    answers: list[Answered]
+
+
+class AskTogether(Request[AnsweredTogether]):
+    """Ask several questions, which are answered in one fork."""
+
+    method: ClassVar[str] = "together"
+    requests: list[Asked]
 
 
 class WriteValueNames(Request[NamesWritten], omit_defaults=True):

@@ -30,6 +30,7 @@ from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.named_access import BranchNames, NamedAccess
 from actiondbg.session.inspection.native_debugger import NativeDebugger
 from actiondbg.session.inspection.outcome import Outcome
+from actiondbg.session.inspection.question_group import QuestionGroup
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
@@ -142,7 +143,8 @@ class Session(Closeable):
         self.options = AgentOptions(executions)
         self._values = values = ValueNames()
         self._branch_names = branch_names = BranchNames(executions, values)
-        named = NamedAccess(executions, values, executions.new_print)
+        self._questions = questions = QuestionGroup(executions)
+        named = NamedAccess(questions, values, executions.new_print)
         self.stack = Stack(named)
         self.cursor = Cursor(named)
         self.ir = StoppedIR(named, self.stack, self.cursor, values, executions.new_print)
@@ -165,7 +167,7 @@ class Session(Closeable):
             replay,
             replacement,
             self.skips,
-            [self.stack.reset, self.ir.reset, branch_names.follow],
+            [self.stack.reset, self.ir.reset, questions.forget, branch_names.follow],
         )
         inner_stops = InnerStops()
         follower = ProcessFollower(
@@ -173,7 +175,7 @@ class Session(Closeable):
         )
         updates = StopUpdates(
             executions,
-            resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset],
+            resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset, questions.forget],
             updates={
                 Phase.FILTER: self.observers.filter,
                 Phase.COUNT_HITS: breakpoints.update,
@@ -277,6 +279,18 @@ class Session(Closeable):
     def status(self) -> protocol.Status:
         """Return the state of the run; raises NotStopped when there is no stop."""
         return self._executions.ask(protocol.GetStatus())
+
+    def ask_together(self, lines: int = 0) -> None:
+        """Ask what a front end shows of each stop at once: the action, the cursor, the line of its
+        operation, its definitions and users. Each question alone costs a fork of the tool.
+
+        Args:
+            lines: also this many lines of IR before and after the cursor.
+        """
+        excerpts = [protocol.GetExcerpt(before=each, after=each) for each in {0, lines}]
+        links = [protocol.GetLinks(direction=each) for each in ("defs", "users")]
+        single = (protocol.GetAction(), protocol.GetCursor())
+        self._questions.set((*single, *links, *excerpts))
 
     @property
     def can_go_back(self) -> bool:

@@ -154,8 +154,10 @@ llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints) {
   return hits;
 }
 
-Object describeFrame(const Frame &frame, int64_t index) {
-  Object object{{"index", index}, {"units", describeUnits(frame)}};
+Object describeFrame(const Frame &frame, int64_t index, bool withUnits) {
+  Object object{
+      {"index", index},
+      {"units", withUnits ? describeUnits(frame) : llvm::json::Array()}};
   addAction(object, frame);
   addOperation(object, frame);
   return object;

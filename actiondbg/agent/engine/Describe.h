@@ -45,7 +45,8 @@ void addOperation(llvm::json::Object &object, const Frame &frame);
 void addOperation(llvm::json::Object &object, mlir::Operation *op);
 llvm::json::Object describeCrash(const Frame *innermost);
 llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
-llvm::json::Object describeFrame(const Frame &frame, int64_t index);
+llvm::json::Object describeFrame(const Frame &frame, int64_t index,
+                                 bool withUnits = true);
 /// Describes an action in full; see describeStop for `inside`.
 llvm::json::Object describeAction(const Frame &frame, int64_t index,
                                   bool inside);

@@ -10,6 +10,9 @@ using Json = llvm::json::Value;
 
 namespace adbg {
 
+/// Whether this process is such a fork, which needs no fork of its own.
+static bool isInFork = false;
+
 /// Sends the answer of the forked child to its parent.
 static void sendToParent(int fd, Answer<Object> answer) {
   std::string text;
@@ -23,7 +26,12 @@ static void sendToParent(int fd, Answer<Object> answer) {
 }
 
 Answer<Object> answerInFork(llvm::function_ref<Answer<Object>()> compute) {
-  ForkEnd end = runInFork([&](int fd) { sendToParent(fd, compute()); });
+  if (isInFork)
+    return compute();
+  ForkEnd end = runInFork([&](int fd) {
+    isInFork = true;
+    sendToParent(fd, compute());
+  });
   if (!end.isForked)
     return compute();
   llvm::Expected<Json> parsed = llvm::json::parse(end.text.value_or(""));

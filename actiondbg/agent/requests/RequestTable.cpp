@@ -5,16 +5,19 @@
 #include "requests/Request.h"
 
 using llvm::StringRef;
+using llvm::json::Object;
 using Json = llvm::json::Value;
 
 namespace adbg {
+
+static Requests togetherRequests();
 
 static const Request *findRequest(StringRef method) {
   for (auto *topic :
        {alternativeRequests, breakpointRequests, controlRequests,
         cursorRequests, excerptRequests, factRequests, forkRequests,
         legalizationRequests, nativeRequests, printRequests, recordingRequests,
-        stackRequests, statusRequests})
+        stackRequests, statusRequests, togetherRequests})
     for (const Request &one : topic())
       if (one.method == method)
         return &one;
@@ -36,6 +39,70 @@ static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
                         "action: its IR is incomplete, or the tool holds a "
                         "lock; 'step' to the next action");
   return request->answer(engine, fields);
+}
+
+//===----------------------------------------------------------------------===//
+// Questions that are asked together
+//===----------------------------------------------------------------------===//
+
+struct GetTogetherArguments {
+  struct Asked {
+    std::string method;
+    Object params;
+  };
+  std::vector<Asked> asked;
+
+  explicit GetTogetherArguments(Fields &fields) {
+    fields.eachObject("requests", [this](Fields &inner) {
+      Asked one{inner.text("method"), {}};
+      if (const Object *params = inner.optionalObject("params"))
+        one.params = *params;
+      asked.push_back(std::move(one));
+    });
+  }
+};
+
+/// Whether a request changes nothing, not even the cursor.
+static bool isQuestion(StringRef method) {
+  return llvm::is_contained<StringRef>({"action", "backtrace", "changes",
+                                        "context", "cursor/get", "cursor/links",
+                                        "excerpt"},
+                                       method);
+}
+
+static Object answerAsked(Engine &engine, GetTogetherArguments::Asked &asked) {
+  Fields fields(asked.params);
+  Answer<Json> answered = findRequest(asked.method)->answer(engine, fields);
+  if (auto *result = std::get_if<Json>(&answered))
+    return Object{{"result", std::move(*result)}};
+  const auto &error = std::get<RequestError>(answered);
+  return Object{
+      {"error", Object{{"code", error.code},
+                       {"message", llvm::json::fixUTF8(error.message)}}}};
+}
+
+/// together: several questions, answered in one fork, as each fork takes longer
+/// than most answers.
+static Answer<Object> getTogether(Engine &engine,
+                                  GetTogetherArguments &arguments) {
+  for (const GetTogetherArguments::Asked &one : arguments.asked)
+    if (!isQuestion(one.method))
+      return RequestError(InvalidParams, "'" + one.method +
+                                             "' is no question that can be "
+                                             "asked together with others");
+  return answerInFork([&] {
+    llvm::json::Array answers;
+    for (GetTogetherArguments::Asked &one : arguments.asked)
+      answers.push_back(answerAsked(engine, one));
+    return Object{{"answers", std::move(answers)}};
+  });
+}
+
+static Requests togetherRequests() {
+  static constexpr Request all[] = {
+      {"together", by<getTogether>, readsIR},
+  };
+  return all;
 }
 
 std::optional<Json> answerLine(Engine &engine, StringRef line) {

@@ -23,15 +23,26 @@ static int64_t indexOf(const Engine &engine, const Frame *wanted) {
   return index;
 }
 
-/// backtrace: the actions that run, innermost first.
-static Answer<Object> getBacktrace(Engine &engine) {
-  return answerInFork([&] {
-    llvm::json::Array frames;
-    int64_t index = 0;
-    for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
-      frames.push_back(describeFrame(*frame, index++));
-    return Object{{"frames", std::move(frames)}};
-  });
+struct GetBacktraceArguments {
+  bool units;
+  explicit GetBacktraceArguments(Fields &fields)
+      : units(fields.boolean("units", true)) {}
+};
+
+static Object describeStack(const Engine &engine, bool withUnits) {
+  llvm::json::Array frames;
+  int64_t index = 0;
+  for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
+    frames.push_back(describeFrame(*frame, index++, withUnits));
+  return Object{{"frames", std::move(frames)}};
+}
+
+/// backtrace: the actions that run, innermost first. Only units are printed.
+static Answer<Object> getBacktrace(Engine &engine,
+                                   GetBacktraceArguments &arguments) {
+  if (!arguments.units)
+    return describeStack(engine, false);
+  return answerInFork([&] { return describeStack(engine, true); });
 }
 
 struct SelectFrameArguments {

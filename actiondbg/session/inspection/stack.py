@@ -27,9 +27,13 @@ class Stack:
     def __getitem__(self, index: int) -> protocol.Frame:
         return self.frames()[index]
 
-    def frames(self) -> list[protocol.Frame]:
-        """List the frames, the innermost action first."""
-        return self._agent.ask(protocol.Backtrace()).frames
+    def frames(self, *, units: bool = True) -> list[protocol.Frame]:
+        """List the frames, the innermost action first.
+
+        Args:
+            units: with their IR units, whose text takes a fork of the tool.
+        """
+        return self._agent.ask(protocol.Backtrace(units=units)).frames
 
     def select(self, index: int) -> protocol.Frame:
         """Select a frame; the cursor goes to its first IR unit.

@@ -68,6 +68,17 @@ class Answers:
             self._cursor = BLOCK if name == "%arg0" else UNIT
         return self._cursor_get(params)
 
+    def _together(self, params: dict[str, Any]) -> dict[str, Any]:
+        answers: list[dict[str, Any]] = []
+        for one in params["requests"]:
+            answer = getattr(self, f"_{one['method'].replace('/', '_')}")
+            try:
+                answers.append({"result": answer(one["params"])})
+            except Refusal as refusal:
+                code, message = refusal.args
+                answers.append({"error": {"code": code, "message": message}})
+        return {"answers": answers}
+
     def _values_named(self, _: dict[str, Any]) -> dict[str, Any]:
         return {"scope": None, "values": []}
 

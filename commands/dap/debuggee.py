@@ -127,7 +127,10 @@ class Debuggee:
             permissions=Permissions(configuration.allow, _WAY_TO_ALLOW),
         )
         self.console.settings.set("confirm", "off")
+        self.console.settings.set("print-stop", "off")  # the client shows the operation
         self.interpreter = Interpreter(self.console, commands)
+        if live is not None:
+            live.ask_together(configuration.ir_lines if configuration.show == "ir" else 0)
 
     def execute(self, lines: Sequence[str]) -> Executed:
         """Execute command lines of the shell, up to the first that fails."""
@@ -223,10 +226,7 @@ def _open(options: LaunchRequestArguments, file: str, commands: CommandTable) ->
     from actiondbg.recording.session import open_session
 
     session = open_session(file, partial=options.partial)
-    made = Debuggee(session, None, options, commands, recorded=RecordingConsole(session))
-    if not session.holds_ir:
-        made.console.settings.set("print-stop", "off")
-    return made
+    return Debuggee(session, None, options, commands, recorded=RecordingConsole(session))
 
 
 def _launch(

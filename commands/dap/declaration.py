@@ -36,6 +36,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         is_free: whether it resumes the tool up to a breakpoint, so that the tool may be stopped and
             resumed for a request that ``is_change``.
         is_change: whether it changes breakpoints, for which the tool has to be stopped.
+        is_command: whether it runs commands of the user, which may move the cursor or the tool.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     ends_run: bool
     is_free: bool
     is_change: bool
+    is_command: bool
 
     @property
     def arguments(self) -> type[Arguments]:
@@ -78,6 +80,7 @@ def request(
     ends_run: bool = False,
     is_free: bool = False,
     is_change: bool = False,
+    is_command: bool = False,
 ) -> Callable[[Run[ArgumentsT, ResultT]], Run[ArgumentsT, ResultT]]:
     """Declare the decorated function as the handler of a request; see ``Handler``."""
 
@@ -94,6 +97,7 @@ def request(
             ends_run=ends_run,
             is_free=is_free,
             is_change=is_change,
+            is_command=is_command,
         )
         if capability:
             provide(capability)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -21,6 +22,7 @@ from actiondbg.commands.dap.protocol.events import (
     CursorMovedEvent,
     ExitedEvent,
     InvalidatedEvent,
+    ProcessEvent,
     StoppedEvent,
     TerminatedEvent,
 )
@@ -29,7 +31,7 @@ from actiondbg.commands.dap.requests.breakpoints import breakpoint_of
 from actiondbg.commands.dap.stops import stopped_event, thread_number
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.internal_error import as_reported
-from actiondbg.errors import ActiondbgError, NotStopped, UsageError
+from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError
 from actiondbg.support.decoders import decoder_of
 
 if TYPE_CHECKING:
@@ -64,9 +66,9 @@ class Server:
         self._clients: list[Client] = []
         self._announced: Stop | None = None
         self._cursor: int | None = None
+        self._process: str | None = None
         self._is_terminated = False
         self.has_begun = False
-        self._is_resuming = False
 
     def add_client(self, reader: BinaryIO, writer: BinaryIO) -> None:
         """Begin to serve a client."""
@@ -137,10 +139,12 @@ class Server:
             return
         except Exception as error:
             self._refuse(request, self._message_of(request.message.command, error), error)
+            if isinstance(error, ToolGone):
+                self.announce(client)
             return
         if not handler.resumes:
             client.connection.respond(request.message, result)
-            if not handler.at_once and not self._is_resuming:
+            if handler.is_command:
                 self.announce(client)
             return
         client.connection.respond(request.message)
@@ -186,7 +190,6 @@ class Server:
         self.has_begun = True
         if debuggee.session.state == "not-running" and self.in_flight.was_interrupted():
             line = "start"
-        self._is_resuming = True
         done = self._execute(debuggee, line)
         while changes := self.in_flight.changes():
             for request in changes:
@@ -198,7 +201,6 @@ class Server:
                 done = self._execute(debuggee, "continue")
         if done is None and debuggee.stops_when_interrupted and debuggee.stop is None:
             done = self._execute(debuggee, "start")  # it was interrupted before it ran
-        self._is_resuming = False
         if debuggee.session.state == "running":
             return  # the wait was given up, for a request that ends the run
         if done is not None:
@@ -238,8 +240,19 @@ class Server:
         if stop.when == "exit" and (debuggee.live is None or debuggee.live.way_on is None):
             self._announce_end(client, debuggee, stop)
             return
-        self._cursor = self._cursor_of(debuggee)
+        self._cursor = stop.cursor_id
+        self._announce_process(client, debuggee, stop)
         client.send(stopped_event(debuggee, stop, by))
+
+    def _announce_process(self, client: Client, debuggee: Debuggee, stop: Stop) -> None:
+        """Announce the process of a program in which the tool is stopped now."""
+        if stop.process is None or stop.process == self._process or debuggee.live is None:
+            return
+        self._process = stop.process
+        for each in debuggee.live.processes:
+            if each.name == stop.process:
+                name = f"{each.name}: {shlex.join(each.command)}"
+                client.send(ProcessEvent(name=name, system_process_id=each.pid))
 
     def _announce_end(self, client: Client, debuggee: Debuggee, stop: Stop) -> None:
         status = stop.status or 0

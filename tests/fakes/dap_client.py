@@ -220,9 +220,7 @@ class ServedClient(DapClient):
         server: the process of the server.
     """
 
-    def __init__(
-        self, cwd: Path | None = None, environment: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, cwd: Path | None = None, environment: dict[str, str] | None = None) -> None:
         self.server = subprocess.Popen(
             SERVER,
             stdin=subprocess.PIPE,

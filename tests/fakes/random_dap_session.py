@@ -43,7 +43,15 @@ _BROKEN = [
 _SPECS = ["pattern:AddI*", "fold:arith.*", "pass:*", "nosuch", "a : b", "", "tag:* if hits > 3"]
 _EXPRESSIONS = [
     *("step", "bt", "%twice", "@5", "info patterns", "print function", "cursor-goto @4", "quit"),
-    *("watch @4", "next 3", "shell touch x", "kill", "run", "no such command", "commands\nstep\nend"),
+    *(
+        "watch @4",
+        "next 3",
+        "shell touch x",
+        "kill",
+        "run",
+        "no such command",
+        "commands\nstep\nend",
+    ),
 ]
 
 
@@ -81,7 +89,9 @@ class RandomSession:
         finally:
             client.kill()
         wait_until(lambda: not any(map(is_alive, processes)))
-        left = [each.name for each in self._temporary.iterdir() if each.name.startswith("actiondbg")]
+        left = [
+            each.name for each in self._temporary.iterdir() if each.name.startswith("actiondbg")
+        ]
         assert not left, left
         assert not (self._folder / "x").exists(), "a refused command ran"
 
@@ -131,22 +141,18 @@ class RandomSession:
 
     def _look(self, client: ServedClient) -> None:
         number = self._random.randrange(40)
-        self._send(
-            client,
-            *self._random.choice(
-                [
-                    ("stackTrace", {"threadId": 1}),
-                    ("scopes", {"frameId": number}),
-                    ("variables", {"variablesReference": number}),
-                    ("actiondbg/ir", {}),
-                    ("source", {"sourceReference": number}),
-                    ("exceptionInfo", {"threadId": 1}),
-                    ("actiondbg/pipeline", {}),
-                    ("actiondbg/history", {"operation": "@5"}),
-                    ("actiondbg/whyNot", {"pattern": "AddI*"}),
-                ]
-            ),
-        )
+        looks: list[tuple[str, Message]] = [
+            ("stackTrace", {"threadId": 1}),
+            ("scopes", {"frameId": number}),
+            ("variables", {"variablesReference": number}),
+            ("actiondbg/ir", {}),
+            ("source", {"sourceReference": number}),
+            ("exceptionInfo", {"threadId": 1}),
+            ("actiondbg/pipeline", {}),
+            ("actiondbg/history", {"operation": "@5"}),
+            ("actiondbg/whyNot", {"pattern": "AddI*"}),
+        ]
+        self._send(client, *self._random.choice(looks))
 
     def _any_request(self, client: ServedClient) -> None:
         name = self._random.choice(sorted(HANDLERS.keys() - {"disconnect", "actiondbg/bisect"}))
@@ -187,7 +193,9 @@ class RandomSession:
     # --- the end ------------------------------------------------------------------
 
     def _end(self, client: ServedClient) -> None:
-        how = self._random.choice(["disconnect", "disconnect", "finish", "vanish", "broken", "kill"])
+        how = self._random.choice(
+            ["disconnect", "disconnect", "finish", "vanish", "broken", "kill"]
+        )
         if self._random.random() < 0.7:
             self._wait(client)
         self.sent.append(how)
@@ -210,7 +218,7 @@ class RandomSession:
     def _finish(self, client: ServedClient) -> None:
         """Delete all breakpoints, and run to the end."""
         for name in ("Function", "Exception", "Data"):
-            arguments = {"breakpoints": [], "filters": []}
+            arguments: Message = {"breakpoints": [], "filters": []}
             with contextlib.suppress(Refused):
                 client.request(f"set{name}Breakpoints", arguments)
         with contextlib.suppress(Refused):

@@ -34,7 +34,7 @@ class EvaluateResponse(Body):
     type: str | None = None
 
 
-@request("evaluate")
+@request("evaluate", is_command=True)
 def evaluate(client: Client, arguments: EvaluateArguments) -> EvaluateResponse:
     """Return the operation of an SSA name, an id or a symbol; elsewhere than in a hover, execute a
     command line of the shell.

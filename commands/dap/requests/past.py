@@ -77,7 +77,7 @@ class CommandArguments(Arguments, frozen=True):
     line: str
 
 
-@request("actiondbg/command")
+@request("actiondbg/command", is_command=True)
 def command(client: Client, arguments: CommandArguments) -> Answer:
     """Run a command line of the shell that does not resume the tool, and return its result."""
     return _answer(client, arguments.line)

@@ -79,9 +79,9 @@ def stack_trace(client: Client, arguments: StackTraceArguments) -> StackTraceRes
         )
         return StackTraceResponse(stack_frames=[end], total_frames=1)
     if arguments.thread_id not in (0, thread_number(stop)):
-        debuggee.session.stack.frames()  # raises NotStopped
+        debuggee.session.stack.frames(units=False)  # raises NotStopped
         return StackTraceResponse(stack_frames=[], total_frames=0)
-    frames = debuggee.session.stack.frames()
+    frames = debuggee.session.stack.frames(units=False)
     last = arguments.start_frame + arguments.levels if arguments.levels else len(frames)
     wanted = frames[arguments.start_frame : last]
     shown = _ir_of(client, wanted)
@@ -92,8 +92,9 @@ def stack_trace(client: Client, arguments: StackTraceArguments) -> StackTraceRes
 
 def _ir_of(client: Client, frames: list[Frame]) -> tuple[ShownIR, Source] | None:
     """Return the document of the IR, where a frame needs it."""
-    if client.debuggee.configuration.show == "input" and all(
-        place_of(each.location) for each in frames
+    selected = client.debuggee.session.stack.selected
+    if client.debuggee.configuration.show == "input" and not any(
+        each.index == selected and place_of(each.location) is None for each in frames
     ):
         return None
     try:

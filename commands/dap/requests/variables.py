@@ -96,30 +96,41 @@ def _parent(debuggee: Debuggee, name: str, value: str, parts: list[Variable]) ->
 
 
 def _action(debuggee: Debuggee) -> list[Variable]:
-    action = debuggee.session.stack.action()
+    """Return the facts of the selected action; those that have to be printed are parts."""
+    session = debuggee.session
+    frame = session.stack.frames(units=False)[session.stack.selected]
     stop = debuggee.stop
     facts: dict[str, object] = {
-        "ordinal": f"#{action.ordinal}",
-        "when": action.when,
-        "tag": action.tag,
-        "name": action.full_name or action.name,
+        "action": f"#{frame.ordinal}",
+        "tag": frame.tag,
+        "name": frame.name,
+        "depth": frame.depth,
+        "operation": operation(frame.id, frame.op) if frame.op else None,
+        "function": frame.function,
+        "location": frame.location,
+        "context": frame.context,
+        "mlir": frame.mlir,
+    }
+    if stop is not None and not frame.index:
+        facts |= {"when": stop.when, "pass": stop.pass_run, "event": stop.event}
+    found = [leaf(name, value) for name, value in facts.items() if value is not None]
+    number = _reference(debuggee, _details)
+    found.append(Variable(name="details", value="...", variables_reference=number))
+    return found
+
+
+def _details(debuggee: Debuggee) -> list[Variable]:
+    action = debuggee.session.stack.action()
+    facts: dict[str, object] = {
+        "full name": action.full_name,
         "labels": ", ".join(action.labels) or None,
         "iteration": action.iteration,
-        "depth": action.depth,
-        "operation": operation(action.id, action.op) if action.op else None,
-        "function": action.function,
-        "pass": None if stop is None else stop.pass_run,
-        "location": action.full_location or action.location,
-        "context": action.context,
-        "mlir": action.mlir,
-        "event": None if stop is None else stop.event,
+        "location": action.full_location,
         "text": action.text or None,
     }
     found = [leaf(name, value) for name, value in facts.items() if value is not None]
     units = [unit_variable(debuggee, str(at), each) for at, each in enumerate(action.units)]
-    if units:
-        found.append(_parent(debuggee, "units", f"{len(units)}", units))
-    return found
+    return [*found, _parent(debuggee, "units", f"{len(units)}", units)]
 
 
 def unit_variable(debuggee: Debuggee, name: str, unit: Unit) -> Variable:

@@ -124,7 +124,9 @@ def test_a_session_of_the_page(fold: str, client: ServedClient, block: str) -> N
     opening, *lines = block.splitlines()
     starts = [at for at, line in enumerate(lines) if line.startswith("(actiondbg) ")]
     program = shlex.split(opening)[2:]
-    client.launch(MLIR_OPT, *program[1:], stopOnEntry="(actiondbg) start" in lines)
+    is_entered = "(actiondbg) start" in lines
+    shown = ["set print-stop on"]
+    client.launch(MLIR_OPT, *program[1:], stopOnEntry=is_entered, initCommands=shown)
     tour = Tour(client)
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         tour.check(lines[start].removeprefix("(actiondbg) "), lines[start + 1 : end])

@@ -16,6 +16,7 @@ import actiondbg
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import many_functions, one_function
 from scripts.benchmarks.wall_time import seconds
+from tests.fakes.dap_client import ServedClient
 
 _HOOK = "mlirDebuggerBreakpointHook"
 _INSTALL = "mlir::setupDebuggerExecutionContextHook"
@@ -83,6 +84,26 @@ def _steps(argv: list[str], count: int) -> float:
         return statistics.median(seconds(session.step) for _ in range(count))
 
 
+def _editor_steps(argv: list[str], count: int) -> float:
+    """Return the median seconds of next, its stop, the stack and the top scope over DAP."""
+    client = ServedClient()
+    try:
+        client.launch(*argv)
+        client.break_at("pattern:*")
+        client.run()
+        client.break_at()
+
+        def step() -> None:
+            client.resume("next")
+            frame = client.frames()[0]["id"]
+            scope = client.request("scopes", {"frameId": frame})["scopes"][0]
+            client.parts(scope["variablesReference"])
+
+        return statistics.median(seconds(step) for _ in range(count))
+    finally:
+        client.kill()
+
+
 def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
     """Yield the rows: name, figure, bar; gdb's are left out where there is no gdb."""
     source = many_functions(directory / "steps.mlir", 20)
@@ -96,6 +117,8 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     large = one_function(directory / "large.mlir", 7500)
     in_large = _steps([argv[0], str(large), *argv[2:]], 100 if quick else 1000)
     yield ("the same in a function of 7,500 operations", f"{in_large * 1000:.3f}", "0.3")
+    seen = _editor_steps([argv[0], str(large), *argv[2:]], 100 if quick else 500)
+    yield ("next, its stop, stack and top scope in an editor, there, ms", f"{seen * 1000:.1f}", "5")
     if shutil.which("gdb") is None:
         return
     taken: list[float] = []

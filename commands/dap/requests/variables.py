@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from actiondbg.commands.dap.protocol.types import Scope, Variable
 from actiondbg.commands.dap.requests.stack import FrameHandle
 from actiondbg.commands.render.stop import change_line, outcome_lines, result_words
 from actiondbg.commands.render.units import operation
+from actiondbg.ir.attributes import attributes_of
 
 if TYPE_CHECKING:
     from actiondbg.protocol import Change, Unit
 
 _MOST_CHANGES = 1000
+_ELIDED = 16  # elements of a constant
 
 
 class ScopesArguments(Arguments, frozen=True):
@@ -192,8 +195,22 @@ def _operation(debuggee: Debuggee) -> list[Variable]:
         found.append(leaf("location", unit.location))
     if unit.kind != "operation" or debuggee.live is None:
         return found
+    number = _reference(debuggee, _reader_of_attributes(unit.id))
+    found.append(Variable(name="attributes", value="...", variables_reference=number))
     for name, read in (("operands", session.cursor.defs), ("users", session.cursor.users)):
         units = read()
         parts = [unit_variable(debuggee, str(at), each) for at, each in enumerate(units)]
         found.append(_parent(debuggee, name, f"{len(units)}", parts))
     return found
+
+
+def _reader_of_attributes(id: int | None) -> Callable[[Debuggee], list[Variable]]:
+    def read(debuggee: Debuggee) -> list[Variable]:
+        with contextlib.nullcontext() if id is None else debuggee.session.cursor.at(f"@{id}"):
+            printed = debuggee.session.ir.print(
+                "cursor", generic=True, skip_regions=True, elide=_ELIDED
+            )
+        with printed:
+            return [leaf(name, value) for name, value in attributes_of(printed.text)]
+
+    return read

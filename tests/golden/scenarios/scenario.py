@@ -131,6 +131,7 @@ SUBCOMMANDS = (
     "export",
     "import",
     "connect",
+    "dap",
     "open",
     "annotate",
     "cost",

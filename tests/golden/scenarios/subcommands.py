@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 from scenarios.scenario import CRASH, CSE, FOLD, TENSOR, VECTOR, line, scenario
+
+
+def _client(*requests: tuple[str, dict[str, object]]) -> str:
+    """Return a command that writes requests of an editor, and waits for the answers."""
+    messages = [
+        json.dumps({"seq": at, "type": "request", "command": command, "arguments": arguments})
+        for at, (command, arguments) in enumerate(requests, 1)
+    ]
+    words = "".join(f"Content-Length: {len(each)}\\r\\n\\r\\n{each}" for each in messages)
+    return f"(printf '{words}'; sleep 3)"
+
 
 _TEST = "--test 'grep -q \"constant 2\" {}'"
 BISECTIONS = (
@@ -61,6 +74,22 @@ BISECTIONS = (
         line(f"actiondbg bisect --crash --resume -o none -- {FOLD}"),
         line("actiondbg bisect --crash -- no-such-tool in.mlir"),
         line("actiondbg bisect --crash -- true"),
+    ),
+)
+
+DAP = (
+    scenario(
+        "dap",
+        line(
+            _client(
+                ("initialize", {"adapterID": "actiondbg"}),
+                ("launch", {"tool": "no-such-tool"}),
+            )
+            + " | actiondbg dap | tr -d '\\r'"
+        ),
+        line("actiondbg dap --port x"),
+        line("actiondbg dap --port 99999"),
+        line("actiondbg dap fold.mlir"),
     ),
 )
 

@@ -186,6 +186,8 @@ def test_variables_have_the_action_its_outcome_and_operands(
     parts = client.parts(operands["variablesReference"])
     inner = client.parts(parts["0"]["variablesReference"])
     assert inner["text"]["value"] == "%two = arith.constant 2 : i32"
+    attributes = client.parts(inner["attributes"]["variablesReference"])
+    assert attributes["value"]["value"] == "2 : i32"
     assert client.evaluate("once", "hover") == "%once = arith.addi %x, %two : i32"
     with pytest.raises(Refused):
         client.evaluate("nothing", "hover")

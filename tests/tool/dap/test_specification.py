@@ -34,7 +34,7 @@ def _named(name: str) -> str:
 
 
 def _of_specification() -> list[str]:
-    """Return the names of the structs that the requests, responses and events of the protocol use."""
+    """Return the names of the structs that requests, responses and events use."""
     names = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX not in name}
     own = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX in name}
     public = {name for name in _structs() if name.endswith(("Event", "Response"))}

@@ -1,0 +1,68 @@
+"""The attributes of an operation in the generic form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_TOKEN = re.compile(rf"{_STRING}|->|[()\[\]{{}}<>,]|[^\"()\[\]{{}}<>,-]+|.", re.S)
+_HEAD = re.compile(rf"\s*(?:%[^=\n]* = )?{_STRING}")
+_OPEN, _CLOSE = "([{<", ")]}>"
+
+
+def attributes_of(text: str) -> list[tuple[str, str]]:
+    """Return the names and the values of the attributes and properties of an operation.
+
+    Args:
+        text: the operation in the generic form; its regions may be there or not. A unit attribute
+            has an empty value.
+    """
+    head = _HEAD.match(text)
+    if head is None:
+        return []
+    found: list[tuple[str, str]] = []
+    for group in _groups(text, head.end()):
+        if group.startswith("<{"):
+            found += _entries(group[2:-2])
+        elif group.startswith("{"):
+            found += _entries(group[1:-1])
+    return found
+
+
+def _groups(text: str, start: int) -> Iterator[str]:
+    """Yield the bracketed parts of an operation, up to its type."""
+    depth = 0
+    first = start
+    for match in _TOKEN.finditer(text, start):
+        token = match[0]
+        if token in _OPEN:
+            first = match.start() if not depth else first
+            depth += 1
+        elif token in _CLOSE:
+            depth -= 1
+            if not depth:
+                yield text[first : match.end()]
+        elif not depth and token.strip():
+            return
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries of a dictionary."""
+    depth, start = 0, 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in _OPEN:
+            depth += 1
+        elif token in _CLOSE:
+            depth -= 1
+        elif token == "," and not depth:
+            yield _entry(text[start : match.start()])
+            start = match.end()
+    if text[start:].strip():
+        yield _entry(text[start:])
+
+
+def _entry(text: str) -> tuple[str, str]:
+    name, _, value = text.strip().partition(" = ")
+    return name.strip('"'), value

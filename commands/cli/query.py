@@ -6,7 +6,7 @@ import contextlib
 import glob
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, get_args
 
@@ -72,13 +72,15 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
         from actiondbg.suite.index import connect
 
         with contextlib.closing(connect(suite)) as database:
-            print_answer(database, _sql(sql, _suite_tables), options.format, options.output)
+            asked = _suite_listing() if sql is None else sql
+            print_answer(database, asked, options.format, options.output)
         return 0
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
         print_notice(sentence)
     with contextlib.closing(sources.connect()) as database:
-        print_answer(database, _sql(sql, _tables), options.format, options.output)
+        asked = _listing() if sql is None else sql
+        print_answer(database, asked, options.format, options.output)
     return 0
 
 
@@ -95,30 +97,18 @@ def _suite(paths: Sequence[str]) -> SuiteFolder | None:
     return folders[0] if folders else None
 
 
-def _sql(sql: str | None, tables: Callable[[], list[str]]) -> str:
-    """Return the SQL, or the query that lists the tables."""
-    return _listing(tables()) if sql is None else sql
-
-
-def _suite_tables() -> list[str]:
+def _suite_listing() -> str:
+    from actiondbg.recording.query.database import listing
     from actiondbg.suite.index import SCHEMAS
 
-    return list(SCHEMAS)
+    return listing(list(SCHEMAS))
 
 
-def _tables() -> list[str]:
-    from actiondbg.recording.query.database import TABLES
-    from actiondbg.recording.query.runs import RUNS
+def _listing() -> str:
+    """Return the query that lists the tables of recordings."""
+    from actiondbg.recording.query.database import LISTING
 
-    return [*TABLES, RUNS]
-
-
-def _listing(tables: list[str]) -> str:
-    """Return the query that lists tables and their columns."""
-    return f"""\
-SELECT table_name AS "table", column_name AS "column", data_type AS "type"
-FROM information_schema.columns WHERE list_contains({tables}, table_name)
-ORDER BY list_position({tables}, table_name), ordinal_position"""
+    return LISTING
 
 
 def print_answer(

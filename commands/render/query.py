@@ -66,10 +66,20 @@ class Reader(Protocol):
     def __iter__(self) -> Iterator[Batch]: ...
 
 
-def write_table(reader: Reader, out: IO[bytes]) -> None:
-    """Write a result as a table with complete cells; see ``results.write_csv``."""
-    rows = [[_cell(value) for value in row] for row in _rows(reader)]
-    for line in _lines(reader.schema, rows, None):
+def write_table(reader: Reader, out: IO[bytes], most: int | None = None) -> None:
+    """Write a result as a table with complete cells; see ``results.write_csv``.
+
+    Args:
+        reader: a pyarrow.RecordBatchReader.
+        out: the output.
+        most: the number of rows after which the rest is left out; None for none.
+    """
+    values = _rows(reader)
+    rows = [[_cell(value) for value in row] for row in islice(values, most)]
+    lines = [*_lines(reader.schema, rows, None)]
+    if most is not None and next(values, None) is not None:
+        lines.append(f"Only {most:,} rows are shown: add a LIMIT.")
+    for line in lines:
         out.write(f"{line}\n".encode(errors="backslashreplace"))
 
 

@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 TABLES = ("actions", "changes", "operations", "reasons", "findings", "links", "ir")
 
+
+def listing(tables: Sequence[str]) -> str:
+    """Return the query that lists tables and their columns."""
+    return f"""\
+SELECT table_name AS "table", column_name AS "column", data_type AS "type"
+FROM information_schema.columns WHERE list_contains({[*tables]}, table_name)
+ORDER BY list_position({[*tables]}, table_name), ordinal_position"""
+
+
+LISTING = listing([*TABLES, RUNS])  # of recordings
+
 _BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
 
@@ -104,6 +115,12 @@ def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
     A query builds only the columns that it uses.
     """
     return connect({Path(recording.path).stem: recording}, alone=True)
+
+
+def confine(database: duckdb.DuckDBPyConnection) -> None:
+    """Keep the queries that follow from files, the network and extensions: for SQL of strangers."""
+    for setting in ("enable_external_access = false", "lock_configuration = true"):
+        database.execute(f"SET {setting}")
 
 
 def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:

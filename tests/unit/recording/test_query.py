@@ -16,7 +16,10 @@ from typing import Any
 import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
+from actiondbg.commands.render.query import write_table
 from actiondbg.recording import open_recording
+from actiondbg.recording.errors import QueryError
+from actiondbg.recording.query.database import confine
 from actiondbg.recording.query.execution import ask
 from actiondbg.recording.query.results import write_json
 from actiondbg.recording.query.sources import open_sources
@@ -299,6 +302,39 @@ def test_recordings_are_queried_together() -> None:
     assert [list(row.values()) for row in runs] == [
         ["run", "mlir-opt in.mlir --canonicalize", 1, ["page-faults"], "exit"],
         ["two", "x '-y z'", 3, [], "exit"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from read_csv('/etc/passwd')",
+        "select * from '/etc/passwd'",
+        "copy actions to 'out.csv'",
+        "attach 'other.db'",
+        "install httpfs",
+        "set enable_external_access = true",
+        "export database 'out'",
+    ],
+)
+def test_a_confined_database_reaches_no_file(sql: str) -> None:
+    with contextlib.closing(open_sources(["run.adbrec"]).connect()) as database:
+        confine(database)
+        with pytest.raises(QueryError):
+            ask(database, sql, lambda reader: list(reader))
+        counted = ask(database, "select count(*) from actions", lambda reader: reader.read_all())
+    assert counted.to_pydict() == {"count_star()": [len(ACTIONS)]}
+    assert [each.name for each in Path().iterdir()] == ["run.adbrec"]
+
+
+def test_a_table_of_many_rows_is_cut_off() -> None:
+    out = BytesIO()
+    with contextlib.closing(open_sources(["run.adbrec"]).connect()) as database:
+        ask(database, "from range(5)", lambda reader: write_table(reader, out, 2))
+    assert out.getvalue().decode().splitlines()[2:] == [
+        "    0",
+        "    1",
+        "Only 2 rows are shown: add a LIMIT.",
     ]
 
 

@@ -32,6 +32,7 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "lineage": f"{_CLI}.lineage",
     "lint": f"{_CLI}.lint",
     "log": f"{_CLI}.log",
+    "mcp": f"{_CLI}.mcp",
     "open": f"{_CLI}.open",
     "query": f"{_CLI}.query",
     "record": f"{_CLI}.record",

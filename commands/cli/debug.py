@@ -63,6 +63,7 @@ subcommands, each with --help:
   annotate  print the final module with the origin of each operation
   dap       serve the Debug Adapter Protocol, for VS Code and other editors
   doctor    examine tools: the agent for each, and what it can do there
+  mcp       serve coding agents by the Model Context Protocol
   cost      join a run-time profile with the lineage of a program
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,

@@ -1,0 +1,197 @@
+"""The sessions of clients: whose they are, and when they end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+from actiondbg.commands.mcp.answer import LongAnswers, Result
+from actiondbg.commands.mcp.declaration import Arguments, Tool
+from actiondbg.commands.mcp.restrictions import Restrictions
+from actiondbg.commands.mcp.worker_process import Report, WorkerEnded, WorkerProcess
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.support.counts import counted
+
+
+@dataclass
+class OpenSession:
+    """A session in its worker."""
+
+    id: str
+    worker: WorkerProcess
+    command: str
+    used: float = field(default_factory=time.monotonic)
+    calls: int = 0  # that run now
+
+
+class Client:
+    """The sessions of one client, which end with it.
+
+    Args:
+        sessions: all sessions of the server.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._open: dict[str, OpenSession] = {}
+        self.long_answers = LongAnswers()
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the open sessions."""
+        return list(self._open)
+
+    def sessions(self) -> list[OpenSession]:
+        """Return the open sessions."""
+        return list(self._open.values())
+
+    async def call(
+        self, tool: Tool, arguments: Arguments, report: Report
+    ) -> tuple[Result, str | None]:
+        """Run a tool in the worker of its session, or in one for this call.
+
+        Returns:
+            The result, and the id of the session.
+
+        Raises:
+            ActiondbgError: there is no such session, or there are too many.
+        """
+        if tool.name == "open":
+            return await self._open_session(tool, arguments, report)
+        if not tool.in_session:
+            async with self._sessions.worker() as worker:
+                return await _called(worker, tool, arguments, report), None
+        session = self.session(str(getattr(arguments, "session", "")))
+        if tool.name == "close":
+            await self._end(session)
+            return Result(f"Session {session.id} is closed."), None
+        session.calls += 1
+        try:
+            return await session.worker.call(tool.name, arguments, report), session.id
+        except WorkerEnded as ended:
+            await self._end(session)
+            raise ActiondbgError(f"Session {session.id} is over: {ended}. Open another.") from None
+        finally:
+            session.calls -= 1
+            session.used = time.monotonic()
+
+    def session(self, id: str) -> OpenSession:
+        """Return a session; without an id the only one.
+
+        Raises:
+            UsageError: there is none, or several and no id.
+        """
+        if id in self._open:
+            return self._open[id]
+        known = f"open are {', '.join(self._open)}" if self._open else "none is open: call open"
+        if id:
+            raise UsageError(f"There is no session {id!r}; {known}.")
+        if len(self._open) != 1:
+            raise UsageError(f"Which session? Give the argument session; {known}.")
+        return next(iter(self._open.values()))
+
+    async def _open_session(
+        self, tool: Tool, arguments: Arguments, report: Report
+    ) -> tuple[Result, str | None]:
+        worker = await self._sessions.take()
+        try:
+            result = await _called(worker, tool, arguments, report)
+        except BaseException:
+            await self._sessions.give_back(worker)
+            raise
+        if result.error:  # nothing was opened
+            await self._sessions.give_back(worker)
+            return result, None
+        words = getattr(arguments, "command", None) or [getattr(arguments, "recording", "")]
+        session = OpenSession(self._sessions.new_id(), worker, " ".join(map(str, words)))
+        self._open[session.id] = session
+        return result, session.id
+
+    async def end_unused(self, seconds: float) -> None:
+        """End the sessions that were not used for some time."""
+        now = time.monotonic()
+        for session in self.sessions():
+            if not session.calls and now - session.used > seconds:
+                await self._end(session)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        await asyncio.gather(*map(self._end, self.sessions()))
+
+    async def _end(self, session: OpenSession) -> None:
+        if self._open.pop(session.id, None) is not None:
+            await self._sessions.give_back(session.worker)
+
+
+async def _called(
+    worker: WorkerProcess, tool: Tool, arguments: Arguments, report: Report
+) -> Result:
+    try:
+        return await worker.call(tool.name, arguments, report)
+    except WorkerEnded as ended:
+        raise ActiondbgError(f"{tool.name} failed: {ended}.") from None
+
+
+class Sessions:
+    """The workers of a server.
+
+    Args:
+        restrictions: what they may do.
+        most: how many there may be at a time.
+    """
+
+    def __init__(self, restrictions: Restrictions, most: int) -> None:
+        self.restrictions = restrictions
+        self._most = most
+        self._workers: set[WorkerProcess] = set()
+        self._places = 0
+        self._count = 0
+
+    def new_id(self) -> str:
+        """Return an id that no session of this server had."""
+        self._count += 1
+        return f"s{self._count}"
+
+    async def take(self) -> WorkerProcess:
+        """Start a worker; raises ActiondbgError if there are too many."""
+        if self._places >= self._most:
+            raise ActiondbgError(
+                f"{counted(self._places, 'session')} and jobs run already, as many as the server "
+                "allows: close one, or wait for the end of a job."
+            )
+        self._places += 1
+        try:
+            worker = await WorkerProcess.start(self.restrictions)
+        except BaseException:
+            self._places -= 1
+            raise
+        self._workers.add(worker)
+        return worker
+
+    async def give_back(self, worker: WorkerProcess) -> None:
+        """End a worker, also if the caller is cancelled meanwhile."""
+        await asyncio.shield(asyncio.ensure_future(self._end(worker)))
+
+    async def _end(self, worker: WorkerProcess) -> None:
+        if worker in self._workers:
+            self._workers.discard(worker)
+            try:
+                await worker.close()
+            finally:
+                self._places -= 1
+
+    @contextlib.asynccontextmanager
+    async def worker(self) -> AsyncGenerator[WorkerProcess]:
+        """Lend a worker for one job."""
+        worker = await self.take()
+        try:
+            yield worker
+        finally:
+            await self.give_back(worker)
+
+    async def close(self) -> None:
+        """End all workers."""
+        await asyncio.gather(*map(self._end, list(self._workers)))

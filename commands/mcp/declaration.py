@@ -1,0 +1,122 @@
+"""Declarations of tools: a struct of arguments, and a function whose docstring describes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+
+import msgspec
+from msgspec import Meta
+
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.mcp.desk import Desk
+
+
+Positive = Annotated[int, Meta(ge=1)]
+NotNegative = Annotated[int, Meta(ge=0)]
+
+
+class Arguments(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The base of the arguments of a tool."""
+
+
+class InSession(Arguments, frozen=True, kw_only=True):
+    """The arguments of a tool that acts on a session."""
+
+    session: Annotated[
+        str, Meta(description="the id that open returned; not needed while one session is open")
+    ] = ""
+
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
+_PLACE = re.compile(r" - at `\$\.?(.*)`$")
+Run = Callable[["Desk", Any], object]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool.
+
+    Attributes:
+        name: the name.
+        kind: the struct of its arguments.
+        run: does the work in a worker process: calls the API, and returns a result that
+            commands/render knows, a text, or a list of these. None for a tool of the server itself.
+        about: what it does, for the model that calls it.
+        only_reads: whether it changes nothing, not even the position of the session.
+        listed: whether clients see it; others serve resources.
+    """
+
+    name: str
+    kind: type[Arguments]
+    run: Run | None
+    about: str
+    only_reads: bool
+    listed: bool = True
+
+    @property
+    def in_session(self) -> bool:
+        """Whether it acts on a session."""
+        return issubclass(self.kind, InSession)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments."""
+        return schema_of(self.kind)
+
+    def parse(self, given: object) -> Arguments:
+        """Return checked arguments.
+
+        Raises:
+            UsageError: they do not fit; the message names the fault and all arguments.
+        """
+        try:
+            return msgspec.convert(given, self.kind)
+        except msgspec.ValidationError as error:
+            fault = _PLACE.sub(r" in `\1`", str(error)).replace("`", "'")
+            names = ", ".join(self.kind.__struct_fields__)
+            raise UsageError(f"{self.name}: {fault}. Its arguments are {names}.") from error
+
+
+def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the JSON schema of a struct, with the struct itself at the top as MCP wants it."""
+    schema = msgspec.json.schema(kind)
+    others = cast("dict[str, dict[str, Any]]", schema["$defs"])
+    own = others.pop(kind.__name__)
+    for each in (own, *others.values()):
+        each.pop("title", None)
+        each.pop("description", None)  # the docstring, which is for readers of the code
+    return {**own, "$defs": others} if others else own
+
+
+class ToolBox:
+    """The tools of a topic, in the order of their declarations."""
+
+    def __init__(self) -> None:
+        self.tools: list[Tool] = []
+
+    def tool(
+        self, name: str, *, only_reads: bool = False, listed: bool = True
+    ) -> Callable[[Callable[[Desk, ArgumentsT], object]], Callable[[Desk, ArgumentsT], object]]:
+        """Declare the decorated function as a tool; see Tool."""
+
+        def declare(
+            run: Callable[[Desk, ArgumentsT], object],
+        ) -> Callable[[Desk, ArgumentsT], object]:
+            about = " ".join((run.__doc__ or "").split())
+            self.tools.append(
+                Tool(name, arguments_of(run), cast("Run", run), about, only_reads, listed)
+            )
+            return run
+
+        return declare
+
+
+def arguments_of(run: Callable[..., object]) -> type[Arguments]:
+    """Return the struct that the last parameter of a function is annotated with."""
+    names = [name for name in run.__annotations__ if name != "return"]
+    found = run.__globals__[run.__annotations__[names[-1]]]
+    return cast("type[Arguments]", found)

@@ -1,0 +1,241 @@
+"""Tools that let the compiler do something otherwise: skips, edits, alternatives, bisection."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from actiondbg.bisection.verdict import Mode
+from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, ToolBox
+from actiondbg.commands.mcp.desk import Desk
+from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
+from actiondbg.commands.render.bisection import bisection_text, progress_words
+from actiondbg.commands.shell import bisection, controls, edits, skips
+from actiondbg.commands.shell import whatif as alternatives
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.bisection.progress import Progress
+
+EXPERIMENTS = ToolBox()
+
+
+class SkipArguments(InSession, frozen=True, kw_only=True):
+    spec: Annotated[
+        str | None,
+        Meta(
+            description="skip every action that matches this SPEC, from here on and in later runs, "
+            "such as pattern:AddIAdd*; without it, the action of this stop"
+        ),
+    ] = None
+    stop_after: Annotated[
+        bool, Meta(description="stop at once after the skipped action, instead of running on")
+    ] = False
+    count: Count = 1
+
+
+@EXPERIMENTS.tool("skip")
+def skip(desk: Desk, given: SkipArguments) -> object:
+    """Skip the action of this stop and run on to the next breakpoint or the end; or let all
+    actions be skipped that match a SPEC, and stay here. Shows whether an action is to blame.
+    """
+    if given.spec is not None:
+        return skips.set_skip(desk.console, skips.SetSkipOptions(text=given.spec))
+    options = controls.SkipOptions(count=given.count, step=given.stop_after)
+    return controls.skip(desk.console, options)
+
+
+class EditArguments(InSession, frozen=True, kw_only=True):
+    text: Annotated[
+        str | None,
+        Meta(description="the new IR; without it, the text to change is returned"),
+    ] = None
+    what: Annotated[
+        Literal["cursor", "function", "module"], Meta(description="what the text replaces")
+    ] = "function"
+    pipeline: Annotated[
+        str | None,
+        Meta(description="instead of a text: passes to run now, such as canonicalize,cse"),
+    ] = None
+    undo: Annotated[
+        bool, Meta(description="instead: go back to the newest edit, and to the run without it")
+    ] = False
+
+
+@EXPERIMENTS.tool("edit")
+def edit(desk: Desk, given: EditArguments) -> object:
+    """Change the IR at a stop before or after a pass: replace a text, or run passes now. Call it
+    first without a text: it returns the text to change. The next run or step goes on with the
+    changed IR.
+    """
+    console = desk.console
+    if [given.text is not None, given.pipeline is not None, given.undo].count(True) > 1:
+        raise UsageError("edit needs one of text, pipeline or undo: give one of them.")
+    if given.undo:
+        return edits.undo_edit(console, edits.NoOptions())
+    if given.pipeline is not None:
+        return edits.apply_pass(console, edits.ApplyPassOptions(pipeline=given.pipeline))
+    console.need_stop()
+    session = console.live_session("Editing IR")
+    editable = session.edits.text(given.what)
+    if given.text is None:
+        return editable.part
+    edited = session.edits.apply_text(editable, editable.with_part(given.text))
+    return edited or "Nothing was changed."
+
+
+class Oracle(Arguments, frozen=True, kw_only=True):
+    """What judges an output: one of execute, verify, crash, diagnostic, filecheck and test."""
+
+    execute: Annotated[
+        bool,
+        Meta(
+            description="bad if the compiled program prints another result than the input; needs "
+            "--allow execute"
+        ),
+    ] = False
+    verify: Annotated[bool, Meta(description="bad if the verifier rejects the IR")] = False
+    crash: Annotated[bool, Meta(description="bad if the tool crashes")] = False
+    diagnostic: Annotated[
+        str | None, Meta(description="bad if the tool emits a diagnostic that matches this glob")
+    ] = None
+    filecheck: Annotated[
+        str | None, Meta(description="good if FileCheck accepts the output with this file's checks")
+    ] = None
+    test: Annotated[
+        str | None,
+        Meta(
+            description="a shell command that judges the output, given as {}: exit status 0 is "
+            "good, 1 to 124 bad, 125 untestable; needs --allow shell"
+        ),
+    ] = None
+    entry: Annotated[str | None, Meta(description="of execute: the entry function (main)")] = None
+    entry_result: Annotated[
+        bisection.EntryResult | None, Meta(description="of execute: the result of the entry (void)")
+    ] = None
+    lower: Annotated[
+        str | None, Meta(description="of execute: the pipeline that lowers to the LLVM dialect")
+    ] = None
+    tolerance: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(description="of execute: the tolerance of numbers (1e-5)"),
+    ] = None
+    input: Annotated[
+        str | None, Meta(description="of execute: the input file, if the command is ambiguous")
+    ] = None
+
+
+def _oracle_fields(desk: Desk, given: Oracle | None) -> dict[str, object]:
+    """Return the fields of the shell's OracleOptions, after a check of what they need."""
+    if given is None:
+        return {}
+    if given.test is not None:
+        desk.restrictions.need("shell", "The oracle test, a shell command")
+    if given.execute:
+        desk.restrictions.need("execute", "The oracle execute, which runs the compiled program")
+    for file in (given.filecheck, given.input):
+        if file is not None:
+            desk.restrictions.path(file)
+    if given.lower is not None:
+        desk.restrictions.check_arguments([given.lower])
+    return msgspec.structs.asdict(given)
+
+
+class WhatifArguments(InSession, frozen=True, kw_only=True):
+    alternatives: Annotated[
+        str,
+        Meta(
+            description="separated by ;: 'drop PASS', 'pattern:P off', 'fold:OP off', "
+            "'PASS{OPTION=VALUE}', 'replace PASS with PIPELINE', 'insert PIPELINE before PASS', "
+            "'move PASS after PASS', 'swap PASS PASS', 'append PIPELINE', 'benefit P N'; "
+            "a PASS may be a run of it, cse#2"
+        ),
+    ]
+    until: Annotated[
+        str | None, Meta(description="compare the IR after the next run of this pass")
+    ] = None
+    diff: Annotated[bool, Meta(description="show the diff of the final IR, too")] = False
+    oracle: Oracle | None = None
+
+
+@EXPERIMENTS.tool("whatif")
+def whatif(desk: Desk, given: WhatifArguments) -> object:
+    """Compare the run as it is with runs that do something otherwise from this stop on, such as
+    without a pass: time, operations, the final IR, and the verdict of an oracle if one is given.
+    The session stays where it is.
+    """
+    options = alternatives.WhatifOptions(
+        text=given.alternatives,
+        until=given.until,
+        diff=given.diff,
+        **_oracle_fields(desk, given.oracle),
+    )
+    return alternatives.whatif(desk.console, options)
+
+
+class BisectArguments(Arguments, frozen=True, kw_only=True):
+    command: Command
+    oracle: Oracle
+    stdin: Stdin = None
+    mode: Annotated[
+        Mode,
+        Meta(
+            description="first: the first action that turns good to bad; skip: the fewest skips "
+            "that make it good; minimize: the fewest actions that are still bad"
+        ),
+    ] = "first"
+    tag: Annotated[str | None, Meta(description="only actions with this tag, a glob")] = None
+    name: Annotated[str | None, Meta(description="only patterns, passes of this name, a glob")] = (
+        None
+    )
+    func: Annotated[str | None, Meta(description="only actions in this function, a glob")] = None
+    max_seconds: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="begin no trial after these seconds")
+    ] = None
+    max_trials: Annotated[Positive | None, Meta(description="make at most this many trials")] = None
+    reduce: Annotated[bool, Meta(description="reduce the input, too")] = False
+    output: Annotated[
+        str | None,
+        Meta(
+            description="a new folder for the report and a reproducer; without it none is written"
+        ),
+    ] = None
+
+
+@EXPERIMENTS.tool("bisect")
+def bisect(desk: Desk, given: BisectArguments) -> object:
+    """Find the action that miscompiles a program, crashes the tool or breaks the IR: run the
+    command many times with actions skipped, judged by an oracle. Takes seconds to minutes. The
+    result names an action #N, to which a session of the same command can run.
+    """
+    from actiondbg.bisection.api import bisect as find
+
+    restrictions = desk.restrictions
+    options = bisection.BisectOptions(
+        mode=given.mode,
+        tag=given.tag,
+        name=given.name,
+        func=given.func,
+        max_seconds=given.max_seconds,
+        max_trials=given.max_trials,
+        reduce=given.reduce,
+        **_oracle_fields(desk, given.oracle),
+    )
+
+    def report(progress: Progress) -> None:
+        total = None if progress.to_go is None else progress.trials + progress.to_go
+        desk.report(progress.note or progress_words(progress), progress.trials, total)
+
+    result = find(
+        restrictions.check_command(given.command),
+        bisection.build_oracle(options),
+        **bisection.search_keywords(options),
+        output=None if given.output is None else Path(restrictions.path(given.output)),
+        stdin=os.devnull if given.stdin is None else restrictions.path(given.stdin),
+        progress=report,
+    )
+    return bisection_text(result, str, None)

@@ -1,0 +1,248 @@
+"""Tools that open a session, move in it, and show where it is."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, ToolBox
+from actiondbg.commands.mcp.desk import Desk
+from actiondbg.commands.mcp.shell_lines import run_line
+from actiondbg.commands.shell import breakpoints, controls, ir, time_travel
+from actiondbg.errors import UsageError
+
+SESSIONS = ToolBox()
+_ORDINAL = re.compile(r"#?\d+|[\w.*-]+#\d+")  # an action, or a run of a pass: canonicalize#2
+
+Count = Annotated[int, Meta(ge=1, description="how often")]
+Command = Annotated[
+    list[str],
+    Meta(
+        description="the tool and its arguments, one a word: "
+        '["mlir-opt", "in.mlir", "--canonicalize"]; paths are relative to the directory of the '
+        "server"
+    ),
+]
+Stdin = Annotated[str | None, Meta(description="a file that the tool reads as standard input")]
+
+
+class OpenArguments(Arguments, frozen=True, kw_only=True):
+    command: Command | None = None
+    recording: Annotated[
+        str | None, Meta(description="a recording (.adbrec) to open instead of a command")
+    ] = None
+    stdin: Stdin = None
+    follow: Annotated[
+        str | None,
+        Meta(description="of a program that starts tools: a glob of the processes to debug"),
+    ] = None
+
+
+@SESSIONS.tool("open")
+def open_(desk: Desk, given: OpenArguments) -> object:
+    """Start an MLIR compiler under the debugger and stop before its first action, or open a
+    recording. Returns the id of a session, which lasts until close, or until you disconnect.
+    """
+    if (given.command is None) == (given.recording is None):
+        raise UsageError("open needs either command or recording: give one of them.")
+    if given.recording is not None:
+        from actiondbg.recording.session import open_session
+
+        path = desk.restrictions.path(given.recording)
+        console = desk.open_recording(open_session(path, partial=True))
+        head = console.recorded.greeting() if console.recorded else ""
+    else:
+        from actiondbg.session.session import launch
+
+        command = desk.restrictions.check_command(given.command or ())
+        stdin = os.devnull if given.stdin is None else desk.restrictions.path(given.stdin)
+        console = desk.open(launch(command, stdin=stdin, follow=given.follow))
+        head = ""
+    return [head, console.resume(console.session.start)]
+
+
+class BreakArguments(InSession, frozen=True, kw_only=True):
+    what: Annotated[
+        str,
+        Meta(
+            description="for action a SPEC, such as pattern:Fold*, pass:cse, fold:arith.*, "
+            "op:scf.while or in.mlir:12, joined by 'and'; for watch an operation (@12, %x, "
+            "cursor), 'op:GLOB count' or 'attribute NAME of cursor'; for catch one of failure, "
+            "crash, verify, diagnostic, nonconvergence, and a glob"
+        ),
+    ]
+    kind: Annotated[
+        Literal["action", "watch", "catch"],
+        Meta(description="action: an action begins; watch: an operation changes; catch: an event"),
+    ] = "action"
+    condition: Annotated[
+        str | None,
+        Meta(description="an expression over line, depth, name, op ... ; 'help expr' lists them"),
+    ] = None
+    outcome: Annotated[
+        str | None,
+        Meta(
+            description="of an action: stop after it if its outcome is succeeded, failed, changed, "
+            "unchanged, skipped or reason:GLOB; several with commas"
+        ),
+    ] = None
+    after: Annotated[bool, Meta(description="of an action: stop after it, not before it")] = False
+    temporary: Annotated[bool, Meta(description="of an action: delete at its first hit")] = False
+
+
+@SESSIONS.tool("set_breakpoint")
+def set_breakpoint(desk: Desk, given: BreakArguments) -> object:
+    """Set a breakpoint at actions, a watch of an operation, or a catch of an event. 'run' stops
+    there. The commands 'list', 'delete 1', 'disable 1' and 'condition 1 EXPR' manage them.
+    """
+    text = given.what if given.condition is None else f"{given.what} if {given.condition}"
+    if given.kind == "watch":
+        return breakpoints.watch(desk.console, breakpoints.WatchOptions(text=text))
+    if given.kind == "catch":
+        return breakpoints.catch(desk.console, breakpoints.CatchOptions(text=text))
+    outcome = () if given.outcome is None else (given.outcome,)
+    options = breakpoints.BreakOptions(text=text, after=given.after, outcome=outcome)
+    add = breakpoints.tbreak if given.temporary else breakpoints.break_
+    return add(desk.console, options)
+
+
+class RunArguments(InSession, frozen=True, kw_only=True):
+    to: Annotated[
+        str | None,
+        Meta(
+            description="where to: a SPEC as of set_breakpoint, with 'if EXPR' or without; an "
+            "action #17; a run of a pass, canonicalize#2. Without it: to the next breakpoint, or "
+            "the end"
+        ),
+    ] = None
+    back: Annotated[bool, Meta(description="backwards, to the breakpoint before")] = False
+    after: Annotated[bool, Meta(description="with #17: stop after that action")] = False
+    restart: Annotated[bool, Meta(description="run from the beginning again first")] = False
+    count: Count = 1
+
+
+@SESSIONS.tool("run")
+def run(desk: Desk, given: RunArguments) -> object:
+    """Run to a place: to the next action that matches a SPEC, to an action by number (forwards or
+    backwards), to a breakpoint, or to the end of the run. It stops at breakpoints on the way,
+    except to an action by number.
+    """
+    console = desk.console
+    if given.restart:
+        start = console.resume(console.session.start)
+        if start.when == "exit":
+            return start
+    is_ordinal = given.to is not None and _ORDINAL.fullmatch(given.to) is not None
+    if console.session.state == "exited" and not (is_ordinal or given.back):
+        raise UsageError(
+            "The run has ended: give restart to run again, back to go back to a breakpoint, or #N "
+            "to go back to an action."
+        )
+    if given.to is None:
+        if given.back:
+            count = time_travel.ReverseContinueOptions(count=given.count)
+            return time_travel.reverse_continue(console, count)
+        return controls.continue_(console, controls.ContinueOptions(count=given.count))
+    if is_ordinal:
+        return time_travel.goto(console, time_travel.GotoOptions(place=given.to, after=given.after))
+    if given.back or given.after:
+        raise UsageError(
+            "run goes back, or to after an action, only to #N or a breakpoint: set_breakpoint with "
+            f"what {given.to!r}, then run with back, finds the one before."
+        )
+    return controls.advance(console, controls.PlaceOptions(text=given.to))
+
+
+class StepArguments(InSession, frozen=True, kw_only=True):
+    unit: Annotated[
+        Literal["event", "action", "parent", "change", "success"],
+        Meta(
+            description="event: the next beginning or end of any action; action: over nested "
+            "actions; parent: to the end of the action around; change: to the next action that "
+            "changes the IR itself; success: to the next successful attempt of this pattern"
+        ),
+    ] = "event"
+    back: Annotated[bool, Meta(description="backwards; event, action and parent only")] = False
+    count: Count = 1
+
+
+@SESSIONS.tool("step")
+def step(desk: Desk, given: StepArguments) -> object:
+    """Step by events, actions, parents or changes, forwards or back."""
+    console, count = desk.console, given.count
+    if given.back:
+        match given.unit:
+            case "event":
+                return time_travel.reverse_step(console, time_travel.ReverseOptions(count=count))
+            case "action":
+                return time_travel.reverse_next(console, time_travel.ReverseOptions(count=count))
+            case "parent":
+                options = time_travel.ReverseFinishOptions(count=count)
+                return time_travel.reverse_finish(console, options)
+            case _:
+                raise UsageError(
+                    f"step goes back by event, action or parent, not by {given.unit}: use one of "
+                    "them."
+                )
+    match given.unit:
+        case "event":
+            return controls.step(console, controls.StepOptions(count=count))
+        case "action":
+            return controls.next_(console, controls.StepOptions(count=count))
+        case "parent":
+            return controls.finish(console, controls.FinishOptions(count=count))
+        case "change":
+            return controls.next_change(console, controls.NextChangeOptions(count=count))
+        case "success":
+            return controls.next_success(console, controls.NextSuccessOptions(text=""))
+
+
+class ShowIRArguments(InSession, frozen=True, kw_only=True):
+    what: Annotated[
+        str,
+        Meta(
+            description="around (lines around the cursor), cursor, action, function or module; an "
+            "operation or a place: @12, %x, @main, in.mlir:12; output: what the tool has printed"
+        ),
+    ] = "around"
+    lines: Annotated[int, Meta(ge=1, description="of around: lines before and after")] = 10
+    generic: Annotated[bool, Meta(description="the generic form")] = False
+    locations: Annotated[bool, Meta(description="with locations")] = False
+    elide: Annotated[
+        NotNegative | None, Meta(description="elide constants of more elements; null for none")
+    ] = 16
+
+
+@SESSIONS.tool("show_ir", only_reads=True)
+def show_ir(desk: Desk, given: ShowIRArguments) -> object:
+    """Show IR as it is now. --> marks the cursor, which is on the operation of the action."""
+    if given.what == "output":
+        return desk.console.live_session("The output of the tool").target.output() or "No output."
+    if given.what == "around":
+        return ir.around(desk.console, ir.AroundOptions(count=given.lines))
+    options = ir.PrintOptions(
+        what=given.what, generic=given.generic, locations=given.locations, elide=given.elide
+    )
+    return ir.print_(desk.console, options)
+
+
+class CommandArguments(InSession, frozen=True, kw_only=True):
+    line: Annotated[
+        str,
+        Meta(
+            description="such as 'backtrace', 'info patterns', 'info pipeline', 'info actions "
+            "pattern:Fold* --changed', 'cursor-goto in.mlir:8', 'cursor-users', 'delete all', "
+            "'help', 'help spec'"
+        ),
+    ]
+
+
+@SESSIONS.tool("command")
+def command(desk: Desk, given: CommandArguments) -> object:
+    """Run a command of actiondbg's shell, for all that has no tool: 'help' lists the commands.
+    Messages name commands in quotes, too. Commands that run programs or write files are refused.
+    """
+    return run_line(desk, given.line)

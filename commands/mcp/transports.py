@@ -1,0 +1,122 @@
+"""The transports: standard input and output, and streamable HTTP on the loopback."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import socket
+from collections.abc import Callable
+
+import anyio
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from actiondbg.errors import LaunchError
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+_GRACE_SECONDS = 5  # for open requests, when the server is ended
+_MOST_CLIENTS = 64  # sessions of HTTP
+
+
+def run_stdio(server: Server[dict[str, object]]) -> None:
+    """Serve the client on standard input, up to its end."""
+    anyio.run(_serve_stdio, server)
+
+
+async def _serve_stdio(server: Server[dict[str, object]]) -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def run_http(
+    server: Server[dict[str, object]],
+    port: int,
+    token: str,
+    idle_seconds: float,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve clients over HTTP until the process is told to end.
+
+    Args:
+        server: the server.
+        port: the port; 0 for a free one.
+        token: what a client has to send.
+        idle_seconds: the time after which an unused session of HTTP is ended.
+        on_ready: called with the URL.
+
+    Raises:
+        LaunchError: the port is in use.
+    """
+    anyio.run(_serve_http, server, port, token, idle_seconds, on_ready)
+
+
+async def _serve_http(
+    server: Server[dict[str, object]],
+    port: int,
+    token: str,
+    idle_seconds: float,
+    on_ready: Callable[[str], None],
+) -> None:
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except OSError as error:
+            raise LaunchError(
+                f"Port {port} cannot be used ({error.strerror}): choose another, or 0 for any."
+            ) from error
+        port = listener.getsockname()[1]
+        hosts = [f"{HOST}:{port}", f"localhost:{port}"]
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            session_idle_timeout=idle_seconds,
+            max_sessions=_MOST_CLIENTS,
+            # A page that a browser shows could otherwise reach us by a name that its author points
+            # to the loopback.
+            transport_security=TransportSecuritySettings(
+                allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+            ),
+        )
+        config = uvicorn.Config(
+            TokenCheck(app, token),
+            log_level=logging.ERROR,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            server_header=False,
+        )
+        listener.listen()
+        on_ready(f"http://{HOST}:{port}{PATH}")
+        await uvicorn.Server(config).serve([listener])
+
+
+class TokenCheck:
+    """Refuses requests without the token.
+
+    Args:
+        app: serves the others.
+        token: the token.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or answer it with status 401."""
+        if scope["type"] == "http":
+            headers: list[tuple[bytes, bytes]] = scope["headers"]
+            given = [value for name, value in headers if name == b"authorization"]
+            # The time of the comparison does not depend on where the two differ.
+            if len(given) != 1 or not hmac.compare_digest(given[0], self._wanted):
+                refusal = Response(
+                    "The token is missing or wrong.",
+                    status_code=401,
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

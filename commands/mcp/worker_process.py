@@ -1,0 +1,154 @@
+"""The server's side of a worker process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from actiondbg.commands.mcp.answer import Result
+from actiondbg.commands.mcp.restrictions import Restrictions
+from actiondbg.commands.mcp.worker import Cancel, FromWorker, Progress, Request
+
+_LONGEST = 1 << 26  # bytes of a message of a worker
+# A tool is stopped before its next action, then inside an action, then it is killed.
+_CANCELS = 3
+_CANCEL_SECONDS = 3.0  # after each of them
+_END_SECONDS = 5.0  # until one that was asked to end is killed
+
+Report = Callable[[Progress], Awaitable[None]]
+
+
+class WorkerEnded(Exception):
+    """The worker process has ended without an answer."""
+
+
+class WorkerProcess:
+    """A worker process; one request at a time.
+
+    Use ``start`` to make one, and ``close`` to end it.
+    """
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+        self._number = 0
+        self._turn = asyncio.Lock()
+        self._decoder = msgspec.json.Decoder(FromWorker)
+        self._late: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def start(cls, restrictions: Restrictions) -> WorkerProcess:
+        """Start a worker in the directory of the restrictions."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            words = [str(theirs.fileno()), msgspec.json.encode(restrictions).decode()]
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "actiondbg.commands.mcp.worker", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                cwd=restrictions.directory,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # a terminal's Ctrl-C is the server's
+            )
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_LONGEST)
+        return cls(process, reader, writer)
+
+    async def call(self, tool: str, arguments: msgspec.Struct, report: Report) -> Result:
+        """Run a tool in the worker; a cancelled call ends what it runs.
+
+        Raises:
+            WorkerEnded: the worker ended.
+        """
+        await self._turn.acquire()
+        number = self._number = self._number + 1
+        is_late = False
+        try:
+            raw = msgspec.Raw(msgspec.json.encode(arguments))
+            self._send(Request(number, tool, raw))
+            return await self._reply(report)
+        except asyncio.CancelledError:
+            # The worker answers soon; only then is it another request's turn.
+            is_late = True
+            task = asyncio.create_task(self._await_cancelled(number))
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
+            raise
+        finally:
+            if not is_late:
+                self._turn.release()
+
+    async def close(self) -> None:
+        """End the worker, and with it the tool."""
+        self._writer.close()
+        await self._ended_in(_END_SECONDS)
+        for task in list(self._late):
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    def kill(self) -> None:
+        """End the worker at once, when the loop is over."""
+        self._writer.close()
+        self._end_group(signal.SIGTERM)
+
+    async def _await_cancelled(self, number: int) -> None:
+        reply = asyncio.create_task(self._reply(None))
+        try:
+            for _ in range(_CANCELS):
+                self._send(Cancel(number))
+                await asyncio.wait([reply], timeout=_CANCEL_SECONDS)
+                if reply.done():
+                    break
+            else:
+                self._end_group(signal.SIGKILL)
+            with contextlib.suppress(WorkerEnded):
+                await reply
+        finally:
+            self._turn.release()
+
+    async def _reply(self, report: Report | None) -> Result:
+        while True:
+            try:
+                line = await self._reader.readline()
+            except (ConnectionError, ValueError):  # ValueError: a line is too long
+                line = b""
+            if not line.endswith(b"\n"):
+                status = await self._ended_in(0)
+                raise WorkerEnded(f"its process ended with status {status}")
+            message = self._decoder.decode(line)
+            if not isinstance(message, Progress):
+                return message.result
+            if report is not None:
+                await report(message)
+
+    def _send(self, message: Request | Cancel) -> None:
+        self._writer.write(msgspec.json.encode(message) + b"\n")
+
+    async def _ended_in(self, seconds: float) -> int:
+        """Wait for the end of the process; after the time, kill it and what it started."""
+        loop = asyncio.get_running_loop()
+        waiting = loop.run_in_executor(None, self._process.wait)
+        try:
+            async with asyncio.timeout(seconds or 0.2):
+                return await asyncio.shield(waiting)
+        except TimeoutError:
+            self._end_group(signal.SIGKILL)
+            return await waiting
+
+    def _end_group(self, number: signal.Signals) -> None:
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)

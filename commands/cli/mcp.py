@@ -91,7 +91,7 @@ def _serve_stdio(server: DebugServer) -> None:
 
     if sys.stdin.isatty():
         print_notice("A client of MCP starts this command; end it with Ctrl-D. See docs/mcp.md.")
-    run_stdio(server.build())
+    run_stdio(server)
 
 
 def _serve_http(server: DebugServer, port: int, idle_seconds: float) -> None:
@@ -107,4 +107,4 @@ def _serve_http(server: DebugServer, port: int, idle_seconds: float) -> None:
         if given is None:
             print_notice(f"Token: {token}")
 
-    run_http(server.build(), port, token, idle_seconds, tell)
+    run_http(server, port, token, idle_seconds, tell)

@@ -26,6 +26,8 @@ MEANINGS: dict[Permission, str] = {
 }
 # Options of LLVM's tools and of clang that load a library into the tool.
 _PLUGIN = re.compile(r"--?(load|load-pass-plugin|load-dialect-plugin|f?pass-plugin|fplugin)(=|$)")
+# Options whose values are no paths, though they look like paths: --split-input-file='// -----'.
+_MARKER = re.compile(r"--?(split-input-file|output-split-marker)(=|$)")
 # What separates a path from the text around it, as in --pass-pipeline='any(a{file=/tmp/x,b=1})'.
 _BETWEEN = re.compile(r"[\s=,:;{}()\[\]<>\"']+")
 _SHORT = re.compile(
@@ -150,7 +152,7 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
     def _check_argument(self, word: str) -> None:
         if _PLUGIN.match(word):
             self.need("plugins", f"{word!r} loads a library into the tool")
-        if self.permits("paths"):
+        if self.permits("paths") or _MARKER.match(word):
             return
         if word.startswith("@"):
             raise _needs("paths", f"{word!r} may name a file of further arguments")

@@ -41,8 +41,8 @@ class DebugServer:
 
     Args:
         sessions: the workers.
-        idle_seconds: the time after which an unused session is ended whose client's end cannot be
-            seen; None for never.
+        idle_seconds: the time after which an unused session is ended, as the end of a client of
+            HTTP may not be seen; None for never.
     """
 
     def __init__(self, sessions: Sessions, idle_seconds: float | None) -> None:
@@ -50,6 +50,7 @@ class DebugServer:
         self._idle_seconds = idle_seconds
         # Of standard input, and of clients of HTTP whose protocol has no sessions any more.
         self._shared = Client(sessions)
+        self._clients = {self._shared}
 
     def build(self) -> Server[Any]:
         """Return the SDK's server."""
@@ -75,12 +76,17 @@ class DebugServer:
             yield {}
         finally:
             reaper.cancel()
-            await asyncio.shield(self._sessions.close())
+            await asyncio.shield(self.close())
+
+    async def close(self) -> None:
+        """End all sessions."""
+        await self._sessions.close()
 
     async def _end_unused(self) -> None:
         while self._idle_seconds is not None:
             await asyncio.sleep(min(_TICK_SECONDS, self._idle_seconds))
-            await self._shared.end_unused(self._idle_seconds)
+            for client in list(self._clients):
+                await client.end_unused(self._idle_seconds)
 
     def _client(self, context: Context) -> Client:
         """Return the client of a session of HTTP, which ends with it; or the shared one."""
@@ -89,6 +95,8 @@ class DebugServer:
             return self._shared
         if _CLIENT not in connection.state:
             client = connection.state[_CLIENT] = Client(self._sessions)
+            self._clients.add(client)
+            connection.exit_stack.callback(self._clients.discard, client)
             connection.exit_stack.push_async_callback(client.close)
         found: Client = connection.state[_CLIENT]
         return found

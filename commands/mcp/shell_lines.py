@@ -37,8 +37,8 @@ PERMITTED = frozenset(
         *("info applicable", "show", "show args", "show version", "whatif diff", "help", "echo"),
     ]
 )
-_WITH_PERMISSION: dict[str, Permission] = {"shell": "shell", "py": "py", "native": "native"}
-_TOOLS = {"bisect": "bisect", "whatif": "whatif", "edit-ir": "edit", "quit": "close"}
+NEEDS: dict[str, Permission] = {"shell": "shell", "py": "py", "native": "native"}
+TOOLS = {"bisect": "bisect", "whatif": "whatif", "edit-ir": "edit", "quit": "close"}
 # Options of permitted commands that run programs; the names of the fields.
 _GUARDED: dict[tuple[str, str], Permission] = {
     ("why-not", "against"): "shell",
@@ -76,11 +76,11 @@ def run_line(desk: Desk, line: str) -> object:
 def _check(desk: Desk, command: Command, options: Options) -> None:
     """Raise UsageError unless a client may run a command."""
     name = command.name
-    if (needed := _WITH_PERMISSION.get(name)) is not None:
+    if (needed := NEEDS.get(name)) is not None:
         desk.restrictions.need(needed, f"The command {name}")
         return
     if name not in PERMITTED:
-        way = f"use the tool {_TOOLS[name]}" if name in _TOOLS else "type it in actiondbg's shell"
+        way = f"use the tool {TOOLS[name]}" if name in TOOLS else "type it in actiondbg's shell"
         raise UsageError(
             f"The command {name!r} is not for clients: it runs programs, uses files or a terminal. "
             f"If you need it, {way}."

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hmac
 import logging
+import os
+import signal
 import socket
 from collections.abc import Callable
 
 import anyio
 import uvicorn
-from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from actiondbg.commands.mcp.server import DebugServer
 from actiondbg.errors import LaunchError
 
 HOST = "127.0.0.1"
@@ -23,18 +25,30 @@ _GRACE_SECONDS = 5  # for open requests, when the server is ended
 _MOST_CLIENTS = 64  # sessions of HTTP
 
 
-def run_stdio(server: Server[dict[str, object]]) -> None:
+def run_stdio(server: DebugServer) -> None:
     """Serve the client on standard input, up to its end."""
     anyio.run(_serve_stdio, server)
 
 
-async def _serve_stdio(server: Server[dict[str, object]]) -> None:
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+async def _serve_stdio(server: DebugServer) -> None:
+    built = server.build()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_on_signal, server)
+        async with stdio_server() as (read, write):
+            await built.run(read, write, built.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _end_on_signal(server: DebugServer) -> None:
+    """End the sessions and the process at a signal; a thread waits for standard input, forever."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        async for number in signals:
+            await server.close()
+            os._exit(128 + number)
 
 
 def run_http(
-    server: Server[dict[str, object]],
+    server: DebugServer,
     port: int,
     token: str,
     idle_seconds: float,
@@ -56,7 +70,7 @@ def run_http(
 
 
 async def _serve_http(
-    server: Server[dict[str, object]],
+    server: DebugServer,
     port: int,
     token: str,
     idle_seconds: float,
@@ -72,7 +86,7 @@ async def _serve_http(
             ) from error
         port = listener.getsockname()[1]
         hosts = [f"{HOST}:{port}", f"localhost:{port}"]
-        app = server.streamable_http_app(
+        app = server.build().streamable_http_app(
             streamable_http_path=PATH,
             session_idle_timeout=idle_seconds,
             max_sessions=_MOST_CLIENTS,

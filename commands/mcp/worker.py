@@ -26,7 +26,9 @@ from actiondbg.commands.mcp.restrictions import Restrictions
 from actiondbg.commands.mcp.toolbox import tool_named
 from actiondbg.support.interrupts import raise_interrupt
 
-_END_SECONDS = 10.0  # after the end of the server
+# A tool is stopped before its next action, then inside an action, then it is killed.
+_INTERRUPTS = 3
+INTERRUPT_SECONDS = 2.5  # after each of them
 _PRINTED = 1 << 20  # bytes of what a permitted command prints
 
 
@@ -78,6 +80,7 @@ class Worker:
         self._arrived = threading.Condition()
         self._is_over = False
         self._current: int | None = None  # the request that Cancel may interrupt
+        self._interrupted = 0.0  # when; cleaning up is not interrupted again at once
         self._desk = Desk(restrictions, self._report)
         # What a permitted command of the system's shell prints is not for the server's output.
         self._printed = os.memfd_create("printed")
@@ -134,7 +137,7 @@ class Worker:
             message = decoder.decode(line)
             if isinstance(message, Cancel):
                 if message.number == self._current:
-                    os.kill(os.getpid(), signal.SIGINT)
+                    self._interrupt_current()
                 continue
             with self._arrived:
                 self._requests.append(message)
@@ -142,10 +145,16 @@ class Worker:
         with self._arrived:
             self._is_over = True
             self._arrived.notify()
-        if self._current is not None:
-            os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(_END_SECONDS)  # this process ends before, unless it hangs
+        for _ in range(_INTERRUPTS):
+            if time.monotonic() - self._interrupted > INTERRUPT_SECONDS:
+                self._interrupt_current()
+            time.sleep(INTERRUPT_SECONDS)  # this process ends before, unless it hangs
         os._exit(1)
+
+    def _interrupt_current(self) -> None:
+        if self._current is not None:
+            self._interrupted = time.monotonic()
+            os.kill(os.getpid(), signal.SIGINT)
 
     def _report(self, text: str, done: int | None, total: int | None) -> None:
         self._send(Progress(text, done, total))

@@ -9,19 +9,26 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import msgspec
 
 from actiondbg.commands.mcp.answer import Result
 from actiondbg.commands.mcp.restrictions import Restrictions
-from actiondbg.commands.mcp.worker import Cancel, FromWorker, Progress, Request
+from actiondbg.commands.mcp.worker import (
+    INTERRUPT_SECONDS,
+    Cancel,
+    FromWorker,
+    Progress,
+    Request,
+)
+from actiondbg.support.scratch_directory import remove_stale
 
 _LONGEST = 1 << 26  # bytes of a message of a worker
-# A tool is stopped before its next action, then inside an action, then it is killed.
-_CANCELS = 3
-_CANCEL_SECONDS = 3.0  # after each of them
-_END_SECONDS = 5.0  # until one that was asked to end is killed
+_CANCELS = 3  # until a worker is killed
+_END_SECONDS = 10.0  # until a worker that was asked to end is killed
 
 Report = Callable[[Progress], Awaitable[None]]
 
@@ -93,23 +100,17 @@ class WorkerProcess:
 
     async def close(self) -> None:
         """End the worker, and with it the tool."""
+        if self._late:
+            await asyncio.wait(self._late)  # a second interrupt would disturb its cleaning up
         self._writer.close()
         await self._ended_in(_END_SECONDS)
-        for task in list(self._late):
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-    def kill(self) -> None:
-        """End the worker at once, when the loop is over."""
-        self._writer.close()
-        self._end_group(signal.SIGTERM)
 
     async def _await_cancelled(self, number: int) -> None:
         reply = asyncio.create_task(self._reply(None))
         try:
             for _ in range(_CANCELS):
                 self._send(Cancel(number))
-                await asyncio.wait([reply], timeout=_CANCEL_SECONDS)
+                await asyncio.wait([reply], timeout=INTERRUPT_SECONDS)
                 if reply.done():
                     break
             else:
@@ -146,7 +147,9 @@ class WorkerProcess:
                 return await asyncio.shield(waiting)
         except TimeoutError:
             self._end_group(signal.SIGKILL)
-            return await waiting
+            status = await waiting
+            await loop.run_in_executor(None, remove_stale, Path(tempfile.gettempdir()))
+            return status
 
     def _end_group(self, number: signal.Signals) -> None:
         if self._process.poll() is None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hmac
 import logging
 import os
+import select
 import signal
 import socket
+import threading
 from collections.abc import Callable
+from typing import NoReturn
 
 import anyio
 import uvicorn
@@ -32,19 +37,44 @@ def run_stdio(server: DebugServer) -> None:
 
 async def _serve_stdio(server: DebugServer) -> None:
     built = server.build()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_on_signal, server)
-        async with stdio_server() as (read, write):
-            await built.run(read, write, built.create_initialization_options())
-        tasks.cancel_scope.cancel()
+    output = os.dup(1)  # before stdio_server replaces it
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_end_on_signal, server)
+            tasks.start_soon(_end_on_hangup, server, output)
+            async with stdio_server() as (read, write):
+                await built.run(read, write, built.create_initialization_options())
+            tasks.cancel_scope.cancel()
+    except* ConnectionError:
+        await _end(server, 0)  # the client went without a word
 
 
 async def _end_on_signal(server: DebugServer) -> None:
-    """End the sessions and the process at a signal; a thread waits for standard input, forever."""
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for number in signals:
-            await server.close()
-            os._exit(128 + number)
+            await _end(server, 128 + number)
+
+
+async def _end_on_hangup(server: DebugServer, output: int) -> None:
+    """End when nobody reads the output any more: the input may stay open, as in a pipeline."""
+    loop, gone = asyncio.get_running_loop(), asyncio.Event()
+
+    def wait() -> None:
+        poll = select.poll()
+        poll.register(output, 0)  # for errors and hang-ups only
+        poll.poll()
+        with contextlib.suppress(RuntimeError):  # the loop is over
+            loop.call_soon_threadsafe(gone.set)
+
+    threading.Thread(target=wait, daemon=True).start()
+    await gone.wait()
+    await _end(server, 0)
+
+
+async def _end(server: DebugServer, status: int) -> NoReturn:
+    """End the sessions and the process, though a thread may wait for input forever."""
+    await server.close()
+    os._exit(status)
 
 
 def run_http(

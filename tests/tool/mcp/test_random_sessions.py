@@ -1,6 +1,6 @@
 """Random sessions: clients that vanish, requests out of order, cancelled, malformed or twice.
 
-No server hangs, nothing is left of a session, and the tool writes what it writes without a debugger.
+No server hangs, nothing is left of a session, and the tool writes what it writes by itself.
 ACTIONDBG_RANDOM_SESSIONS is the number of sessions, ACTIONDBG_RANDOM_SEED the first seed.
 """
 
@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -30,6 +31,11 @@ BUILDS = ("pypi",)
 SESSIONS = int(os.environ.get("ACTIONDBG_RANDOM_SESSIONS", "24"))
 SEED = int(os.environ.get("ACTIONDBG_RANDOM_SEED", "1"))
 ARGUMENTS = ["fold.mlir", "--canonicalize", "--cse"]
+INFO: dict[str, Any] = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "t", "version": "1"},
+}
 MALFORMED = [
     "",
     "{",
@@ -45,7 +51,7 @@ MALFORMED = [
     "x" * 100_000,
     "[" * 5_000,
 ]
-_ODD = (
+_ODD: tuple[Any, ...] = (
     None,
     0,
     -1,
@@ -89,7 +95,7 @@ class Calls:
         if choice < 0.15:  # an odd value, or an unknown or missing argument
             key = self.random.choice([*arguments, "session", "unknown"])
             arguments = {**arguments, key: self.random.choice(_ODD[:-1])}
-        if name in ("skip", "edit") or (name == "command" and "apply" in arguments["line"]):
+        if name in ("skip", "edit") or arguments.get("line") == "apply":
             self.changes = True
         return name, arguments
 
@@ -165,14 +171,16 @@ class StdioClient:
     """A client that sends lines, well-formed or not, and counts the answers."""
 
     def __init__(self, work: Path, mlir_opt: str) -> None:
-        self.process = subprocess.Popen(
-            [COMMAND, "mcp", "--directory", str(work), "--sessions", "3", mlir_opt],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(),
-            text=True,
-        )
+        self._connection, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [COMMAND, "mcp", "--directory", str(work), "--sessions", "3", mlir_opt],
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=subprocess.PIPE,
+                env=environment(),
+                text=True,
+            )
         self.answers: dict[object, list[dict[str, Any]]] = {}
         self.errors = ""
         self._readers = [
@@ -182,50 +190,39 @@ class StdioClient:
             each.start()
 
     def send(self, line: str) -> None:
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(line + "\n")
-            self.process.stdin.flush()
+        with contextlib.suppress(ConnectionError):
+            self._connection.sendall(f"{line}\n".encode(errors="replace"))
 
     def end(self, how: str) -> None:
-        assert self.process.stdin is not None
-        if how == "vanish":
-            with contextlib.suppress(BrokenPipeError):
-                self.process.stdin.close()
-        elif how == "term":
+        with contextlib.suppress(OSError):  # it has ended already
+            if how == "vanish":
+                self._connection.shutdown(socket.SHUT_RDWR)
+            elif how == "close":
+                self._connection.shutdown(socket.SHUT_WR)
+        if how == "term":
             self.process.terminate()
         elif how == "kill":
             self.process.kill()
         self.process.wait(60)
         for each in self._readers:
             each.join(60)
+        self._connection.close()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            answer = json.loads(line)
-            if "method" not in answer:
-                self.answers.setdefault(answer.get("id"), []).append(answer)
+        with contextlib.suppress(ConnectionError), self._connection.makefile() as lines:
+            for line in lines:
+                answer = json.loads(line)
+                if "method" not in answer:
+                    self.answers.setdefault(answer.get("id"), []).append(answer)
 
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
         self.errors = self.process.stderr.read()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(SEED, SEED + SESSIONS // 2))
-def test_a_random_session_on_standard_input(seed: int, mlir_opt: str, work: Path) -> None:
-    chosen = random.Random(seed)
-    plain = _plain(mlir_opt, work)
-    calls = Calls(chosen, [mlir_opt, *ARGUMENTS, "-o", "out.mlir"])
-    client = StdioClient(work, mlir_opt)
-    if chosen.random() < 0.8:
-        info = {"protocolVersion": "2025-06-18", "capabilities": {}}
-        client.send(
-            _message(0, "initialize", {**info, "clientInfo": {"name": "t", "version": "1"}})
-        )
-        if chosen.random() < 0.8:
-            client.send('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+def _send_calls(client: StdioClient, calls: Calls) -> set[int]:
+    """Send random requests; return those that get exactly one answer."""
+    chosen = calls.random
     sent: list[int] = []
     unsure: set[int] = set()  # sent twice or cancelled
     for number in range(1, chosen.randint(2, 14)):
@@ -246,25 +243,38 @@ def test_a_random_session_on_standard_input(seed: int, mlir_opt: str, work: Path
             sent.append(number)
         if chosen.random() < 0.5:
             time.sleep(chosen.random() * 0.5)
-    how = chosen.choice(["polite", "polite", "vanish", "vanish", "term", "kill"])
+    return set(sent) - unsure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(SEED, SEED + SESSIONS // 2))
+def test_a_random_session_on_standard_input(seed: int, mlir_opt: str, work: Path) -> None:
+    chosen = random.Random(seed)
+    plain = _plain(mlir_opt, work)
+    calls = Calls(chosen, [mlir_opt, *ARGUMENTS, "-o", "out.mlir"])
+    client = StdioClient(work, mlir_opt)
+    if chosen.random() < 0.8:
+        client.send(_message(0, "initialize", INFO))
+        if chosen.random() < 0.8:
+            client.send('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    expected = _send_calls(client, calls)
+    how = chosen.choice(["polite", "polite", "close", "vanish", "vanish", "term", "kill"])
     if how == "polite":  # each request has exactly one answer
-        expected = set(sent) - unsure
         wait_until(lambda: expected <= client.answers.keys() or client.process.poll() is not None)
         assert expected <= client.answers.keys(), client.errors
         assert all(len(client.answers[each]) == 1 for each in expected)
-        how = "vanish"
+        how = "close"
     workers = descendants(client.process.pid)
     client.end(how)
     _nothing_is_left(work, workers)
     assert "Internal error" not in client.errors and "Internal error" not in str(client.answers)
-    ended = [
-        answer
-        for answers in client.answers.values()
-        for answer in answers
-        if "'status': 0" in str(answer) and "'state': 'exited'" in str(answer)
-    ]
-    if ended and not calls.changes:
-        assert (work / "out.mlir").read_bytes() == plain
+    _check_output(work / "out.mlir", plain, calls)
+
+
+def _check_output(output: Path, plain: bytes, calls: Calls) -> None:
+    """Compare what the tool wrote; the tool opens it at its start, and writes it at its end."""
+    if output.exists() and not calls.changes:
+        assert output.read_bytes() in (b"", plain)
 
 
 # --- HTTP ----------------------------------------------------------------------------------
@@ -279,20 +289,19 @@ def test_random_sessions_over_http(mlir_opt: str, work: Path) -> None:
         with http_server(work, ["--sessions", "6", "--idle", "4", mlir_opt]) as server:
             files: list[int] = []
             for seed in range(SEED, SEED + SESSIONS // 2):
-                await _random_http_session(seed, server.url, mlir_opt, work)
+                await _random_http_session(seed, server.url, mlir_opt, work, plain)
                 assert server.process.poll() is None, f"seed {seed}"
                 files.append(len(open_files(server.process.pid)))
             # What the last clients have left is ended by the time, or with their sessions.
             await anyio.to_thread.run_sync(wait_until, lambda: not descendants(server.process.pid))
-            await anyio.to_thread.run_sync(_nothing_is_left, work, [])
+            await anyio.to_thread.run_sync(_nothing_is_left, work, list[int]())
             async with httpx2.AsyncClient(timeout=60) as requests:
                 answer = await _post(requests, server.url, {}, _modern("open", mlir_opt))
                 assert "Session s" in answer
             assert len(open_files(server.process.pid)) < 60, files
 
     anyio.run(run)
-    for output in work.glob("unchanged-*.mlir"):
-        assert output.read_bytes() == plain
+    assert list(work.glob("out-*.mlir"))
 
 
 def _modern(name: str, mlir_opt: str) -> str:
@@ -312,7 +321,7 @@ async def _post(
     requests: httpx2.AsyncClient, url: str, headers: dict[str, str], content: str
 ) -> str:
     method = {}
-    with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
+    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
         message = json.loads(content)
         name = message["params"]["name"]
         method = {"Mcp-Method": message["method"], "Mcp-Name": name}
@@ -332,17 +341,17 @@ async def _post(
     return answer.text
 
 
-async def _random_http_session(seed: int, url: str, mlir_opt: str, work: Path) -> None:
+async def _random_http_session(
+    seed: int, url: str, mlir_opt: str, work: Path, plain: bytes
+) -> None:
     chosen = random.Random(seed)
-    calls = Calls(chosen, [mlir_opt, *ARGUMENTS, "-o", f"unchanged-{seed}.mlir"])
+    calls = Calls(chosen, [mlir_opt, *ARGUMENTS, "-o", f"out-{seed}.mlir"])
     headers: dict[str, str] = {}
     async with httpx2.AsyncClient(timeout=60) as requests:
         if chosen.random() < 0.5:
-            info = {"protocolVersion": "2025-06-18", "capabilities": {}}
-            client = {"clientInfo": {"name": "t", "version": "1"}}
             begun = await requests.post(
                 url,
-                json=json.loads(_message(0, "initialize", {**info, **client})),
+                json=json.loads(_message(0, "initialize", INFO)),
                 headers={
                     "Authorization": f"Bearer {TOKEN}",
                     "Accept": "application/json, text/event-stream",
@@ -367,5 +376,4 @@ async def _random_http_session(seed: int, url: str, mlir_opt: str, work: Path) -
             assert not scope.cancelled_caught or seconds < 60, (seed, content[:200])
         if headers and chosen.random() < 0.5:
             await requests.delete(url, headers={"Authorization": f"Bearer {TOKEN}", **headers})
-    if calls.changes:
-        (work / f"unchanged-{seed}.mlir").unlink(missing_ok=True)
+    _check_output(work / f"out-{seed}.mlir", plain, calls)

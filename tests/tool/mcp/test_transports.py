@@ -325,8 +325,9 @@ def test_a_bisection_reports_progress_and_is_cancelled(
 ) -> None:
     seen: list[tuple[float, str | None]] = []
 
-    async def progress(done: float, _: float | None, text: str | None) -> None:
-        seen.append((done, text))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None or total >= progress
+        seen.append((progress, message))
 
     async def converse(talk: Talk) -> None:
         command = [mlir_opt, "fold.mlir", "--canonicalize", "--cse"]
@@ -334,7 +335,7 @@ def test_a_bisection_reports_progress_and_is_cancelled(
         async with anyio.create_task_group() as group:
 
             async def bisect() -> None:
-                await talk.client.call_tool("bisect", arguments, progress_callback=progress)
+                await talk.client.call_tool("bisect", arguments, progress_callback=note)
 
             group.start_soon(bisect)
             while len(seen) < 2:

@@ -13,7 +13,7 @@ from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.interpreter.values import index, positive, seconds
 from actiondbg.commands.mcp.restrictions import PERMISSIONS, Permission, Restrictions
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.errors import LaunchError, UsageError
+from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _serve_http(server: DebugServer, port: int, idle_seconds: float) -> None:
 
     given = os.environ.pop(_TOKEN, None)  # not for the tools
     if given is not None and len(given) < _SHORTEST_TOKEN:
-        raise LaunchError(f"${_TOKEN} has fewer than {_SHORTEST_TOKEN} characters: choose more.")
+        raise UsageError(f"${_TOKEN} has fewer than {_SHORTEST_TOKEN} characters: choose more.")
     token = given or secrets.token_urlsafe(32)
 
     def tell(url: str) -> None:

@@ -89,7 +89,22 @@ def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     for each in (own, *others.values()):
         each.pop("title", None)
         each.pop("description", None)  # the docstring, which is for readers of the code
+        for name, one in cast("dict[str, dict[str, Any]]", each["properties"]).items():
+            each["properties"][name] = _optional(one)
     return {**own, "$defs": others} if others else own
+
+
+def _optional(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a field that may be left out: null says the same, and is left out.
+
+    Models and clients understand one type better than a choice of types.
+    """
+    choices = cast("list[dict[str, Any]]", schema.get("anyOf", ()))
+    kinds = [each for each in choices if each != {"type": "null"}]
+    if len(kinds) != 1 or "default" not in schema or schema["default"] is not None:
+        return schema
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+    return rest | kinds[0]
 
 
 class ToolBox:

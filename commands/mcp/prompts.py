@@ -106,4 +106,4 @@ history answer questions about the run so far; whatif and skip try what would ha
 SPEC is such as pattern:Fold*, pass:cse, fold:arith.addi, op:scf.while, in.mlir:12 or func:main,
 joined by 'and'. Messages name commands of the debugger's shell in quotes, such as 'info patterns':
 the tool command runs them.
-"""
+""".replace("\n", " ").strip()

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actiondbg.commands.mcp.server import DebugServer
-from actiondbg.errors import LaunchError
+from actiondbg.errors import UsageError
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -94,7 +94,7 @@ def run_http(
         on_ready: called with the URL.
 
     Raises:
-        LaunchError: the port is in use.
+        UsageError: the port is in use.
     """
     anyio.run(_serve_http, server, port, token, idle_seconds, on_ready)
 
@@ -111,7 +111,7 @@ async def _serve_http(
         try:
             listener.bind((HOST, port))
         except OSError as error:
-            raise LaunchError(
+            raise UsageError(
                 f"Port {port} cannot be used ({error.strerror}): choose another, or 0 for any."
             ) from error
         port = listener.getsockname()[1]

@@ -238,4 +238,7 @@ def bisect(desk: Desk, given: BisectArguments) -> object:
         stdin=os.devnull if given.stdin is None else restrictions.path(given.stdin),
         progress=report,
     )
-    return bisection_text(result, str, None)
+    if result.reproducer is not None:
+        folder = os.path.relpath(result.reproducer)
+        result = msgspec.structs.replace(result, reproducer=folder)
+    return bisection_text(result)

@@ -132,6 +132,7 @@ SUBCOMMANDS = (
     "import",
     "connect",
     "dap",
+    "mcp",
     "open",
     "annotate",
     "cost",

@@ -192,6 +192,24 @@ DOCTOR = (
     ),
 )
 
+_INITIALIZE = (
+    '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": '
+    '"2025-06-18", "capabilities": {}, "clientInfo": {"name": "golden", "version": "1"}}}'
+)
+
+MCP = (
+    scenario(
+        "mcp",
+        line("actiondbg mcp --help", literal=True),
+        line("actiondbg mcp mlir-opt", _INITIALIZE + "\n", literal=True),
+        line("actiondbg mcp no-such-tool"),
+        line("actiondbg mcp --directory missing mlir-opt"),
+        line("actiondbg mcp --allow everything mlir-opt"),
+        line("ACTIONDBG_MCP_TOKEN=short actiondbg mcp --http 0 mlir-opt"),
+        line("actiondbg --json mcp mlir-opt"),
+    ),
+)
+
 COMMAND_LINE = (
     scenario(
         "command-line-help",

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -25,6 +26,7 @@ from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.restrictions import Restrictions
 from actiondbg.commands.mcp.toolbox import tool_named
 from actiondbg.support.interrupts import raise_interrupt
+from actiondbg.support.scratch_directory import remove_directory
 
 # A tool is stopped before its next action, then inside an action, then it is killed.
 _INTERRUPTS = 3
@@ -96,6 +98,7 @@ class Worker:
                 self._send(Reply(request.number, self._answer(request)))
         finally:
             self._desk.close()
+            remove_directory(Path(os.environ["TMPDIR"]))  # the server may have been killed
 
     def _next(self) -> Request | None:
         """Wait for a request; return None when the server has gone."""

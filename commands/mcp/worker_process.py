@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from actiondbg.commands.mcp.worker import (
     Progress,
     Request,
 )
-from actiondbg.support.scratch_directory import remove_stale
+from actiondbg.support.scratch_directory import make_scratch, remove_directory
 
 _LONGEST = 1 << 26  # bytes of a message of a worker
 _CANCELS = 3  # until a worker is killed
@@ -46,10 +45,12 @@ class WorkerProcess:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
+        scratch: Path,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         self._process = process
+        self._scratch = scratch
         self._reader = reader
         self._writer = writer
         self._number = 0
@@ -61,18 +62,26 @@ class WorkerProcess:
     async def start(cls, restrictions: Restrictions) -> WorkerProcess:
         """Start a worker in the directory of the restrictions."""
         ours, theirs = socket.socketpair()
-        with theirs:
-            words = [str(theirs.fileno()), msgspec.json.encode(restrictions).decode()]
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "actiondbg.commands.mcp.worker", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                cwd=restrictions.directory,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # a terminal's Ctrl-C is the server's
-            )
-        reader, writer = await asyncio.open_connection(sock=ours, limit=_LONGEST)
-        return cls(process, reader, writer)
+        # For all temporary files: an interrupt may come before their owner has noted them.
+        scratch = make_scratch("mcp")
+        words = [str(theirs.fileno()), msgspec.json.encode(restrictions).decode()]
+        try:
+            with theirs:
+                process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "actiondbg.commands.mcp.worker", *words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    cwd=restrictions.directory,
+                    env={**os.environ, "TMPDIR": str(scratch)},
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # a terminal's Ctrl-C is the server's
+                )
+            reader, writer = await asyncio.open_connection(sock=ours, limit=_LONGEST)
+        except BaseException:
+            ours.close()  # which ends the worker
+            remove_directory(scratch)
+            raise
+        return cls(process, scratch, reader, writer)
 
     async def call(self, tool: str, arguments: msgspec.Struct, report: Report) -> Result:
         """Run a tool in the worker; a cancelled call ends what it runs.
@@ -104,6 +113,7 @@ class WorkerProcess:
             await asyncio.wait(self._late)  # a second interrupt would disturb its cleaning up
         self._writer.close()
         await self._ended_in(_END_SECONDS)
+        await asyncio.to_thread(remove_directory, self._scratch)
 
     async def _await_cancelled(self, number: int) -> None:
         reply = asyncio.create_task(self._reply(None))
@@ -147,9 +157,7 @@ class WorkerProcess:
                 return await asyncio.shield(waiting)
         except TimeoutError:
             self._end_group(signal.SIGKILL)
-            status = await waiting
-            await loop.run_in_executor(None, remove_stale, Path(tempfile.gettempdir()))
-            return status
+            return await waiting
 
     def _end_group(self, number: signal.Signals) -> None:
         if self._process.poll() is None:

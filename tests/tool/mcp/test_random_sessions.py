@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import random
-import shutil
 import socket
 import subprocess
 import threading
@@ -23,7 +22,7 @@ import anyio
 import httpx2
 import pytest
 
-from tests.paths import COMMAND, ROOT
+from tests.paths import COMMAND
 from tests.processes import descendants, open_files, wait_for_end, wait_until
 from tests.tool.mcp.servers import TOKEN, environment, http_server
 
@@ -138,25 +137,15 @@ class Calls:
         ]
 
 
-@pytest.fixture(autouse=True)
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    directory, scratch = tmp_path / "work", tmp_path / "scratch"
-    directory.mkdir()
-    scratch.mkdir()
-    shutil.copy(ROOT / "examples/fold.mlir", directory)
-    monkeypatch.setenv("TMPDIR", str(scratch))
-    return directory
-
-
 def _plain(mlir_opt: str, work: Path) -> bytes:
     command = [mlir_opt, *ARGUMENTS, "-o", "plain.mlir"]
     subprocess.run(command, cwd=work, check=True)
     return (work / "plain.mlir").read_bytes()
 
 
-def _nothing_is_left(work: Path, pids: list[int]) -> None:
+def _nothing_is_left(work: Path, scratch: Path, pids: list[int]) -> None:
     wait_for_end(pids)
-    wait_until(lambda: not list((work.parent / "scratch").iterdir()))
+    wait_until(lambda: not list(scratch.iterdir()))
     assert not (work / "ran").exists()
 
 
@@ -248,7 +237,9 @@ def _send_calls(client: StdioClient, calls: Calls) -> set[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + SESSIONS // 2))
-def test_a_random_session_on_standard_input(seed: int, mlir_opt: str, work: Path) -> None:
+def test_a_random_session_on_standard_input(
+    seed: int, mlir_opt: str, work: Path, scratch: Path
+) -> None:
     chosen = random.Random(seed)
     plain = _plain(mlir_opt, work)
     calls = Calls(chosen, [mlir_opt, *ARGUMENTS, "-o", "out.mlir"])
@@ -266,7 +257,7 @@ def test_a_random_session_on_standard_input(seed: int, mlir_opt: str, work: Path
         how = "close"
     workers = descendants(client.process.pid)
     client.end(how)
-    _nothing_is_left(work, workers)
+    _nothing_is_left(work, scratch, workers)
     assert "Internal error" not in client.errors and "Internal error" not in str(client.answers)
     _check_output(work / "out.mlir", plain, calls)
 
@@ -281,7 +272,7 @@ def _check_output(output: Path, plain: bytes, calls: Calls) -> None:
 
 
 @pytest.mark.slow
-def test_random_sessions_over_http(mlir_opt: str, work: Path) -> None:
+def test_random_sessions_over_http(mlir_opt: str, work: Path, scratch: Path) -> None:
     """One server; each client speaks the newer protocol or the one with sessions."""
     plain = _plain(mlir_opt, work)
 
@@ -294,7 +285,7 @@ def test_random_sessions_over_http(mlir_opt: str, work: Path) -> None:
                 files.append(len(open_files(server.process.pid)))
             # What the last clients have left is ended by the time, or with their sessions.
             await anyio.to_thread.run_sync(wait_until, lambda: not descendants(server.process.pid))
-            await anyio.to_thread.run_sync(_nothing_is_left, work, list[int]())
+            await anyio.to_thread.run_sync(_nothing_is_left, work, scratch, list[int]())
             async with httpx2.AsyncClient(timeout=60) as requests:
                 answer = await _post(requests, server.url, {}, _modern("open", mlir_opt))
                 assert "Session s" in answer

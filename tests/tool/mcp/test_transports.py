@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -14,7 +13,7 @@ import anyio
 import pytest
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from tests.paths import COMMAND, ROOT
+from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, open_files, wait_for_end, wait_until
 from tests.tool.mcp.servers import (
     TOKEN,
@@ -43,18 +42,8 @@ ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "appl
 
 
 @pytest.fixture(autouse=True)
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory, and a directory for temporary files of this test alone."""
-    directory, scratch = tmp_path / "work", tmp_path / "scratch"
-    directory.mkdir()
-    scratch.mkdir()
-    shutil.copy(ROOT / "examples/fold.mlir", directory)
-    monkeypatch.setenv("TMPDIR", str(scratch))
-    return directory
-
-
-def _scratch(work: Path) -> list[Path]:
-    return [each for each in (work.parent / "scratch").iterdir() if "actiondbg" in each.name]
+def _scratch_of_all(scratch: Path) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Each test has a directory of its own for temporary files."""
 
 
 def _slow_input(directory: Path, functions: int = 3000) -> str:
@@ -178,7 +167,7 @@ def test_a_port_that_is_used(work: Path) -> None:
 # --- the ends of sessions ------------------------------------------------------------------
 
 
-def test_a_session_of_http_ends_with_its_client(mlir_opt: str, work: Path) -> None:
+def test_a_session_of_http_ends_with_its_client(mlir_opt: str, work: Path, scratch: Path) -> None:
     async def run() -> None:
         with http_server(work, [mlir_opt]) as server:
             before = len(open_files(server.process.pid))
@@ -186,10 +175,10 @@ def test_a_session_of_http_ends_with_its_client(mlir_opt: str, work: Path) -> No
                 async with http_client(server, TOKEN, "legacy") as talk:
                     await talk.do("open", command=[mlir_opt, "fold.mlir", "--canonicalize"])
                     workers = descendants(server.process.pid)
-                    assert len(workers) >= 2 and _scratch(work)
+                    assert len(workers) >= 2 and list(scratch.iterdir())
                 # The client has sent DELETE.
                 await anyio.to_thread.run_sync(wait_for_end, workers)
-                await anyio.to_thread.run_sync(wait_until, lambda: not _scratch(work))
+                await anyio.to_thread.run_sync(wait_until, lambda: not list(scratch.iterdir()))
             assert len(open_files(server.process.pid)) <= before + 2
             async with http_client(server, TOKEN) as talk:
                 assert "none is open" in await talk.fail("step")
@@ -197,7 +186,7 @@ def test_a_session_of_http_ends_with_its_client(mlir_opt: str, work: Path) -> No
     anyio.run(run)
 
 
-def test_an_unused_session_of_http_ends(mlir_opt: str, work: Path) -> None:
+def test_an_unused_session_of_http_ends(mlir_opt: str, work: Path, scratch: Path) -> None:
     async def run() -> None:
         with http_server(work, ["--idle", "1", mlir_opt]) as server:
             for mode in ("auto", "legacy"):
@@ -206,14 +195,14 @@ def test_an_unused_session_of_http_ends(mlir_opt: str, work: Path) -> None:
                     workers = descendants(server.process.pid)
                     assert workers
                     await anyio.to_thread.run_sync(wait_for_end, workers)
-            await anyio.to_thread.run_sync(wait_until, lambda: not _scratch(work))
+            await anyio.to_thread.run_sync(wait_until, lambda: not list(scratch.iterdir()))
 
     anyio.run(run)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, None])
 def test_nothing_is_left_of_a_server_that_ends(
-    how: signal.Signals | None, mlir_opt: str, work: Path
+    how: signal.Signals | None, mlir_opt: str, work: Path, scratch: Path
 ) -> None:
     """By a signal, or by the end of its standard input."""
     process = subprocess.Popen(
@@ -243,14 +232,14 @@ def test_nothing_is_left_of_a_server_that_ends(
     assert "2025-06-18" in process.stdout.readline()
     assert "Session s1" in process.stdout.readline()
     workers = descendants(process.pid)
-    assert len(workers) >= 2 and _scratch(work)
+    assert len(workers) >= 2 and list(scratch.iterdir())
     if how is None:
         process.stdin.close()
     else:
         process.send_signal(how)
     process.wait(60)
     wait_for_end(workers)
-    wait_until(lambda: not _scratch(work))
+    wait_until(lambda: not list(scratch.iterdir()))
     assert process.stderr.read() == ""
     assert process.returncode == (0 if how is None else -9 if how == signal.SIGKILL else 128 + how)
     for stream in (process.stdin, process.stdout, process.stderr):
@@ -321,7 +310,7 @@ def test_a_run_is_cancelled(transport: Transport, mlir_opt: str, work: Path) -> 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_bisection_reports_progress_and_is_cancelled(
-    transport: Transport, mlir_opt: str, work: Path
+    transport: Transport, mlir_opt: str, work: Path, scratch: Path
 ) -> None:
     seen: list[tuple[float, str | None]] = []
 
@@ -343,7 +332,7 @@ def test_a_bisection_reports_progress_and_is_cancelled(
             group.cancel_scope.cancel()
         # The worker of the job ends, and with it the runs.
         with anyio.fail_after(60):
-            while (await talk.ask("step")).text == "" or _scratch(work):
+            while (await talk.ask("step")).text == "" or list(scratch.iterdir()):
                 await anyio.sleep(0.1)
 
     talk(converse, work, "--allow", "shell", mlir_opt, transport=transport)

@@ -14,11 +14,11 @@ import sys
 import warnings
 from importlib import import_module
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
 from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError
-from actiondbg.support.interrupts import raise_interrupt
+from actiondbg.support.interrupts import delayed_by_import, raise_interrupt
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -167,8 +167,10 @@ def _show_warning(
         out.write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
-def _exit_on_signal(number: int, _: FrameType | None) -> NoReturn:
+def _exit_on_signal(number: int, frame: FrameType | None) -> None:
     """Exit by an exception, so that every ``finally`` runs and the session is closed."""
+    if delayed_by_import(number, frame):
+        return
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
     sys.exit(128 + number)

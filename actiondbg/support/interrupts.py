@@ -29,14 +29,27 @@ def raise_interrupt(_: int, frame: FrameType | None) -> None:
     An exception within an import leaves broken modules and, in the middle of a compiled one, can
     crash the interpreter.
     """
+    if not delayed_by_import(signal.SIGINT, frame):
+        raise KeyboardInterrupt
+
+
+def delayed_by_import(number: int, frame: FrameType | None) -> bool:
+    """Whether a signal has arrived during an import; it is sent again, then.
+
+    Some packages swallow any exception within an import.
+
+    Args:
+        number: of the signal.
+        frame: in which it arrived.
+    """
     while frame is not None:
         if frame.f_code.co_filename == _IMPORT:
-            again = threading.Timer(_RETRY_SECONDS, os.kill, (os.getpid(), signal.SIGINT))
+            again = threading.Timer(_RETRY_SECONDS, os.kill, (os.getpid(), number))
             again.daemon = True
             again.start()
-            return
+            return True
         frame = frame.f_back
-    raise KeyboardInterrupt
+    return False
 
 
 class HeldInterrupts:

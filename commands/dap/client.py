@@ -62,6 +62,14 @@ class Host(Protocol):
         """The requests that wait or run."""
         ...
 
+    def adopt(self, client: Client, process: str, token: str | None) -> None:
+        """Make a client that of a process of the program."""
+        ...
+
+    def leave(self, client: Client) -> None:
+        """End the session of a client of a process; the program goes on."""
+        ...
+
     def restarted(self) -> None:
         """Note that the debug session begins again."""
         ...
@@ -78,21 +86,26 @@ class Client:
         server: the server.
         connection: of the client.
 
+        is_child: whether it is for a process of the program only.
+
     Attributes:
         info: what it is, and can do.
+        process: the process that it is for; None for the first client.
     """
 
-    def __init__(self, server: Host, connection: Connection) -> None:
+    def __init__(self, server: Host, connection: Connection, *, is_child: bool = False) -> None:
         self.server = server
         self.connection = connection
         self.info = InitializeRequestArguments()
         self.is_initialized = False
+        self.is_child = is_child
+        self.process: str | None = None
 
     @property
     def debuggee(self) -> Debuggee:
         """The session; raises UsageError before ``launch`` and ``attach``."""
         found = self.server.debuggee
-        if found is None:
+        if found is None or (self.is_child and self.process is None):
             raise UsageError("Nothing is debugged: send 'launch' or 'attach' first.")
         return found
 

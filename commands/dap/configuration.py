@@ -75,6 +75,10 @@ class AttachRequestArguments(Configuration, frozen=True, kw_only=True):
 
     Attributes:
         socket: the path that ``actiondbg.attach(wait=True)`` printed.
+        process: in a configuration that the server made, the process of a child session.
+        token: likewise, by which the server recognizes the child session.
     """
 
-    socket: str
+    socket: str | None = None
+    process: str | None = None
+    token: str | None = None

@@ -17,6 +17,7 @@ from actiondbg.support.decoders import decoder_of
 _MOST_UNSENT = 1000  # messages
 _RETRY_SECONDS = 0.2
 _END_SECONDS = 2.0  # for the client to read what is unsent
+_encoding = threading.Lock()  # of all connections: see support/decoders.py
 
 
 class Connection:
@@ -96,7 +97,9 @@ class Connection:
         return self._number
 
     def _put(self, message: msgspec.Struct) -> None:
-        self._add(framed(self._encoder.encode(message)))
+        with _encoding:
+            content = self._encoder.encode(message)
+        self._add(framed(content))
 
     def _add(self, content: bytes | None) -> None:
         while not self._is_closed:

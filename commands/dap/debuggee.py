@@ -271,9 +271,12 @@ def attach(options: AttachRequestArguments, commands: CommandTable) -> Debuggee:
     """Make the session of a Python program that waits.
 
     Raises:
+        UsageError: the socket is missing.
         LaunchError: no program waits there.
     """
     from actiondbg.session.session import connect
 
+    if options.socket is None:
+        raise UsageError("The configuration must name the 'socket' at which the program waits.")
     session = connect(options.socket)
     return Debuggee(session, session, options, commands)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from actiondbg.commands.dap.client import Client
 
+_POLL_SECONDS = 0.2  # a signal may end it between the check and the wait
+
 
 class Waiting(msgspec.Struct, eq=False):
     """A request that waits or runs.
@@ -129,7 +131,7 @@ class InFlight:
         """Wait for a request, which runs then; None at the end."""
         with self._lock:
             while not self._waiting and not self._is_over:
-                self._lock.wait()
+                self._lock.wait(_POLL_SECONDS)
             if self._is_over:
                 return None
             self._running = self._waiting.popleft()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import signal
+import socket
+import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from actiondbg.commands.dap import requests as _requests  # which declares the handlers
 from actiondbg.commands.dap.breakpoint_groups import BreakpointGroups
+from actiondbg.commands.dap.children import ChildSessions
 from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.connection import Connection
 from actiondbg.commands.dap.debuggee import Debuggee, Executed
@@ -35,12 +39,16 @@ from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError
 from actiondbg.support.decoders import decoder_of
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
 
 _SIGNALLED = 128
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 _ = _requests
+_GONE = IncomingMessage(seq=0, type="response", success=False)  # a client, or its child session
 
 
 class Server:
@@ -65,50 +73,86 @@ class Server:
         self.in_flight = InFlight()
         self._clients: list[Client] = []
         self._announced: Stop | None = None
+        self._children = ChildSessions(self._add_child, self._give_up_child)
         self._cursor: int | None = None
         self._process: str | None = None
+        self._signal: int | None = None
         self._is_terminated = False
         self.has_begun = False
 
     def add_client(self, reader: BinaryIO, writer: BinaryIO) -> None:
         """Begin to serve a client."""
 
+        self._add_client(reader, writer, is_child=False)
+
+    def _add_client(self, reader: BinaryIO, writer: BinaryIO, *, is_child: bool) -> None:
         def receive(message: IncomingMessage | None) -> None:
             self._receive(client, message)
 
         connection = Connection(reader, writer, receive)
-        client = Client(self, connection)
+        client = Client(self, connection, is_child=is_child)
         self._clients.append(client)
         connection.start()
+
+    def _add_child(self, connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        reader, writer = connection.makefile("rb"), connection.makefile("wb")
+        connection.close()  # when both are closed
+        self._add_client(reader, writer, is_child=True)
+
+    @property
+    def _root(self) -> Client:
+        return self._clients[0]
 
     def serve(self) -> None:
         """Handle requests until the client disconnects or vanishes."""
         self.in_flight.install()
+        handlers = {each: signal.signal(each, self._end_on_signal) for each in _ENDING}
         try:
             while not self.is_over and (request := self.in_flight.next()) is not None:
                 self._handle(request)
                 self.in_flight.finished()
         finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            self._children.close()
             if self.debuggee is not None:
                 self.debuggee.close()
             for client in self._clients:
                 client.connection.close()
+        if self._signal is not None:
+            sys.exit(_SIGNALLED + self._signal)
+
+    def _end_on_signal(self, number: int, _: FrameType | None) -> None:
+        """End, but not by an exception, which an import would swallow."""
+        self._signal = number
+        self._give_up_waits()
+        self.in_flight.end()
 
     # --- messages, in the thread that reads -------------------------------------
 
     def _receive(self, client: Client, message: IncomingMessage | None) -> None:
-        if message is None:
+        if message is None and client.is_child:
+            self.in_flight.add(Waiting(client, _GONE, None))
+        elif message is None:
             self._give_up_waits()
             self.in_flight.end()
+        elif message.type == "response" and not message.success:
+            self.in_flight.add(Waiting(client, message, None))  # to startDebugging
         elif message.type == "request":
             handler = HANDLERS.get(message.command)
             request = Waiting(client, message, handler)
             if handler is not None and handler.at_once:
                 self._respond(request, handler)
                 return
-            if handler is not None and handler.ends_run:
+            if handler is not None and handler.ends_run and not client.is_child:
                 self._give_up_waits()
             self.in_flight.add(request)
+
+    def _give_up_child(self, process: str) -> None:
+        """Let the first client have a process; called in a thread."""
+        message = msgspec.structs.replace(_GONE, message=process)
+        self.in_flight.add(Waiting(self._root, message, None))
 
     def _give_up_waits(self) -> None:
         """Let the interruption of a wait for the tool leave the tool running."""
@@ -118,6 +162,10 @@ class Server:
     # --- requests, in the main thread -------------------------------------------
 
     def _handle(self, request: Waiting) -> None:
+        if request.message.type == "response":
+            process = request.message.message if request.client is self._root else None
+            self.leave(request.client, process)
+            return
         if request.handler is None:
             text = f"There is no request {request.message.command!r}."
             self._refuse(request, text)
@@ -186,6 +234,9 @@ class Server:
     def _resume(self, client: Client, line: str) -> None:
         """Execute a command line that resumes the tool, and announce the stop."""
         debuggee = client.debuggee
+        if not line:  # a child session has begun, at this stop
+            self.announce(client, is_new=True)
+            return
         debuggee.handles.clear()
         self.has_begun = True
         if debuggee.session.state == "not-running" and self.in_flight.was_interrupted():
@@ -240,9 +291,23 @@ class Server:
         if stop.when == "exit" and (debuggee.live is None or debuggee.live.way_on is None):
             self._announce_end(client, debuggee, stop)
             return
+        owner = self._owner(debuggee, stop)
+        if owner is None:
+            return  # a child session begins, and will be told
         self._cursor = stop.cursor_id
-        self._announce_process(client, debuggee, stop)
-        client.send(stopped_event(debuggee, stop, by))
+        self._announce_process(owner, debuggee, stop)
+        owner.send(stopped_event(debuggee, stop, by))
+
+    def _owner(self, debuggee: Debuggee, stop: Stop) -> Client | None:
+        """Return the client of the process of a stop; end those of processes that have ended."""
+        if debuggee.live is None or stop.process is None:
+            return self._root
+        processes = debuggee.live.processes
+        for child, status in self._children.ended(processes):
+            child.send(ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status))
+            child.send(TerminatedEvent())
+        found = [each for each in processes if each.name == stop.process]
+        return self._children.owner(self._root, found[0]) if found else self._root
 
     def _announce_process(self, client: Client, debuggee: Debuggee, stop: Stop) -> None:
         """Announce the process of a program in which the tool is stopped now."""
@@ -255,6 +320,8 @@ class Server:
                 client.send(ProcessEvent(name=name, system_process_id=each.pid))
 
     def _announce_end(self, client: Client, debuggee: Debuggee, stop: Stop) -> None:
+        self._owner(debuggee, stop)
+        client = self._root
         status = stop.status or 0
         client.send(ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status))
         if debuggee.configuration.stop_at_end:
@@ -291,6 +358,23 @@ class Server:
             return debuggee.session.cursor.get().unit.id
         except ActiondbgError:
             return None
+
+    def adopt(self, client: Client, process: str, token: str | None) -> None:
+        """Make a client that of a process of the program; see ``ChildSessions``."""
+        self._children.adopt(client, process, token)
+
+    def leave(self, client: Client, process: str | None = None) -> None:
+        """Let the first client have the process of a client that is gone, or a given one."""
+        stop = None if self.debuggee is None else self.debuggee.stop
+        if client is not self._root:
+            process = client.process
+        elif process is None or not self._children.is_offered(process):
+            process = None if stop is None else stop.process
+        if process is None:
+            return
+        self._children.leave(process)
+        if stop is not None and stop.process == process and stop.when != "exit":
+            self.announce(self._root, is_new=True)
 
     def restarted(self) -> None:
         """Note that the debug session begins again."""

@@ -103,14 +103,14 @@ class DapClient:
             self._next()
         return found[0]
 
-    def reverse_request(self, command: str) -> Message:
+    def reverse_request(self, command: str, *, succeeds: bool = True) -> Message:
         """Wait for a reverse request, and answer it; return its arguments."""
         while True:
             for each in self.events:
                 if each["event"] == f"<{command}>":
                     self.events.remove(each)
                     number = {"request_seq": each["seq"], "command": command}
-                    answer = {"seq": 0, "type": "response", "success": True, **number}
+                    answer = {"seq": 0, "type": "response", "success": succeeds, **number}
                     self.send_raw(json.dumps(answer).encode())
                     return cast("Message", each["body"])
             self._next()

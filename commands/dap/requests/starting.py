@@ -39,7 +39,13 @@ def launch_(client: Client, arguments: LaunchRequestArguments) -> None:
 
 @request("attach", needs_session=False)
 def attach_(client: Client, arguments: AttachRequestArguments) -> None:
-    """Make a session of a Python program that waits in ``actiondbg.attach(wait=True)``."""
+    """Make a session of a Python program that waits in ``actiondbg.attach(wait=True)``, or be the
+    session of a process for which ``startDebugging`` was sent.
+    """
+    if arguments.process is not None:
+        client.server.adopt(client, arguments.process, arguments.token)
+        client.send(InitializedEvent())
+        return
     _check_new(client)
     _begin(client, attach(arguments, client.server.commands), arguments)
 
@@ -73,6 +79,8 @@ def _begin(client: Client, debuggee: Debuggee, configuration: Configuration) -> 
 def configuration_done(client: Client, arguments: NoArguments) -> str:
     """Start the tool, as all breakpoints are set."""
     debuggee = client.debuggee
+    if client.process is not None:
+        return ""  # its process is stopped
     if client.server.has_begun:
         raise UsageError("The tool has been started: send 'restart' to start it anew.")
     return _first_line(debuggee)
@@ -127,7 +135,10 @@ class DisconnectArguments(Arguments, frozen=True):
 @request("disconnect", needs_session=False, ends_run=True)
 def disconnect(client: Client, arguments: DisconnectArguments) -> None:
     """End the debug session: a tool is killed, a program that was attached to goes on."""
-    client.server.is_over = True
+    if client.is_child:
+        client.server.leave(client)
+    else:
+        client.server.is_over = True
 
 
 class PauseArguments(Arguments, frozen=True):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.elements import some
 from tests.fakes.dap_client import ServedClient
 from tests.paths import ROOT
 from tests.tool.dap.conftest import MLIR_OPT
@@ -128,6 +129,6 @@ def test_a_session_of_the_page(fold: str, client: ServedClient, block: str) -> N
     shown = ["set print-stop on"]
     client.launch(MLIR_OPT, *program[1:], stopOnEntry=is_entered, initCommands=shown)
     tour = Tour(client)
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in some(zip(starts, [*starts[1:], len(lines)], strict=True)):
         tour.check(lines[start].removeprefix("(actiondbg) "), lines[start + 1 : end])
     assert client.disconnect() == 0

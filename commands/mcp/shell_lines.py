@@ -25,7 +25,7 @@ PERMITTED = frozenset(
         *("condition", "ignore", "enable", "disable", "delete", "list"),
         *("set skip", "show skip", "delete skip"),
         *("backtrace", "up", "down", "frame", "context"),
-        *("print", "around", "source-lines", "count", "diff"),
+        *("print", "around", "count", "diff"),
         *("cursor-select-from-context", "cursor-select-id", "cursor-print", "cursor-parent"),
         *("cursor-child", "cursor-previous", "cursor-next", "cursor-function", "cursor-module"),
         *("cursor-defs", "cursor-users", "cursor-goto"),

@@ -139,6 +139,7 @@ def test_each_command_is_permitted_or_refused_by_choice() -> None:
         *("display", "undisplay", "info displays", "lineage", "set", "set args", "source", "trust"),
         *("alias create", "alias list", "alias delete", "macro create", "macro list"),
         *("macro delete", "edit", "layout", "tui enable", "tui disable"),
+        "source-lines",  # of any file that a location names
     }
     names = {
         each.name
@@ -177,6 +178,7 @@ REFUSED_LINES = [
     ("bisect --test 'touch ran'", "use the tool bisect"),
     ("whatif --test 'touch ran' drop cse", "use the tool whatif"),
     ("trust", "not for clients"),
+    ("source-lines", "not for clients"),
     ("quit", "use the tool close"),
     ("info pipeline\nshell touch ran", "one line"),
     ("sh touch ran", "ambiguous"),

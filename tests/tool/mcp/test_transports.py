@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from tests.elements import some
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, open_files, wait_for_end, wait_until
 from tests.tool.mcp.servers import (
@@ -315,7 +316,6 @@ def test_a_bisection_reports_progress_and_is_cancelled(
     seen: list[tuple[float, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        assert total is None or total >= progress
         seen.append((progress, message))
 
     async def converse(talk: Talk) -> None:
@@ -338,7 +338,7 @@ def test_a_bisection_reports_progress_and_is_cancelled(
     talk(converse, work, "--allow", "shell", mlir_opt, transport=transport)
     numbers = [number for number, _ in seen]
     assert numbers == sorted(set(numbers))
-    assert all(text for _, text in seen)
+    assert all(text for _, text in some(seen))
 
 
 def test_a_tool_that_hangs_inside_an_action(mlir_opt: str, work: Path) -> None:

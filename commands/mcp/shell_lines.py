@@ -89,6 +89,7 @@ def _check(desk: Desk, command: Command, options: Options) -> None:
         raise UsageError(
             f"{name} takes no arguments here: open a session with the other arguments."
         )
+    desk.restrictions.check_arguments([getattr(options, "pipeline", "")])  # of apply-pass
     for (owner, field), permission in _GUARDED.items():
         if name == owner and getattr(options, field):
             desk.restrictions.need(permission, f"{name} --{field}")

@@ -78,6 +78,7 @@ def edit(desk: Desk, given: EditArguments) -> object:
     if given.undo:
         return edits.undo_edit(console, edits.NoOptions())
     if given.pipeline is not None:
+        desk.restrictions.check_arguments([given.pipeline])
         return edits.apply_pass(console, edits.ApplyPassOptions(pipeline=given.pipeline))
     console.need_stop()
     session = console.live_session("Editing IR")
@@ -168,6 +169,7 @@ def whatif(desk: Desk, given: WhatifArguments) -> object:
     without a pass: time, operations, the final IR, and the verdict of an oracle if one is given.
     The session stays where it is.
     """
+    desk.restrictions.check_arguments([given.alternatives])
     options = alternatives.WhatifOptions(
         text=given.alternatives,
         until=given.until,

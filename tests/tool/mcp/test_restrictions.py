@@ -179,6 +179,7 @@ REFUSED_LINES = [
     ("whatif --test 'touch ran' drop cse", "use the tool whatif"),
     ("trust", "not for clients"),
     ("source-lines", "not for clients"),
+    ("apply-pass 'transform-preload-library{transform-library-paths=/tmp}'", "--allow paths"),
     ("quit", "use the tool close"),
     ("info pipeline\nshell touch ran", "one line"),
     ("sh touch ran", "ambiguous"),
@@ -243,6 +244,19 @@ def test_tools_write_inside_only(mlir_opt: str, work: Path) -> None:
     talk(converse, work, mlir_opt)
     made = {str(work / "run.adbrec")}
     assert {name for name, _ in _tree(work.parent)} == {name for name, _ in before} | made
+
+
+def test_options_of_passes_that_name_a_path(mlir_opt: str, work: Path) -> None:
+    pipeline = "transform-preload-library{transform-library-paths=../secret}"
+
+    async def converse(talk: Talk) -> None:
+        await talk.do("open", command=[mlir_opt, "fold.mlir", "--canonicalize"])
+        assert "--allow paths" in await talk.fail("edit", pipeline=pipeline)
+        said = await talk.fail("whatif", alternatives=f"insert {pipeline} before canonicalize")
+        assert "--allow paths" in said
+        await talk.do("whatif", alternatives="canonicalize{top-down=false}; drop canonicalize")
+
+    talk(converse, work, mlir_opt)
 
 
 def test_oracles_that_run_programs(mlir_opt: str, work: Path) -> None:

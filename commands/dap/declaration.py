@@ -33,6 +33,8 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         is_long: whether its progress is shown.
         begins: whether it resumes a tool that has not been started.
         ends_run: whether it overtakes the requests that wait, and ends a wait for the tool.
+        is_view: whether it fills a side view, which is read again at the next stop: it is cancelled
+            when the tool shall be resumed.
         is_free: whether it resumes the tool up to a breakpoint, so that the tool may be stopped and
             resumed for a request that ``is_change``.
         is_change: whether it changes breakpoints, for which the tool has to be stopped.
@@ -48,6 +50,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     is_long: bool
     begins: bool
     ends_run: bool
+    is_view: bool
     is_free: bool
     is_change: bool
     is_command: bool
@@ -78,6 +81,7 @@ def request(
     is_long: bool = False,
     begins: bool = False,
     ends_run: bool = False,
+    is_view: bool = False,
     is_free: bool = False,
     is_change: bool = False,
     is_command: bool = False,
@@ -95,6 +99,7 @@ def request(
             is_long=is_long,
             begins=begins,
             ends_run=ends_run,
+            is_view=is_view,
             is_free=is_free,
             is_change=is_change,
             is_command=is_command,

@@ -45,6 +45,11 @@ class Waiting(msgspec.Struct, eq=False):
         """Whether it resumes the tool."""
         return self.handler is not None and self.handler.resumes
 
+    @property
+    def is_view(self) -> bool:
+        """Whether it fills a side view."""
+        return self.handler is not None and self.handler.is_view
+
 
 class InFlight:
     """The requests that wait, in their order, and the one that the main thread runs.
@@ -69,8 +74,10 @@ class InFlight:
     # --- in the threads of connections --------------------------------------------
 
     def add(self, request: Waiting) -> None:
-        """Add a request. One that ends the run overtakes all others; one that is for a stop
-        interrupts a run up to a breakpoint for a moment.
+        """Add a request.
+
+        A request that ends the run overtakes all others, and a request that resumes the tool those
+        of side views. One that is for a stop interrupts a run up to a breakpoint for a moment.
         """
         with self._lock:
             handler = request.handler
@@ -78,6 +85,8 @@ class InFlight:
                 for each in self._waiting:
                     each.is_cancelled = True
                 self._interrupt()
+            elif request.resumes:
+                self._cancel_views()
             self._waiting.append(request)
             if handler is not None and handler.is_change and self._runs_freely():
                 self._signal(for_changes=True)
@@ -112,6 +121,12 @@ class InFlight:
                     each.is_cancelled = True
                     return True
         return False
+
+    def _cancel_views(self) -> None:
+        for each in self._waiting:
+            each.is_cancelled = each.is_cancelled or each.is_view
+        if self._running is not None and self._running.is_view:
+            self._interrupt()
 
     def _interrupt(self) -> None:
         if self._running is not None:

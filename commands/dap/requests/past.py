@@ -93,7 +93,7 @@ class ActionsArguments(Arguments, frozen=True):
     count: int = 100
 
 
-@request("actiondbg/actions")
+@request("actiondbg/actions", is_view=True)
 def actions(client: Client, arguments: ActionsArguments) -> Answer:
     """List actions of the run in their order, before and after the stop, with costs and outcomes:
     the timeline.
@@ -110,7 +110,7 @@ def actions(client: Client, arguments: ActionsArguments) -> Answer:
     return _answer_of(client, ActionsShown(found, None if stop is None else stop.ordinal), "")
 
 
-@request("actiondbg/pipeline")
+@request("actiondbg/pipeline", is_view=True)
 def pipeline(client: Client, arguments: NoArguments) -> Answer:
     """List the passes of the run in their order, with costs and outcomes."""
     return _answer(client, "info pipeline")
@@ -122,13 +122,13 @@ class StatisticsArguments(Arguments, frozen=True):
     kind: str = "patterns"
 
 
-@request("actiondbg/statistics")
+@request("actiondbg/statistics", is_view=True)
 def statistics(client: Client, arguments: StatisticsArguments) -> Answer:
     """Count the attempts, outcomes and times of ``patterns``, ``passes`` or ``folds`` so far."""
     return _answer(client, f"info {shlex.quote(arguments.kind)}")
 
 
-@request("actiondbg/timeline")
+@request("actiondbg/timeline", is_view=True)
 def timeline(client: Client, arguments: NoArguments) -> Answer:
     """Return the branches of the timeline, with their skips, and the current event."""
     return _answer(client, "info timeline")
@@ -160,7 +160,7 @@ def history(client: Client, arguments: HistoryArguments) -> Answer:
     return _answer(client, f"history {arguments.operation}")
 
 
-@request("actiondbg/neverHit")
+@request("actiondbg/neverHit", is_view=True)
 def never_hit(client: Client, arguments: NoArguments) -> Answer:
     """List the breakpoints without a hit in this run, and what is not known of them."""
     debuggee = client.debuggee

@@ -20,6 +20,7 @@ export class RowView implements vscode.TreeDataProvider<Row>, vscode.Disposable 
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
   readonly view: vscode.TreeView<Row>;
+  private rows: Row[] = [];
 
   constructor(
     id: string,
@@ -49,8 +50,12 @@ export class RowView implements vscode.TreeDataProvider<Row>, vscode.Disposable 
     if (session?.type !== "actiondbg") {
       return [];
     }
-    // While the tool runs there is nothing to read: the rows come with the next stop.
-    return this.read(session).catch((error: Error) => [{ label: error.message, icon: "info" }]);
+    try {
+      this.rows = await this.read(session);
+    } catch {
+      // The tool runs, or shall run: the rows are read at the next stop.
+    }
+    return this.rows;
   }
 
   getTreeItem(row: Row): vscode.TreeItem {
@@ -80,15 +85,15 @@ function commandOf(row: Row): vscode.Command | undefined {
 
 /** The answer to the last question, a row a line: a click goes to its action or its place. */
 export class AnswerView extends RowView {
-  private rows: Row[] = [];
+  private answer: Row[] = [];
 
   constructor() {
-    super("actiondbg.answer", async () => this.rows);
+    super("actiondbg.answer", async () => this.answer);
   }
 
   /** Show an answer. */
   show(question: string, answer: Answer): void {
-    this.rows = answer.text
+    this.answer = answer.text
       .split("\n")
       .filter((each) => each.trim())
       .map((line) => ({
@@ -98,7 +103,7 @@ export class AnswerView extends RowView {
         place: Object.entries(answer.places).find(([location]) => line.includes(location))?.[1],
       }));
     if (answer.places.report) {
-      this.rows.push({ label: "The report", icon: "book", place: answer.places.report });
+      this.answer.push({ label: "The report", icon: "book", place: answer.places.report });
     }
     this.view.message = question;
     void vscode.commands.executeCommand("actiondbg.answer.focus").then(() => this.refresh());

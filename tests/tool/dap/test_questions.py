@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tests.fakes.dap_client import ServedClient
+import itertools
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.dap_client import Refused, ServedClient
 from tests.tool.dap.conftest import MLIR_OPT
 
 
@@ -22,3 +27,22 @@ def test_actions_are_listed_with_their_outcomes(fold: str, client: ServedClient)
     outcomes = [each["outcome"]["result"] for each in found["actions"]]
     assert outcomes.count("succeeded") == 1
     assert "failed" in outcomes
+
+
+def test_a_view_gives_way_to_a_step(tmp_path: Path, client: ServedClient) -> None:
+    """Of a long run the pipeline takes seconds to read, as it is replayed to its end."""
+    values = ["%x", *(f"%{number}" for number in range(6000))]
+    lines = [f"  {b} = arith.addi {a}, %one : i32" for a, b in itertools.pairwise(values)]
+    text = "\n".join(lines)
+    (tmp_path / "long.mlir").write_text(
+        "func.func @long(%x: i32) -> i32 {\n  %one = arith.constant 1 : i32\n"
+        f"{text}\n  return {values[-1]} : i32\n}}\n"
+    )
+    client.launch(MLIR_OPT, str(tmp_path / "long.mlir"), "--canonicalize", stopOnEntry=True)
+    client.resume("configurationDone")
+    views = [client.send("actiondbg/pipeline"), client.send("actiondbg/pipeline")]
+    stop = client.resume("stepIn")
+    assert "before #2 " in stop["description"]
+    for number in views:
+        with pytest.raises(Refused, match="cancelled"):
+            client.response(number)

@@ -193,6 +193,7 @@ class Server:
         if not handler.resumes:
             client.connection.respond(request.message, result)
             if handler.is_command:
+                self._quit_if_told(client.debuggee)
                 self.announce(client)
             return
         client.connection.respond(request.message)
@@ -282,8 +283,7 @@ class Server:
         debuggee.flush()
         self._announced = stop
         if stop is None:
-            if is_new:
-                self.terminate(client)
+            self.terminate(client)  # it was killed
             return
         debuggee.handles.clear()
         for changed in self.breakpoints.changed(debuggee):
@@ -308,6 +308,14 @@ class Server:
             child.send(TerminatedEvent())
         found = [each for each in processes if each.name == stop.process]
         return self._children.owner(self._root, found[0]) if found else self._root
+
+    def _quit_if_told(self, debuggee: Debuggee) -> None:
+        """End the tool and the debug session after the command ``quit``."""
+        if debuggee.console.quitting:
+            debuggee.console.quitting = False  # 'restart' begins anew
+            if debuggee.live is not None:
+                debuggee.live.kill()
+            self.terminate(self._root)
 
     def _announce_process(self, client: Client, debuggee: Debuggee, stop: Stop) -> None:
         """Announce the process of a program in which the tool is stopped now."""

@@ -243,6 +243,15 @@ def test_the_debug_console_is_the_shell(fold: str, client: ServedClient) -> None
     assert client.request("actiondbg/neverHit")["result"] == {"breakpoints": []}
 
 
+def test_the_command_quit_ends_the_session(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
+    client.run()
+    client.evaluate("quit")
+    client.event("terminated")
+    assert client.resume("restart")["reason"] == "entry"
+    assert client.run_to_end() == 0
+
+
 def test_a_recording_is_debugged_like_the_tool(fold: str, client: ServedClient) -> None:
     record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "function", "--"]
     subprocess.run([*record, MLIR_OPT, fold, "--canonicalize", "-o", "out"], check=True)

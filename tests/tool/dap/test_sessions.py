@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PYPI
-from tests.fakes import stock_tool as stock
 from tests.fakes.dap_client import Refused, ServedClient, connect
-from tests.paths import COMMAND
+from tests.paths import COMMAND, GOLDEN
 from tests.tool.dap.conftest import MLIR_OPT
 
 PATTERN = "pattern:AddIAddConstant if line == 8"
@@ -195,13 +194,22 @@ def test_variables_have_the_action_its_outcome_and_operands(
         client.evaluate("step", "watch")
 
 
-def test_a_failure_is_caught_as_an_exception(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: ServedClient
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    source = stock.write("in.mlir", "func.func @f(%m: memref<2xi32>) { return }\n")
-    client.launch(MLIR_OPT, source, "--test-nothing=1", "--canonicalize")
-    assert client.run_to_end("configurationDone") == 1
+def test_a_failure_is_caught_as_an_exception(tmp_path: Path, client: ServedClient) -> None:
+    (tmp_path / "in.mlir").write_text((GOLDEN / "inputs" / "vector.mlir").read_text())
+    client.launch(MLIR_OPT, "in.mlir", "--convert-arith-to-spirv", cwd=str(tmp_path))
+    filters = {"filters": [], "filterOptions": [{"filterId": "failure", "condition": "*spirv*"}]}
+    caught = client.request("setExceptionBreakpoints", filters)["breakpoints"]
+    assert [each["verified"] for each in caught] == [True]
+    stop = client.run()
+    assert stop["reason"] == "exception" and "convert-arith-to-spirv" in stop["description"]
+    info = client.request("exceptionInfo", {"threadId": 1})
+    assert info["exceptionId"] == "failure"
+    assert "#1 pass-execution" in info["details"]["stackTrace"]
+    explained = client.request("actiondbg/explain", {})
+    assert explained["places"]["in.mlir:5:10"]["line"] == 5
+    assert "arith.muli" in explained["text"]
+    assert client.run_to_end() == 1
+    assert "failed to legalize" in client.output["stderr"]
 
 
 def test_time_travel_and_a_skip(fold: str, client: ServedClient) -> None:

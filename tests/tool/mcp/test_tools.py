@@ -317,19 +317,26 @@ def test_sessions_are_chosen_by_their_ids(mlir_opt: str, work: Path) -> None:
 
 
 def test_packages_that_are_missing() -> None:
+    """The help needs none; neither does another subcommand import any."""
     code = (
-        "import sys\n"
-        "import importlib.util\n"
+        "import importlib.util, sys\n"
+        "sys.modules['mcp'] = None\n"
         "found = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name: None if name == 'mcp' else found(name)\n"
         "from actiondbg.cli import main\n"
-        "sys.exit(main(['mcp']))\n"
+        "sys.exit(main(sys.argv[1:]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr == (
-        "actiondbg: actiondbg mcp needs the package mcp: pip install 'actiondbg[mcp]'.\n"
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    refused = run("mcp")
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        "actiondbg: actiondbg mcp needs the package mcp: pip install 'actiondbg[mcp]'.\n",
     )
+    assert run("mcp", "--help").returncode == run("doctor", "--help").returncode == 0
 
 
 def test_answers_have_a_declared_shape(mlir_opt: str, work: Path) -> None:

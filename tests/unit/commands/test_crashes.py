@@ -157,7 +157,8 @@ def test_commands_that_cannot_be_displayed(stopped: Driver, line: str) -> None:
 
 
 def test_display_does_not_let_the_tool_run(stopped: Driver) -> None:
-    assert "A display cannot resume the tool." in stopped.do("display why-not Inline")
+    assert "There was no attempt of Inline." in stopped.do("display why-not Inline")
+    assert "A display cannot resume the tool." in stopped.do("display why-not --next Inline")
     assert stopped.session.stop is not None and stopped.session.stop.ordinal == 1
     assert "Stopped before #2" in stopped.do("undisplay", "step")
 

@@ -56,7 +56,9 @@ class Handles:
         """
         found = self._all.get(number)
         if not isinstance(found, kind):
-            raise NoSuchUnit(f"There is no {kind.__name__.lower()} {number} at this stop.")
+            raise NoSuchUnit(
+                f"{number} is no frame or variable of this stop: ask for the stack again."
+            )
         return found
 
     def clear(self) -> None:

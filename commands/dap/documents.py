@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 _MOST_CHANGES = 1000
+_SHOWN_BEFORE = ("erased", "replaced", "modified")  # changes of lines that were there before
 _MOST_KEPT = 100  # documents
 IR_SCHEME = "actiondbg-ir:"  # of the path of a document that a client shows as the newest IR
 _ELIDE = 16  # elements of a constant
@@ -173,7 +174,11 @@ class IRDocuments:
             self._before = (stop.ordinal if stop else 0), excerpt.lines
             return ShownIR(excerpt, [MarkedLine(line) for line in excerpt.lines])
         changes = self._changes()
-        before = self._before[1] if self._before[0] == stop.ordinal else self._read_before(count)
+        before: list[Line] = []
+        if self._before[0] == stop.ordinal:
+            before = self._before[1]
+        elif any(change.kind in _SHOWN_BEFORE for change in changes):
+            before = self._read_before(count)
         return ShownIR(excerpt, _marked(before, excerpt, changes))
 
     def _changes(self) -> list[Change]:

@@ -18,7 +18,7 @@ class Permissions(NamedTuple):
         way_out: how to allow more, a clause in which ``{}`` is the permission.
     """
 
-    allowed: Collection[Permission]
+    allowed: Collection[str]
     way_out: str
 
     def refusal(self, permission: Permission | None, what: str) -> str | None:

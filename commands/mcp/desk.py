@@ -93,6 +93,7 @@ class Desk:
             out=self._out,
             err=self._notes,
             recorded=recorded,
+            permissions=self.restrictions.permissions,
         )
         Interpreter(self._console, COMMANDS)
         return self._console

@@ -6,15 +6,16 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
+from actiondbg.commands.interpreter.permissions import Permission as CommandPermission
+from actiondbg.commands.interpreter.permissions import Permissions
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool.identification.executable import locate
 
-Permission = Literal["execute", "native", "paths", "plugins", "py", "redirection", "shell"]
-PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
+Permission = Literal[CommandPermission, "execute", "paths", "plugins"]
 MEANINGS: dict[Permission, str] = {
     "execute": "bisect and whatif may execute the compiled program (the oracle execute)",
     "native": "the commands native and why-not --native, which start gdb or lldb",
@@ -24,6 +25,8 @@ MEANINGS: dict[Permission, str] = {
     "redirection": "> FILE, >> FILE and | COMMAND behind a command",
     "shell": "the command shell, and oracles that are shell commands (test)",
 }
+PERMISSIONS = tuple(MEANINGS)
+_WAY_OUT = "ask the user to start the server with --allow {}"
 # Options of LLVM's tools and of clang that load a library into the tool.
 _PLUGIN = re.compile(r"--?(load|load-pass-plugin|load-dialect-plugin|f?pass-plugin|fplugin)(=|$)")
 # Options whose values are no paths, though they look like paths: --split-input-file='// -----'.
@@ -41,7 +44,7 @@ class Refused(UsageError):
 
 def _needs(permission: Permission, what: str) -> Refused:
     return Refused(
-        f"{what}: not permitted here. Ask the user to start the server with --allow {permission}."
+        f"{what}: not permitted here. {_WAY_OUT[0].upper()}{_WAY_OUT[1:].format(permission)}."
     )
 
 
@@ -90,6 +93,11 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
     def permits(self, permission: Permission) -> bool:
         """Whether the server has a permission."""
         return permission in self.allowed
+
+    @property
+    def permissions(self) -> Permissions:
+        """The permissions of the shell's commands."""
+        return Permissions(self.allowed, _WAY_OUT)
 
     def need(self, permission: Permission, what: str) -> None:
         """Raise Refused without a permission.

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.interpreter import Interpreter
     from actiondbg.commands.interpreter.options import Options
     from actiondbg.commands.mcp.desk import Desk
-    from actiondbg.commands.mcp.restrictions import Permission
 
 # Commands that only use the session. Each other one is refused: it runs programs, reads or writes
 # files, needs a terminal, or is a tool.
@@ -37,13 +36,7 @@ PERMITTED = frozenset(
         *("info applicable", "show", "show args", "show version", "whatif diff", "help", "echo"),
     ]
 )
-NEEDS: dict[str, Permission] = {"shell": "shell", "py": "py", "native": "native"}
 TOOLS = {"bisect": "bisect", "whatif": "whatif", "edit-ir": "edit", "quit": "close"}
-# Options of permitted commands that run programs; the names of the fields.
-_GUARDED: dict[tuple[str, str], Permission] = {
-    ("why-not", "against"): "shell",
-    ("why-not", "native"): "native",
-}
 _TEXTS = ("run", "start")  # whose text is arguments of the tool and redirections
 
 
@@ -63,11 +56,8 @@ def run_line(desk: Desk, line: str) -> object:
     from actiondbg.commands.render.registry import show
 
     target = parsed.redirect.target
-    desk.restrictions.need("redirection", f"{parsed.redirect.operator} {target}")
     if parsed.redirect.operator != "|":
         desk.restrictions.path(target)
-    else:
-        desk.restrictions.need("shell", f"| {target}")
     with console.redirect(parsed.redirect):
         show(console, parsed.command.call(console, parsed.options))
     return f"Wrote to {target}."
@@ -76,9 +66,8 @@ def run_line(desk: Desk, line: str) -> object:
 def _check(desk: Desk, command: Command, options: Options) -> None:
     """Raise UsageError unless a client may run a command."""
     name = command.name
-    if (needed := NEEDS.get(name)) is not None:
-        desk.restrictions.need(needed, f"The command {name}")
-        return
+    if command.permission is not None:
+        return  # which was checked
     if name not in PERMITTED:
         way = f"use the tool {TOOLS[name]}" if name in TOOLS else "type it in actiondbg's shell"
         raise UsageError(
@@ -90,6 +79,3 @@ def _check(desk: Desk, command: Command, options: Options) -> None:
             f"{name} takes no arguments here: open a session with the other arguments."
         )
     desk.restrictions.check_arguments([getattr(options, "pipeline", "")])  # of apply-pass
-    for (owner, field), permission in _GUARDED.items():
-        if name == owner and getattr(options, field):
-            desk.restrictions.need(permission, f"{name} --{field}")

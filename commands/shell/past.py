@@ -90,6 +90,8 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         return _next_attempt(console, options)
     if options.native:
         console.permissions.check("native", "--native")
+    if options.against:
+        console.permissions.check("shell", "--against, which runs commands")
     where = _place(console, options.where)
     op_id = _operation_id(console, where)
     location = where if op_id is None else None

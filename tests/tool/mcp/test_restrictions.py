@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from actiondbg.commands.mcp.restrictions import Refused, Restrictions
-from actiondbg.commands.mcp.shell_lines import NEEDS, PERMITTED, TOOLS
+from actiondbg.commands.mcp.shell_lines import PERMITTED, TOOLS
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import ActiondbgError
 from tests.paths import ROOT
@@ -141,13 +141,15 @@ def test_each_command_is_permitted_or_refused_by_choice() -> None:
         *("macro delete", "edit", "layout", "tui enable", "tui disable"),
         "source-lines",  # of any file that a location names
     }
-    names = {
-        each.name
+    permissions = {
+        each.name: each.permission
         for command in COMMANDS
         for each in (command, *command.subcommands.values())
         if each.run is not None
     }
-    assert PERMITTED | NEEDS.keys() | TOOLS.keys() | refused == names
+    guarded = {name for name, permission in permissions.items() if permission is not None}
+    assert guarded == {"shell", "py", "native"}
+    assert PERMITTED | guarded | TOOLS.keys() | refused == permissions.keys()
     assert not refused & PERMITTED
 
 
@@ -160,7 +162,7 @@ REFUSED_LINES = [
     ("why-not --against fold.mlir AddI*", "--allow shell"),
     ("print module > ran", "--allow redirection"),
     ("print module >> ran", "--allow redirection"),
-    ("print module | tee ran", "--allow redirection"),
+    ("print module | tee ran", "--allow shell"),
     ("info patterns > ran", "--allow redirection"),
     ("run > ran", "no arguments"),
     ("start fold.mlir -o ran", "no arguments"),

@@ -17,6 +17,7 @@ from actiondbg.lint.runs import recorded_runs
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.elements import some
+from tests.fakes.stops import processes_of
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import Lint, by_pattern, source
 from tests.tool.suite.conftest import ADDS
@@ -66,6 +67,8 @@ def test_an_interrupt_ends_the_tools_and_keeps_what_was_found(
     writer = os.open(waiting, os.O_RDWR)  # a reader waits for more
 
     def interrupt(done: int, total: int) -> None:
+        while not processes_of(waiting.name, str(tmp_path)):
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)  # until the signal
 
@@ -76,9 +79,7 @@ def test_an_interrupt_ends_the_tools_and_keeps_what_was_found(
     os.close(writer)
     assert (rerun.total, rerun.done, rerun.failed) == (2, 1, 0)
     assert keys(linter) == {("success-without-change", "nothing")}
-    with os.scandir("/proc") as entries:
-        commands = [Path(each.path, "cmdline") for each in entries if each.name.isdecimal()]
-    assert not any(str(waiting).encode() in command.read_bytes() for command in commands)
+    assert processes_of(waiting.name, str(tmp_path)) == []
 
 
 def test_the_command_reports_what_was_found_before_an_interrupt(

@@ -342,6 +342,6 @@ def test_failed_start_keeps_the_old_recording(mlir_opt: str, folds: str) -> None
     with pytest.raises(LaunchError, match="'nowhere' cannot be read"):
         record([mlir_opt], "run.adbrec", stdin="nowhere")
     assert Path("run.adbrec").read_bytes() == before
-    with pytest.raises(LaunchError, match="could not be started"):
+    with pytest.raises(LaunchError, match="The working directory 'nowhere' of"):
         record([mlir_opt, folds], "new.adbrec", cwd="nowhere")
     assert not Path("new.adbrec").exists()

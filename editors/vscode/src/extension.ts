@@ -27,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
       await ir.update(session);
     }
   };
+  const names = new ValueNames();
   const texts = [{ scheme: SCHEME }, { language: "mlir" }];
   context.subscriptions.push(
     ir,
@@ -55,7 +56,8 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, ir),
-    vscode.languages.registerEvaluatableExpressionProvider(texts, new ValueNames()),
+    vscode.languages.registerEvaluatableExpressionProvider(texts, names),
+    vscode.languages.registerHoverProvider({ scheme: SCHEME }, names),
     ...registerCommands(ir, answers, refresh),
   );
 }

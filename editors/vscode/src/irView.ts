@@ -147,14 +147,33 @@ export class IRView implements vscode.TextDocumentContentProvider, vscode.Dispos
 }
 
 /** Names of values are more than words of MLIR's text: hovers and watches take all of them. */
-export class ValueNames implements vscode.EvaluatableExpressionProvider {
+export class ValueNames implements vscode.EvaluatableExpressionProvider, vscode.HoverProvider {
   provideEvaluatableExpression(
     text: vscode.TextDocument,
     position: vscode.Position,
   ): vscode.EvaluatableExpression | undefined {
-    const range = text.getWordRangeAtPosition(position, /%[\w$.-]+(#\d+)?/);
+    const range = nameAt(text, position);
     return range && new vscode.EvaluatableExpression(range);
   }
+
+  /** Show the operation of a name in the IR: the editor asks the debugger in the file of the frame only. */
+  async provideHover(text: vscode.TextDocument, position: vscode.Position): Promise<vscode.Hover | undefined> {
+    const range = nameAt(text, position);
+    const session = vscode.debug.activeDebugSession;
+    if (!range || session?.configuration.irDocument !== text.uri.toString(true)) {
+      return undefined;
+    }
+    try {
+      const found = await session.customRequest("evaluate", { expression: text.getText(range), context: "hover" });
+      return new vscode.Hover(new vscode.MarkdownString().appendCodeblock(String(found.result), "mlir"), range);
+    } catch {
+      return undefined; // such as a name of the stop before
+    }
+  }
+}
+
+function nameAt(text: vscode.TextDocument, position: vscode.Position): vscode.Range | undefined {
+  return text.getWordRangeAtPosition(position, /%[\w$.-]+(#\d+)?/);
 }
 
 /** Return the address of the IR of a new session. */

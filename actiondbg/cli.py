@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
 from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError
-from actiondbg.support.interrupts import delayed_by_import, raise_interrupt
+from actiondbg.support.interrupts import delay_during_import, raise_interrupt
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -169,7 +169,7 @@ def _show_warning(
 
 def _exit_on_signal(number: int, frame: FrameType | None) -> None:
     """Exit by an exception, so that every ``finally`` runs and the session is closed."""
-    if delayed_by_import(number, frame):
+    if delay_during_import(number, frame):
         return
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup

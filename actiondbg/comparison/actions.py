@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.comparison.texts import Function, function_texts
 from actiondbg.recording.format.arrow import call, pa
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-PASS = "pass-execution"  # a tag
 _ITERATION = "GreedyPatternRewriteIteration"
 _COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "context")
 _NO_PLACE: dict[str, Any] = {"file": None, "line": None, "col": None}
@@ -174,17 +174,12 @@ def _effects(recording: Recording) -> dict[int, dict[str, tuple[str, ...]]]:
     }
 
 
-def is_adaptor(name: str) -> bool:
-    """Whether a pass only runs other passes, which its name depends on."""
-    return name.startswith("mlir::detail::")
-
-
 class _Passes:
     """The passes around each action."""
 
     def __init__(self, table: Any, parents: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         self._parents = parents
-        is_pass = np.asarray(call("equal", table["tag"].cast(pa.string()), PASS))
+        is_pass = np.asarray(call("equal", table["tag"].cast(pa.string()), PASS_TAG))
         self._names = {
             int(at) + 1: str(table["name"][int(at)].as_py()) for at in np.flatnonzero(is_pass)
         }

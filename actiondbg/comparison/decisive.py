@@ -16,13 +16,13 @@ from actiondbg.comparison.side import Side
 
 @dataclass(frozen=True)
 class Decisive:
-    """What an oracle says of two runs, and the action that makes one of them bad.
+    """The verdicts of an oracle on two runs, and the action that makes the bad run bad.
 
     Attributes:
-        bad: the runs that the oracle rejects: "", "A", "B" or "AB"; None if it says of one run
-            sometimes this and sometimes that.
-        result: of the bisection of the bad run, or of the run of which the oracle says both; None
-            if both runs are good, or both bad.
+        bad: the runs that the oracle rejects: "", "A", "B" or "AB"; None if its verdict on a run
+            varies.
+        result: of the bisection of the bad run, or of the run whose verdict varies; None if both
+            runs are good, or both bad.
         share: how much of what the culprit changed the other run lacks: "all", "some" or "none";
             None if no culprit was found.
     """
@@ -65,7 +65,7 @@ def find_decisive(
     stdin: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Decisive:
-    """Find the action that makes one of two runs bad, by runs that skip actions.
+    """Find the action that makes the bad run bad, by repeating the run with actions skipped.
 
     Args:
         compared: the runs, whose commands can still run.

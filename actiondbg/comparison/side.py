@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.comparison.actions import PASS, is_adaptor
+from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.comparison.texts import Function, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
@@ -32,7 +32,7 @@ class Side:
         status: its exit status, negative for a signal; None if it is unknown.
         path: of the recording; None if it was made for this comparison.
         output: the bytes on its standard output and in the file of its ``-o``; None if unknown.
-        given: the command line as the user gave it; empty for that of the recording.
+        given: the command line as the user gave it; empty to take the recorded command line.
     """
 
     recording: Recording
@@ -59,7 +59,7 @@ class Side:
         failed = [
             row["name"]
             for row in self.recording.table("actions", ["tag", "name", "outcome"]).to_pylist()
-            if row["tag"] == PASS
+            if row["tag"] == PASS_TAG
             and row["outcome"] in ("failed", "unfinished")
             and not is_adaptor(row["name"])
         ]

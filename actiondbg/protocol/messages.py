@@ -36,7 +36,7 @@ from actiondbg.protocol.types import (
     Written,
 )
 
-VERSION = 4
+VERSION = 5
 MAX_LINE = 16 << 20  # bytes in one message, the newline included
 
 Control = Literal["continue", "apply", "skip", "step", "next", "finish"]

@@ -29,12 +29,12 @@ def raise_interrupt(_: int, frame: FrameType | None) -> None:
     An exception within an import leaves broken modules and, in the middle of a compiled one, can
     crash the interpreter.
     """
-    if not delayed_by_import(signal.SIGINT, frame):
+    if not delay_during_import(signal.SIGINT, frame):
         raise KeyboardInterrupt
 
 
-def delayed_by_import(number: int, frame: FrameType | None) -> bool:
-    """Whether a signal has arrived during an import; it is sent again, then.
+def delay_during_import(number: int, frame: FrameType | None) -> bool:
+    """Send a signal again a little later if it arrived during an import; return whether it did.
 
     Some packages swallow any exception within an import.
 

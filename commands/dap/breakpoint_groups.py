@@ -1,4 +1,4 @@
-"""The breakpoints of a client: each request replaces a group, such as those of a file."""
+"""The breakpoints of a client: each request replaces a group, such as the breakpoints of a file."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Placed(msgspec.Struct):
-    """What became of a breakpoint that a client wants.
+    """The state of a breakpoint that a client wants.
 
     Attributes:
         wanted: the breakpoint.
-        id: that of the session; None if it was refused.
-        error: why it was refused.
-        reported: what the client knows.
+        id: the number of the breakpoint in the session; None if it was refused.
+        error: the reason of the refusal.
+        reported: the state that was last sent to the client.
     """
 
     wanted: Wanted
@@ -84,7 +84,7 @@ class BreakpointGroups:
         return placed
 
     def changed(self, debuggee: Debuggee) -> list[Placed]:
-        """Return the breakpoints of which more is known than the client knows."""
+        """Return the breakpoints whose state has changed since it was sent to the client."""
         found: list[Placed] = []
         waiting = [
             each
@@ -179,7 +179,7 @@ def _ignored(hit_condition: str | None) -> int:
 
 
 def _logging(text: str, log: Log) -> Callable[[Stop], bool]:
-    """Return a predicate that logs a message at each stop, and lets the tool go on."""
+    """Return a predicate that logs a message at each stop, and resumes the tool."""
 
     def field(stop: Stop, name: str) -> str:
         value: object = str(stop) if name == "stop" else getattr(stop, name, None)

@@ -1,4 +1,4 @@
-"""Child sessions: each process of a program has a client of its own, which an editor starts."""
+"""Child sessions: an editor starts a client of its own for each process of a program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.dap.protocol.events import StartDebuggingRequestArguments
 from actiondbg.errors import UsageError
+from actiondbg.support.loopback import listen
 
 if TYPE_CHECKING:
     from actiondbg.commands.dap.client import Client
@@ -23,8 +24,8 @@ _PATIENCE_SECONDS = 15.0  # for an editor to start a child session
 class ChildSessions:
     """The clients of the processes of a program, beside the client that has started it.
 
-    The first process is that of the first client, and so is each for which an editor starts no
-    child session.
+    The first client has the first process, and each process for which the editor starts no child
+    session.
 
     Args:
         accept: begins to serve a connection of a child.
@@ -62,10 +63,11 @@ class ChildSessions:
         return None
 
     def adopt(self, client: Client, process: str, token: str | None) -> None:
-        """Make a client that of a process.
+        """Assign a process to a client.
 
         Raises:
-            UsageError: the token is wrong, or nobody was asked for such a client.
+            UsageError: the token is wrong, or the editor was not asked to start a session for the
+                process.
         """
         if token is None or not secrets.compare_digest(token, self._token):
             raise UsageError("The token of the child session is wrong.")
@@ -81,7 +83,7 @@ class ChildSessions:
         return process in self._offered
 
     def leave(self, process: str) -> None:
-        """Let the first client have a process."""
+        """Give a process to the first client."""
         self._without.add(process)
         if process in self._offered:
             self._offered[process].cancel()
@@ -125,7 +127,7 @@ class ChildSessions:
     def _listen(self) -> int:
         """Return the port at which children connect."""
         if self._listener is None:
-            self._listener = socket.create_server(("127.0.0.1", 0))
+            self._listener, _ = listen()
             threading.Thread(target=self._serve, args=(self._listener,), daemon=True).start()
         port: int = self._listener.getsockname()[1]
         return port

@@ -63,11 +63,11 @@ class Host(Protocol):
         ...
 
     def adopt(self, client: Client, process: str, token: str | None) -> None:
-        """Make a client that of a process of the program."""
+        """Assign a process of the program to a client."""
         ...
 
     def leave(self, client: Client) -> None:
-        """End the session of a client of a process; the program goes on."""
+        """End a child session: the first client gets its process, and the program continues."""
         ...
 
     def restarted(self) -> None:
@@ -85,12 +85,11 @@ class Client:
     Args:
         server: the server.
         connection: of the client.
-
-        is_child: whether it is for a process of the program only.
+        is_child: whether the client is for one process of the program only.
 
     Attributes:
-        info: what it is, and can do.
-        process: the process that it is for; None for the first client.
+        info: what the client is, and can do.
+        process: the process of a child session; None in the first client.
     """
 
     def __init__(self, server: Host, connection: Connection, *, is_child: bool = False) -> None:

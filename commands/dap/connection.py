@@ -11,7 +11,8 @@ from typing import BinaryIO
 import msgspec
 
 from actiondbg.commands.dap.protocol.base import Event, IncomingMessage, Request, Response
-from actiondbg.commands.dap.protocol.framing import BrokenMessage, framed, read_message
+from actiondbg.commands.dap.protocol.stream import BrokenMessage, framed, read_message
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.support.decoders import decoder_of
 
 _MOST_UNSENT = 1000  # messages
@@ -112,10 +113,13 @@ class Connection:
             while (content := read_message(self._reader)) is not None:
                 try:
                     message = decoder_of(IncomingMessage).decode(content)
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    continue  # without a number there is nothing to answer
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    print_notice(f"A message is no request, and has no answer: {error}.")
+                    continue
                 self._receive(message)
-        except (BrokenMessage, OSError, ValueError):
+        except BrokenMessage as error:
+            print_notice(f"{error} The connection is closed.")
+        except (OSError, ValueError):
             pass
         finally:
             self._receive(None)

@@ -238,8 +238,9 @@ def _launch(
     from actiondbg.session.session import launch as launch_session
     from actiondbg.tool.driver import is_driver
 
-    output = ProgramOutput(show)
-    try:
+    with contextlib.ExitStack() as kept:
+        output = ProgramOutput(show)
+        kept.callback(output.close)
         session = launch_session(
             [tool, *options.args],
             stdin=options.stdin or os.devnull,
@@ -252,13 +253,12 @@ def _launch(
             randomize=options.randomize,
             without=options.without,
         )
+        kept.callback(session.close)
         for text in options.skip:
             session.skips.rules.add(*split_spec_and_condition(text))
         if not is_driver(session.target.argv):
             _ = session.target.tool
-    except BaseException:
-        output.close()
-        raise
+        kept.pop_all()  # the debuggee closes them
     return Debuggee(session, session, options, commands, output)
 
 

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.dap.protocol.base import Body
-from actiondbg.commands.render.ir.excerpt import MarkedLine, compare
+from actiondbg.commands.render.ir.excerpt import MarkedLine
+from actiondbg.commands.render.ir.stop_context import mark_all_changes
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.protocol import GetExcerpt
 
@@ -91,7 +92,8 @@ class ShownIR:
         self.operations += [each.line.id] * len(rows)
         if each.sign in "+~":
             kind = "inserted" if each.sign == "+" else "modified"
-            before = f"{_INDENT * each.line.depth}{each.before}" if each.before else None
+            is_known = each.before and each.before != each.line.text
+            before = f"{_INDENT * each.line.depth}{each.before}" if is_known else None
             self._mark(kind, first, len(self.texts), each.line.id, before)
 
     def _mark(
@@ -179,7 +181,7 @@ class IRDocuments:
             before = self._before[1]
         elif any(change.kind in _SHOWN_BEFORE for change in changes):
             before = self._read_before(count)
-        return ShownIR(excerpt, _marked(before, excerpt, changes))
+        return ShownIR(excerpt, mark_all_changes(before, excerpt, changes))
 
     def _changes(self) -> list[Change]:
         return self._session.outcome.changes(limit=_MOST_CHANGES).changes
@@ -194,21 +196,3 @@ class IRDocuments:
             return self._session.past.excerpt_before(stop, message).lines
         except ActiondbgError:
             return []
-
-
-def _marked(before: list[Line], excerpt: Excerpt, changes: list[Change]) -> list[MarkedLine]:
-    inserted = {change.id for change in changes if change.kind == "inserted"}
-    erased = {change.id for change in changes if change.kind in ("erased", "replaced")}
-    modified = {change.id for change in changes if change.kind == "modified"}
-    found = compare(
-        before,
-        excerpt.lines,
-        {id for id in inserted - erased if id is not None},
-        {id for id in erased if id is not None},
-    )
-    return [
-        MarkedLine(each.line, "~")
-        if each.sign == " " and each.line.kind == "operation" and each.line.id in modified
-        else each
-        for each in found
-    ]

@@ -293,13 +293,13 @@ class Server:
             return
         owner = self._owner(debuggee, stop)
         if owner is None:
-            return  # a child session begins, and will be told
+            return  # the stop is announced to the child session, once it has begun
         self._cursor = stop.cursor_id
         self._announce_process(owner, debuggee, stop)
         owner.send(stopped_event(debuggee, stop, by))
 
     def _owner(self, debuggee: Debuggee, stop: Stop) -> Client | None:
-        """Return the client of the process of a stop; end those of processes that have ended."""
+        """Return the client of the process of a stop; end the child sessions of ended processes."""
         if debuggee.live is None or stop.process is None:
             return self._root
         processes = debuggee.live.processes
@@ -368,11 +368,11 @@ class Server:
             return None
 
     def adopt(self, client: Client, process: str, token: str | None) -> None:
-        """Make a client that of a process of the program; see ``ChildSessions``."""
+        """Assign a process of the program to a client; see ``ChildSessions``."""
         self._children.adopt(client, process, token)
 
     def leave(self, client: Client, process: str | None = None) -> None:
-        """Let the first client have the process of a client that is gone, or a given one."""
+        """Give the process of a client that is gone, or a given process, to the first client."""
         stop = None if self.debuggee is None else self.debuggee.stop
         if client is not self._root:
             process = client.process

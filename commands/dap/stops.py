@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _LOCATION = re.compile(r"(.+):(\d+):(\d+)")
 _REASONS = {
     "start": "entry",
+    "breakpoint": "breakpoint",
     "step": "step",
     "next": "step",
     "finish": "step",
@@ -42,8 +43,6 @@ def stopped_event(debuggee: Debuggee, stop: Stop, by: str) -> StoppedEvent:
         by: the command line that led there; empty if it is unknown.
     """
     reason = _REASONS.get(stop.reason, "pause")
-    if stop.reason == "breakpoint":
-        reason = "breakpoint"
     if by == "pause":
         reason = by
     elif stop.reason == "until" and by.partition(" ")[0] != "goto":

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.dap.server import Server
-from actiondbg.errors import UsageError
+from actiondbg.support.loopback import HOST, listen
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import CommandTable
@@ -46,14 +46,9 @@ def serve_port(port: int, commands: CommandTable, announce: Callable[[str], None
     Raises:
         UsageError: the port cannot be used.
     """
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", port))
-        except (OSError, OverflowError) as error:
-            raise UsageError(f"The port {port} cannot be used ({error}): name another.") from error
-        listener.listen()
-        announce(f"Listening on 127.0.0.1:{listener.getsockname()[1]}.")
+    listener, port = listen(port)
+    with listener:
+        announce(f"Listening on {HOST}:{port}.")
         while True:
             connection, _ = listener.accept()
             _serve_socket(connection, commands)

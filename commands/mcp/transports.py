@@ -9,7 +9,6 @@ import logging
 import os
 import select
 import signal
-import socket
 import threading
 from collections.abc import Callable
 from typing import NoReturn
@@ -22,9 +21,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actiondbg.commands.mcp.server import DebugServer
-from actiondbg.errors import UsageError
+from actiondbg.support.loopback import HOST, listen
 
-HOST = "127.0.0.1"
 PATH = "/mcp"
 _GRACE_SECONDS = 5  # for open requests, when the server is ended
 _MOST_CLIENTS = 64  # sessions of HTTP
@@ -106,15 +104,8 @@ async def _serve_http(
     idle_seconds: float,
     on_ready: Callable[[str], None],
 ) -> None:
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except OSError as error:
-            raise UsageError(
-                f"Port {port} cannot be used ({error.strerror}): choose another, or 0 for any."
-            ) from error
-        port = listener.getsockname()[1]
+    listener, port = listen(port)
+    with listener:
         hosts = [f"{HOST}:{port}", f"localhost:{port}"]
         app = server.build().streamable_http_app(
             streamable_http_path=PATH,
@@ -132,7 +123,6 @@ async def _serve_http(
             timeout_graceful_shutdown=_GRACE_SECONDS,
             server_header=False,
         )
-        listener.listen()
         on_ready(f"http://{HOST}:{port}{PATH}")
         await uvicorn.Server(config).serve([listener])
 

@@ -23,6 +23,7 @@ from actiondbg.commands.mcp.worker import (
     Progress,
     Request,
 )
+from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 
 _LONGEST = 1 << 26  # bytes of a message of a worker
@@ -138,7 +139,12 @@ class WorkerProcess:
                 line = b""
             if not line.endswith(b"\n"):
                 status = await self._ended_in(0)
-                raise WorkerEnded(f"its process ended with status {status}")
+                how = (
+                    f"was killed by {signal_name(-status)}"
+                    if status < 0
+                    else f"ended with status {status}"
+                )
+                raise WorkerEnded(f"its process {how}")
             message = self._decoder.decode(line)
             if not isinstance(message, Progress):
                 return message.result

@@ -42,7 +42,7 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
   return Object{
-      {"protocol", 4},
+      {"protocol", 5},
       {"pid", int64_t(getpid())},
       {"parent", int64_t(getppid())},
       {"role", textOf(engine.forks.role)},

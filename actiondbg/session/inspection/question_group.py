@@ -16,8 +16,9 @@ from actiondbg.support.decoders import decoder_of
 R = TypeVar("R", bound=protocol.Message)
 _Key = tuple[str, bytes]
 
-Question = (
-    protocol.GetAction
+Question = (  # which changes nothing
+    protocol.Backtrace
+    | protocol.GetAction
     | protocol.GetChanges
     | protocol.GetContext
     | protocol.GetCursor
@@ -27,9 +28,9 @@ Question = (
 
 
 class QuestionGroup:
-    """Asks all questions of a group when one of them is asked first at a stop (``AgentAccess``).
+    """Asks the agent a group of questions at once, at the first question of the group at a stop.
 
-    The answers are kept until another request may change them.
+    The answers are kept until a request that may change them. It is an ``AgentAccess``.
 
     Args:
         executions: the processes of the tool.
@@ -54,8 +55,6 @@ class QuestionGroup:
         if not self._group:
             return self._executions.ask(message)
         asked: object = message
-        if isinstance(asked, protocol.Backtrace):
-            return self._executions.ask(message)  # which changes nothing
         if not isinstance(asked, Question) or self._stop is not self._executions.stop:
             self.forget()
         key = _key(message.method, message)
@@ -74,7 +73,7 @@ class QuestionGroup:
         try:
             answered = self._executions.ask(protocol.AskTogether(requests=asked)).answers
         except AgentError:
-            return  # one of them may have crashed the fork
+            return  # a question may have crashed the fork: each is asked alone
         for (key, question), each in zip(self._group.items(), answered, strict=True):
             self._answers[key] = each.error or decoder_of(question.result).decode(each.result)
 

@@ -9,8 +9,8 @@ from actiondbg.commands.dap.requests import (
     controls,
     documents,
     past,
+    session,
     stack,
-    starting,
     variables,
 )
 
@@ -20,7 +20,7 @@ __all__ = [
     "controls",
     "documents",
     "past",
+    "session",
     "stack",
-    "starting",
     "variables",
 ]

@@ -209,6 +209,19 @@ def mark_changes(
         excerpt: the lines now.
         changes: what the action did.
     """
+    marked = mark_all_changes(before, excerpt, changes)
+    current = excerpt.lines[excerpt.current]
+    return _shorten(marked, current, len(excerpt.lines) + 2)
+
+
+def mark_all_changes(
+    before: Sequence[Line], excerpt: Excerpt, changes: Sequence[Change]
+) -> list[MarkedLine]:
+    """Return lines marked with the changes of an action, and all lines that it erased.
+
+    Args:
+        before, excerpt, changes: as of ``mark_changes``.
+    """
     inserted = {change.id for change in changes if change.kind == "inserted"}
     erased = {change.id for change in changes if change.kind in ("erased", "replaced")}
     modified = {change.id for change in changes if change.kind == "modified"}
@@ -218,12 +231,7 @@ def mark_changes(
         {id for id in inserted - erased if id is not None},
         {id for id in erased if id is not None},
     )
-    current = excerpt.lines[excerpt.current]
-    return _shorten(_with_modified(marked, modified), current, len(excerpt.lines) + 2)
-
-
-def _with_modified(marked: list[MarkedLine], modified: set[int | None]) -> list[MarkedLine]:
-    """Mark the beginning of each operation that was modified, if its old text is not known."""
+    # The old text of an operation that was modified may be unknown.
     return [
         MarkedLine(each.line, "~", each.line.text)
         if each.sign == " " and each.line.kind == "operation" and each.line.id in modified

@@ -304,7 +304,7 @@ def parse_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--misbehave-at", help="the method that is answered so")
     parser.add_argument("--at", type=int, default=0)
     parser.add_argument("--refuse")
-    parser.add_argument("--version", type=int, default=4)
+    parser.add_argument("--version", type=int, default=HELLO["protocol"])
     parser.add_argument("--first", default="hello")
     parser.add_argument("--print", default="")
     parser.add_argument("--slow", action="store_true")

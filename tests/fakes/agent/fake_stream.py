@@ -40,7 +40,7 @@ CAPABILITIES = [
     "statistics",
 ]
 HELLO = {
-    "protocol": 4,
+    "protocol": 5,
     "parent": 0,
     "capabilities": CAPABILITIES,
     "role": "tool",

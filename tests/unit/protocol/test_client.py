@@ -13,6 +13,7 @@ from actiondbg import protocol
 from actiondbg.errors import AgentError, ControlRefused, NoSuchUnit, ProtocolError
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.interrupts import HeldInterrupts
+from tests.paths import ROOT
 
 SECONDS = 20  # a wait that a defect would make endless
 
@@ -224,3 +225,8 @@ def test_a_line_that_is_too_long(
         client.receive(SECONDS)
     with pytest.raises(AgentError, match="more than the protocol's"):
         client.send(protocol.MoveCursor(to="value", name="x" * 2000))
+
+
+def test_the_page_has_the_version() -> None:
+    title = (ROOT / "docs" / "protocol.md").read_text().partition("\n")[0]
+    assert title == f"# The breakpoint-controller protocol, version {protocol.VERSION}"

@@ -17,6 +17,7 @@ import pytest
 
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
 from actiondbg.process import tool_process as process
+from actiondbg.protocol import VERSION
 from actiondbg.support import scratch_directory as directory
 from actiondbg.support.scratch_directory import scratch_directory
 from tests.fakes.functions import returning
@@ -104,7 +105,7 @@ def test_agent_closes_its_socket_and_continues(
 
 
 def test_another_version_names_both(fake: Launch) -> None:
-    with pytest.raises(ProtocolError, match=r"version 1 of the protocol.*version 4"):
+    with pytest.raises(ProtocolError, match=f"version 1 of the protocol.*version {VERSION}"):
         fake("--version", "1").run()
 
 

@@ -46,6 +46,14 @@ class IRReader:
         ir = self._ir
         return self._parse(ir.Module.parse if _is_module(text) else ir.Operation.parse, text)
 
+    def read_module(self, text: str) -> Module:
+        """Parse a module in any form; operations without a module around them get one.
+
+        Raises:
+            IRNotParsed: the IR is invalid.
+        """
+        return self._parse(self._ir.Module.parse, text)
+
     def find(self, parsed: Module | Operation, path: list[int]) -> OpView:
         """Return the operation at a path.
 
@@ -73,7 +81,7 @@ class IRReader:
 
     def _parse(self, parse: Any, text: str) -> Any:
         try:
-            return parse(text, self._context)
+            return parse(text, context=self._context)
         except self._ir.MLIRError as error:
             raise IRNotParsed(
                 f"The IR at the stop is not valid and cannot be parsed: {_first_diagnostic(error)}."

@@ -1,0 +1,100 @@
+"""What the interpreter needs to know of scalars: numbers, or terms of a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from actiondbg.errors import ActiondbgError
+from actiondbg.validation.program import Attribute
+from actiondbg.validation.types import FloatType, IntegerType, Type
+
+# A scalar of a domain, opaque to everything else: each value of it may be poison.
+Scalar = Any
+
+
+class UndefinedBehaviour(Exception):
+    """The program has no defined behaviour on this input, or path; says why."""
+
+
+class NotInterpreted(ActiondbgError):
+    """An operation, a type or an attribute of which the interpreter knows no meaning."""
+
+
+class OutOfBudget(ActiondbgError):
+    """The interpretation took more steps, memory or paths than it may."""
+
+
+class Domain(Protocol):
+    """Scalars of integer and float types, and decisions about them."""
+
+    def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
+        """Return a constant; integers may be signed or unsigned, of the type's bits."""
+        ...
+
+    def poison(self, type: IntegerType | FloatType) -> Scalar:
+        """Return poison."""
+        ...
+
+    def apply(
+        self,
+        name: str,
+        operands: Sequence[Scalar],
+        types: Sequence[IntegerType | FloatType],
+        results: Sequence[IntegerType | FloatType],
+        attributes: Mapping[str, Attribute],
+    ) -> tuple[Scalar, ...]:
+        """Return the results of a scalar operation of arith, index, math, or llvm.
+
+        Args:
+            name: such as ``arith.addi``; never a constant.
+            operands: scalars.
+            types: of the operands.
+            results: the types of the results.
+            attributes: of the operation.
+
+        Raises:
+            UndefinedBehaviour: such as a division by zero.
+            NotInterpreted: the domain has no such operation.
+        """
+        ...
+
+    def decide(self, condition: Scalar) -> bool:
+        """Return which way to take at a branch on an ``i1``.
+
+        Raises:
+            UndefinedBehaviour: the condition is poison.
+        """
+        ...
+
+    def integer(self, value: Scalar, type: IntegerType) -> int:
+        """Return a signed number for a size, or a step, which must be one.
+
+        Raises:
+            UndefinedBehaviour: the value is poison.
+            NotInterpreted: the domain cannot enumerate the values.
+        """
+        ...
+
+    def below(self, value: Scalar, type: IntegerType, size: int) -> int:
+        """Return a number from 0 to size - 1 for an index into memory.
+
+        Raises:
+            UndefinedBehaviour: the value is poison, or outside.
+        """
+        ...
+
+    def unknown(
+        self,
+        key: object,
+        operands: Sequence[Scalar],
+        results: Sequence[Type],
+    ) -> tuple[Scalar, ...]:
+        """Return scalars that depend on nothing but a key and operands: an unknown function.
+
+        Args:
+            key: hashable and printable; the name of the operation, its attributes, its count.
+            operands: scalars.
+            results: integer and float types.
+        """
+        ...

@@ -1,0 +1,51 @@
+"""Floating-point types of MLIR as NumPy's."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.types import FloatType
+
+_NATIVE = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+_OTHERS = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
+
+
+@lru_cache
+def numpy_type(type: FloatType) -> np.dtype[Any]:
+    """Return the type of NumPy, or of ml_dtypes, with the same bits.
+
+    Raises:
+        NotInterpreted: there is none.
+    """
+    if type.name in _NATIVE:
+        return np.dtype(_NATIVE[type.name])
+    name = _OTHERS.get(type.name, type.name.replace("f8E", "float8_e").lower())
+    found = getattr(import_module("ml_dtypes"), name, None)
+    if found is None:
+        raise NotInterpreted(f"the type {type}")
+    return np.dtype(found)
+
+
+def rounded(value: float, type: FloatType) -> float:
+    """Return a number rounded to a type, as a Python float."""
+    with np.errstate(all="ignore"):
+        return float(numpy_type(type).type(value))
+
+
+def bits_of(value: float, type: FloatType) -> int:
+    """Return the bits of a number of a type, unsigned; those of one NaN for all NaNs."""
+    kind = numpy_type(type)
+    with np.errstate(all="ignore"):
+        return int.from_bytes(np.array(value, dtype=kind).tobytes(), "little")
+
+
+def from_bits(bits: int, type: FloatType) -> float:
+    """Return the number with some bits."""
+    kind = numpy_type(type)
+    content = bits.to_bytes(kind.itemsize, "little")
+    return float(np.frombuffer(content, dtype=kind)[0])

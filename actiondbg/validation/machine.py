@@ -1,0 +1,350 @@
+"""The interpreter: walks over a function, with scalars of a domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from actiondbg.validation.domain import (
+    Domain,
+    NotInterpreted,
+    OutOfBudget,
+    Scalar,
+    UndefinedBehaviour,
+)
+from actiondbg.validation.program import (
+    Block,
+    Dense,
+    Function,
+    Module,
+    Operation,
+    Region,
+    Value,
+)
+from actiondbg.validation.types import FloatType, IntegerType, ScalarType, ShapedType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """A vector or a tensor; nobody changes the items.
+
+    Args:
+        shape: the sizes.
+        items: scalars, row by row.
+        element: the type of the elements.
+    """
+
+    shape: tuple[int, ...]
+    items: Sequence[Scalar]
+    element: ScalarType
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """Memory; compared by identity.
+
+    Args:
+        items: scalars, or vectors of a memref of vectors; changed in place.
+        element: the type of the items.
+        is_alive: not yet freed.
+    """
+
+    items: list[Any]
+    element: Type
+    is_alive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MemRef:
+    """A view of memory: element (i, j) is ``items[offset + i*strides[0] + j*strides[1]]``."""
+
+    buffer: Buffer
+    offset: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+# What a value of a program is when it is interpreted: a scalar of the domain, or one of these.
+RuntimeValue = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that the world can see: printed values, the call of an external function.
+
+    Args:
+        kind: such as ``vector.print``, with what tells one kind from another.
+        operands: what it was given.
+    """
+
+    kind: str
+    operands: tuple[RuntimeValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run of a function did.
+
+    Args:
+        results: of the function.
+        events: in their order.
+        globals: the memory of the module's globals at the end, by symbol.
+        unknown: names of the operations, and the functions, of which nothing is known, and whose
+            results the run took from ``Domain.unknown``.
+    """
+
+    results: tuple[RuntimeValue, ...]
+    events: tuple[Event, ...]
+    globals: dict[str, Buffer]
+    unknown: frozenset[str]
+
+
+@dataclass(slots=True)
+class Frame:
+    """The values of a call of a function; regions share the frame of their function."""
+
+    values: dict[Value, RuntimeValue] = field(default_factory=dict[Value, RuntimeValue])
+
+    def __getitem__(self, value: Value) -> RuntimeValue:
+        return self.values[value]
+
+    def all(self, values: Sequence[Value]) -> list[RuntimeValue]:
+        """Return what some values are."""
+        return [self.values[value] for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Terminated:
+    """How a region ended.
+
+    Args:
+        operation: the terminator: ``scf.yield``, ``func.return``.
+        operands: what it was given.
+    """
+
+    operation: Operation
+    operands: list[RuntimeValue]
+
+
+Handler = Callable[["Machine", Operation, Frame], Sequence[RuntimeValue]]
+_HANDLERS: dict[str, Handler] = {}
+TERMINATORS = frozenset(
+    {
+        "func.return",
+        "llvm.return",
+        "scf.yield",
+        "scf.condition",
+        "scf.reduce",
+        "scf.reduce.return",
+        "scf.forall.in_parallel",
+        "affine.yield",
+        "linalg.yield",
+        "tensor.yield",
+        "vector.yield",
+        "memref.alloca_scope.return",
+    }
+)
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    """Register a function as the meaning of operations.
+
+    It is given the machine, the operation, and the frame, and returns a value for each result.
+    """
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            assert name not in _HANDLERS, name
+            _HANDLERS[name] = handler
+        return handler
+
+    return register
+
+
+def is_handled(name: str) -> bool:
+    """Whether an operation has a meaning of its own here, beside the scalar ones of a domain."""
+    return name in _HANDLERS
+
+
+class Machine:
+    """Runs functions of a module.
+
+    Args:
+        module: the program.
+        domain: of the scalars.
+        steps: the most operations that are run, and elements that are made.
+        entry_globals: memory of globals at the beginning, by symbol; others have their
+            initial values.
+    """
+
+    _MOST_CALLS = 64  # nested in each other
+
+    def __init__(
+        self,
+        module: Module,
+        domain: Domain,
+        *,
+        steps: int = 200_000,
+        entry_globals: dict[str, Buffer] | None = None,
+    ) -> None:
+        self.module = module
+        self.domain = domain
+        self.events: list[Event] = []
+        self.globals: dict[str, Buffer] = dict(entry_globals or {})
+        self.unknown: set[str] = set()
+        self._left = steps
+        self._depth = 0
+
+    def run(self, symbol: str, arguments: Sequence[RuntimeValue]) -> Outcome:
+        """Call a function from outside.
+
+        Raises:
+            UndefinedBehaviour: the run has none that is defined.
+            NotInterpreted: it came to something that has no meaning here.
+            OutOfBudget: it takes too long.
+        """
+        results = self.call(self.module.functions[symbol], arguments)
+        unknown = frozenset(self.unknown)
+        return Outcome(tuple(results), tuple(self.events), dict(self.globals), unknown)
+
+    def call(self, function: Function, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
+        """Call a function with a body."""
+        if function.body is None:
+            raise NotInterpreted(f"@{function.symbol} has no body")
+        self._depth += 1
+        if self._depth > self._MOST_CALLS:
+            raise OutOfBudget("calls are nested too deeply")
+        try:
+            return self.region(function.body, arguments, Frame()).operands
+        finally:
+            self._depth -= 1
+
+    def region(self, region: Region, arguments: Sequence[RuntimeValue], frame: Frame) -> Terminated:
+        """Run a region from its first block to a terminator that leaves it."""
+        block = region.blocks[0]
+        while True:
+            frame.values.update(zip(block.arguments, arguments, strict=True))
+            ended = self._block(block, frame)
+            if isinstance(ended, Terminated):
+                return ended
+            block, arguments = ended
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the budget, before elements are made.
+
+        Raises:
+            OutOfBudget: none are left.
+        """
+        self._left -= steps
+        if self._left < 0:
+            raise OutOfBudget("the run takes too many steps")
+
+    def _block(
+        self, block: Block, frame: Frame
+    ) -> Terminated | tuple[Block, Sequence[RuntimeValue]]:
+        for operation in block.operations:
+            self.charge(1)
+            if operation.name in TERMINATORS:
+                return Terminated(operation, frame.all(operation.operands))
+            if operation.successors:
+                return self._successor(operation, frame)
+            results = self.evaluate(operation, frame)
+            frame.values.update(zip(operation.results, results, strict=True))
+        return Terminated(block.operations[-1] if block.operations else _NOTHING, [])
+
+    def _successor(
+        self, operation: Operation, frame: Frame
+    ) -> tuple[Block, Sequence[RuntimeValue]]:
+        branch = _BRANCHES.get(operation.name)
+        if branch is None:
+            raise NotInterpreted(operation.name)
+        return branch(self, operation, frame)
+
+    def evaluate(self, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+        """Return the results of an operation that is not a terminator.
+
+        Raises:
+            NotInterpreted: it has no meaning here, or an operand has another type than it should.
+        """
+        handler = _HANDLERS.get(operation.name)
+        if handler is not None:
+            return handler(self, operation, frame)
+        return self.elementwise(operation, frame.all(operation.operands))
+
+    def elementwise(
+        self, operation: Operation, operands: Sequence[RuntimeValue]
+    ) -> Sequence[RuntimeValue]:
+        """Apply a scalar operation to scalars, or to each element of vectors and tensors."""
+        shaped = [operand for operand in operands if isinstance(operand, Elements)]
+        types = [_scalar_type(value.type, operation) for value in operation.operands]
+        results = [_scalar_type(value.type, operation) for value in operation.results]
+        apply = self.domain.apply
+        if not shaped:
+            return apply(operation.name, operands, types, results, operation.attributes)
+        shape = shaped[0].shape
+        if any(each.shape != shape for each in shaped):
+            raise UndefinedBehaviour(f"{operation.name} of elements of different shapes")
+        count = prod(shape)
+        self.charge(count)
+        columns = [
+            operand.items if isinstance(operand, Elements) else [operand] * count
+            for operand in operands
+        ]
+        rows = [
+            apply(operation.name, row, types, results, operation.attributes)
+            for row in zip(*columns, strict=True)
+        ]
+        return [
+            Elements(shape, [row[at] for row in rows], result) for at, result in enumerate(results)
+        ]
+
+    def constant(self, value: object, type: Type) -> RuntimeValue:
+        """Return a constant of an attribute.
+
+        Raises:
+            NotInterpreted: of a type or an attribute that has no meaning here.
+        """
+        if isinstance(type, IntegerType | FloatType) and isinstance(value, int | float):
+            return self.domain.constant(value, type)
+        if (
+            isinstance(type, ShapedType)
+            and isinstance(value, Dense)
+            and isinstance(type.element, IntegerType | FloatType)
+        ):
+            element = type.element
+            shape = tuple(size or 0 for size in type.shape)
+            count = prod(shape)
+            self.charge(count)
+            items = [self.domain.constant(each, element) for each in value.values]
+            return Elements(shape, items * count if value.is_splat else items, element)
+        raise NotInterpreted(f"a constant of type {type}")
+
+
+_NOTHING = Operation("", (), (), {})
+Branch = Callable[[Machine, Operation, Frame], tuple[Block, Sequence[RuntimeValue]]]
+_BRANCHES: dict[str, Branch] = {}
+
+
+def branches(*names: str) -> Callable[[Branch], Branch]:
+    """Register a function that chooses the successor of a terminator, and its operands."""
+
+    def register(branch: Branch) -> Branch:
+        for name in names:
+            _BRANCHES[name] = branch
+        return branch
+
+    return register
+
+
+def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:
+    element = type.element if isinstance(type, ShapedType) else type
+    if isinstance(element, IntegerType | FloatType):
+        return element
+    raise NotInterpreted(f"{operation.name} of {type}")
+
+
+@handles("arith.constant", "index.constant", "index.bool.constant", "llvm.mlir.constant")
+def _constant(machine: Machine, operation: Operation, _: Frame) -> Sequence[RuntimeValue]:
+    return [machine.constant(operation.attributes.get("value"), operation.results[0].type)]

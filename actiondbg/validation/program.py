@@ -1,0 +1,159 @@
+"""A program as plain objects: what proof and interpretation walk over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from actiondbg.validation.affine import AffineMap, IntegerSet
+from actiondbg.validation.types import ShapedType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A reference to a symbol: the names from the outermost one, without ``@``."""
+
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """Constant elements.
+
+    Args:
+        type: of the constant.
+        values: row by row; a single one if all are the same.
+    """
+
+    type: ShapedType
+    values: tuple[int | float, ...]
+
+    @property
+    def is_splat(self) -> bool:
+        return len(self.values) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueAttribute:
+    """Any other attribute, as MLIR prints it: ``#arith.overflow<nsw>``."""
+
+    text: str
+
+
+# An integer attribute is an int (signed), a float attribute a float, an array and a dense array a
+# tuple, a dictionary a dict, a unit attribute True, a type attribute its type.
+Attribute = (
+    bool
+    | int
+    | float
+    | str
+    | tuple["Attribute", ...]
+    | Mapping[str, "Attribute"]
+    | Dense
+    | AffineMap
+    | IntegerSet
+    | Symbol
+    | Type
+    | OpaqueAttribute
+)
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """A result of an operation, or an argument of a block; compared by identity."""
+
+    type: Type
+
+
+@dataclass(eq=False, slots=True)
+class Operation:
+    """An operation.
+
+    Args:
+        name: with its dialect.
+        operands: before those of successors; ``successor_operands`` are not apart, see
+            ``operandSegmentSizes`` of ``attributes``.
+        attributes: the properties, too.
+        line: where it is in the text that was read, from 1; 0 if unknown.
+    """
+
+    name: str
+    operands: tuple[Value, ...]
+    results: tuple[Value, ...]
+    attributes: Mapping[str, Attribute]
+    regions: tuple[Region, ...] = ()
+    successors: tuple[Block, ...] = ()
+    line: int = 0
+
+    def segments(self) -> list[tuple[Value, ...]]:
+        """Return the operands by ``operandSegmentSizes``; one segment without it."""
+        sizes = self.attributes.get("operandSegmentSizes")
+        if not isinstance(sizes, tuple):
+            return [self.operands]
+        segments: list[tuple[Value, ...]] = []
+        at = 0
+        for size in sizes:
+            assert isinstance(size, int)
+            segments.append(self.operands[at : at + size])
+            at += size
+        return segments
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """A block; the last operation is its terminator."""
+
+    arguments: tuple[Value, ...]
+    operations: list[Operation] = field(default_factory=list[Operation])
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """A region; the first block is its entry."""
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function of ``func`` or ``llvm``.
+
+    Args:
+        symbol: its name.
+        inputs: the types of the arguments.
+        results: the types of the results.
+        body: None of a declaration.
+        is_private: whether only the module calls it.
+        operation: the whole.
+    """
+
+    symbol: str
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...]
+    body: Region | None
+    is_private: bool
+    operation: Operation
+
+
+@dataclass(eq=False, slots=True)
+class Module:
+    """The symbols of a module.
+
+    Args:
+        functions: by symbol.
+        others: any other operation with a symbol, such as ``memref.global``, by symbol.
+        source: the text.
+    """
+
+    functions: dict[str, Function]
+    others: dict[str, Operation]
+    source: str = ""
+
+
+def walk(operation: Operation) -> Iterator[Operation]:
+    """Yield an operation, then each one in its regions, in their order."""
+    yield operation
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from walk(inner)

@@ -1,0 +1,270 @@
+"""Programs read by MLIR's Python bindings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import prod
+from typing import Any, Literal, cast
+
+from actiondbg.ir.bindings import IRReader
+from actiondbg.validation.affine import parse_affine
+from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.floats import from_bits
+from actiondbg.validation.program import (
+    Attribute,
+    Block,
+    Dense,
+    Function,
+    Module,
+    OpaqueAttribute,
+    Operation,
+    Region,
+    Symbol,
+    Value,
+)
+from actiondbg.validation.types import (
+    INDEX,
+    INDEX_WIDTH,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    OpaqueType,
+    ScalarType,
+    ShapedType,
+    Type,
+)
+
+_KINDS: dict[str, Literal["vector", "tensor", "memref"]] = {
+    "VectorType": "vector",
+    "RankedTensorType": "tensor",
+    "MemRefType": "memref",
+}
+_DYNAMIC = -(2**63)  # a size, a stride or an offset
+_FUNCTIONS = frozenset({"func.func", "llvm.func"})
+_NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_MOST_ELEMENTS = 2**20  # of a constant
+
+
+class ProgramReader:
+    """Reads IR, each text in a context that all texts of the reader share.
+
+    Raises:
+        IRNotParsed: the bindings are not installed.
+    """
+
+    def __init__(self) -> None:
+        self._reader = IRReader()
+
+    def read(self, text: str) -> Module:
+        """Read a module, or a function as a module of its own.
+
+        Raises:
+            IRNotParsed: the IR is invalid, as it may be in the middle of a conversion.
+            NotInterpreted: a constant is too large, or modules are nested.
+        """
+        return _Conversion(text).module(self._reader.read_module(text))
+
+
+class _Conversion:
+    """Converts the objects of the bindings of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._types: dict[Any, Type] = {}
+        self._attributes: dict[Any, Attribute] = {}
+        self._converters: dict[str, Callable[[Any], Attribute]] = {
+            "IntegerAttr": _integer,
+            **dict.fromkeys(("BoolAttr", "FloatAttr", "StringAttr"), _value),
+            "UnitAttr": lambda _: True,
+            "TypeAttr": lambda parsed: self._type(parsed.value),
+            "ArrayAttr": lambda parsed: tuple(self._attribute(each) for each in parsed),
+            "DictAttr": lambda parsed: {each.name: self._attribute(each.attr) for each in parsed},
+            "FlatSymbolRefAttr": lambda parsed: Symbol((parsed.value,)),
+            "SymbolRefAttr": lambda parsed: Symbol(tuple(parsed.value)),
+            **dict.fromkeys(
+                ("AffineMapAttr", "IntegerSetAttr"), lambda parsed: parse_affine(str(parsed))
+            ),
+            **dict.fromkeys(
+                ("DenseElementsAttr", "DenseIntElementsAttr", "DenseFPElementsAttr"), self._dense
+            ),
+        }
+
+    def module(self, parsed: Any) -> Module:
+        root = parsed.operation
+        tops: list[Any] = [root]
+        if root.name == "builtin.module":
+            tops = [each.operation for each in parsed.body.operations]
+        module = Module({}, {}, self._text)
+        for top in tops:
+            operation = self._operation(top, {}, {})
+            symbol = operation.attributes.get("sym_name")
+            if operation.name == "builtin.module":
+                raise NotInterpreted("modules are nested")
+            if not isinstance(symbol, str):
+                continue
+            if operation.name in _FUNCTIONS:
+                module.functions[symbol] = self._function(symbol, operation, top)
+            else:
+                module.others[symbol] = operation
+        return module
+
+    def _function(self, symbol: str, operation: Operation, parsed: Any) -> Function:
+        blocks = operation.regions[0].blocks
+        body = operation.regions[0] if blocks else None
+        private = operation.attributes.get("sym_visibility") == "private"
+        kind = parsed.attributes["function_type"].value
+        if operation.name == "func.func":
+            inputs = tuple(self._type(each) for each in kind.inputs)
+            results = tuple(self._type(each) for each in kind.results)
+        else:
+            inputs = tuple(value.type for value in blocks[0].arguments) if blocks else ()
+            returns = [each for block in blocks for each in block.operations[-1:]]
+            found = [each for each in returns if each.name == "llvm.return"]
+            results = tuple(value.type for value in found[0].operands) if found else ()
+        return Function(symbol, inputs, results, body, private, operation)
+
+    def _operation(
+        self, parsed: Any, values: dict[Any, Value], blocks: dict[Any, Block]
+    ) -> Operation:
+        results = tuple(self._value(each, values) for each in parsed.results)
+        operands = tuple(self._value(each, values) for each in parsed.operands)
+        attributes = {name: self._attribute(parsed.attributes[name]) for name in parsed.attributes}
+        regions = tuple(self._region(each, values) for each in parsed.regions)
+        successors = tuple(blocks[each] for each in parsed.successors)
+        line = getattr(parsed.location, "start_line", 0)
+        return Operation(parsed.name, operands, results, attributes, regions, successors, line)
+
+    def _region(self, parsed: Any, values: dict[Any, Value]) -> Region:
+        blocks = {
+            each: Block(tuple(self._value(argument, values) for argument in each.arguments))
+            for each in parsed.blocks
+        }
+        for each, block in blocks.items():
+            for inner in each.operations:
+                block.operations.append(self._operation(inner.operation, values, blocks))
+        return Region(tuple(blocks.values()))
+
+    def _value(self, parsed: Any, values: dict[Any, Value]) -> Value:
+        found = values.get(parsed)
+        if found is None:
+            found = values[parsed] = Value(self._type(parsed.type))
+        return found
+
+    # --- types ---
+
+    def _type(self, parsed: Any) -> Type:
+        found = self._types.get(parsed)
+        if found is None:
+            found = self._types[parsed] = self._new_type(parsed)
+        return found
+
+    def _new_type(self, parsed: Any) -> Type:
+        class_name = type(parsed).__name__
+        if class_name == "IntegerType":
+            return IntegerType(parsed.width)
+        if class_name == "IndexType":
+            return INDEX
+        if class_name == "ComplexType":
+            element = self._type(parsed.element_type)
+            if isinstance(element, IntegerType | FloatType):
+                return ComplexType(element)
+        if class_name in _KINDS:
+            return self._shaped(_KINDS[class_name], parsed)
+        text = str(parsed)
+        if text.startswith(("f", "bf", "tf")) and text.isalnum():
+            return FloatType(text)
+        return OpaqueType(text)
+
+    def _shaped(self, kind: Literal["vector", "tensor", "memref"], parsed: Any) -> Type:
+        element = self._type(parsed.element_type)
+        if not isinstance(element, ScalarType | OpaqueType):
+            element = OpaqueType(str(element))
+        if kind == "vector" and any(parsed.scalable_dims):
+            return OpaqueType(str(parsed))
+        shape = tuple(None if size < 0 else int(size) for size in parsed.shape)
+        if kind != "memref":
+            return ShapedType(kind, shape, element, text=str(parsed))
+        try:
+            strides, offset = parsed.get_strides_and_offset()
+        except (RuntimeError, ValueError):
+            return OpaqueType(str(parsed))
+        return ShapedType(
+            kind,
+            shape,
+            element,
+            tuple(_known(stride) for stride in strides),
+            _known(offset),
+            str(parsed),
+        )
+
+    # --- attributes ---
+
+    def _attribute(self, parsed: Any) -> Attribute:
+        found = self._attributes.get(parsed)
+        if found is None:
+            found = self._attributes[parsed] = self._new_attribute(parsed)
+        return found
+
+    def _new_attribute(self, parsed: Any) -> Attribute:
+        kind = type(parsed).__name__
+        convert = self._converters.get(kind)
+        if convert is not None:
+            return convert(parsed)
+        if kind.startswith("Dense") and kind.endswith("ArrayAttr"):
+            return tuple(parsed)
+        return OpaqueAttribute(str(parsed))
+
+    def _dense(self, parsed: Any) -> Attribute:
+        shaped = self._type(parsed.type)
+        if not isinstance(shaped, ShapedType) or isinstance(
+            shaped.element, ComplexType | OpaqueType
+        ):
+            return OpaqueAttribute(str(parsed))
+        if parsed.is_splat:
+            return Dense(shaped, (_number(parsed.get_splat_value()),))
+        if len(parsed) > _MOST_ELEMENTS:
+            raise NotInterpreted(f"a constant has {len(parsed):,} elements")
+        try:
+            values = [parsed[at] for at in range(len(parsed))]
+        except TypeError:  # the bindings have no Python number for the element type
+            return _printed_elements(shaped, str(parsed))
+        convert = float if isinstance(shaped.element, FloatType) else int
+        return Dense(shaped, tuple(convert(each) for each in values))
+
+
+def _value(attribute: Any) -> Attribute:
+    return attribute.value
+
+
+def _integer(attribute: Any) -> int:
+    if getattr(attribute.type, "width", 0) > INDEX_WIDTH:  # the bindings cut it down to 64 bits
+        return int(str(attribute).partition(" ")[0])
+    return attribute.value
+
+
+def _printed_elements(type: ShapedType, text: str) -> Attribute:
+    """Read numbers that are written out; a constant with few elements is."""
+    inner = text.partition("<")[2].rpartition(">")[0].rpartition("> :")[0] or text
+    words = _NUMBER.findall(inner)
+    if '"' in text or len(words) != prod(size or 0 for size in type.shape):
+        return OpaqueAttribute(text)
+    element = type.element
+    if isinstance(element, FloatType):
+        return Dense(
+            type,
+            tuple(
+                from_bits(int(word, 16), element) if word.startswith("0x") else float(word)
+                for word in words
+            ),
+        )
+    return Dense(type, tuple(int(word) for word in words))
+
+
+def _number(attribute: Any) -> int | float:
+    value = attribute.value
+    return int(value) if isinstance(value, bool) else cast("int | float", value)
+
+
+def _known(number: int) -> int | None:
+    return None if number == _DYNAMIC else int(number)

@@ -1,0 +1,87 @@
+"""The types of values in a program that is interpreted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+INDEX_WIDTH = 64  # bits
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType:
+    """An integer of some bits, signless or not; ``index`` has ``INDEX_WIDTH`` bits."""
+
+    width: int
+    is_index: bool = False
+
+    def __str__(self) -> str:
+        return "index" if self.is_index else f"i{self.width}"
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """A type of floating-point numbers, by MLIR's name: ``f32``, ``bf16``, ``f8E4M3FN``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexType:
+    """A complex number of two elements."""
+
+    element: IntegerType | FloatType
+
+    def __str__(self) -> str:
+        return f"complex<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """Any other type, as MLIR prints it."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+ScalarType = IntegerType | FloatType | ComplexType
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedType:
+    """A vector, a ranked tensor or a ranked memref.
+
+    Args:
+        kind: which of them.
+        shape: the sizes; None for a dynamic size.
+        element: the type of an element; an opaque one may be interpreted by nobody.
+        strides: of a memref, None for dynamic ones; empty for vectors and tensors.
+        offset: of a memref, in elements; None if dynamic.
+        text: as MLIR prints it.
+    """
+
+    kind: Literal["vector", "tensor", "memref"]
+    shape: tuple[int | None, ...]
+    element: ScalarType | OpaqueType
+    strides: tuple[int | None, ...] = ()
+    offset: int | None = 0
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Type = ScalarType | ShapedType | OpaqueType
+
+INDEX = IntegerType(INDEX_WIDTH, is_index=True)
+BOOL = IntegerType(1)
+
+
+def is_scalar(type: Type) -> bool:
+    """Whether values of a type are scalars of a ``Domain``."""
+    return isinstance(type, IntegerType | FloatType)

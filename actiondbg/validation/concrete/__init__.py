@@ -1,0 +1,4 @@
+"""Scalars that are numbers, with poison.
+
+Imports the plain objects of ``validation``.
+"""

@@ -1,0 +1,74 @@
+"""What a scalar operation on numbers depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.program import Attribute
+from actiondbg.validation.types import FloatType, IntegerType
+
+
+class _Poison:
+    def __repr__(self) -> str:
+        return "poison"
+
+
+POISON: Final = _Poison()
+
+
+def signed(value: int, width: int) -> int:
+    """Return the signed number with the bits of an unsigned one."""
+    return value - (1 << width) if value >> (width - 1) & 1 else value
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarOperation:
+    """What a scalar operation depends on beside its operands.
+
+    Args:
+        name: without the dialect.
+        width: bits of the operands, if they are integers.
+        types: of the operands.
+        results: the types of the results.
+        attributes: of the operation.
+    """
+
+    name: str
+    width: int
+    types: Sequence[IntegerType | FloatType]
+    results: Sequence[IntegerType | FloatType]
+    attributes: Mapping[str, Attribute]
+
+    def signed(self, value: int) -> int:
+        return signed(value, self.width)
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.width) - 1
+
+    @property
+    def smallest(self) -> int:
+        return -(1 << (self.width - 1))
+
+
+# A function on numbers, which gets the operation first.
+Function = Callable[..., Scalar]
+
+
+def plain(function: Callable[..., Any]) -> Function:
+    """Return a function that ignores the operation."""
+
+    def apply(_: ScalarOperation, *operands: Scalar) -> Scalar:
+        return function(*operands)
+
+    return apply
+
+
+def width_of(type: IntegerType | FloatType) -> int:
+    """Return the bits of an integer type; raises NotInterpreted for another."""
+    if not isinstance(type, IntegerType):
+        raise NotInterpreted(f"an integer of type {type}")
+    return type.width

@@ -1,0 +1,57 @@
+"""Flags and predicates of scalar operations, as the attributes of all dialects spell them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.program import Attribute, OpaqueAttribute
+
+_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_LISTED = re.compile(r"<(.*)>")
+_FAST = frozenset({"reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"})
+
+
+def overflow_flags(attributes: Mapping[str, Attribute]) -> frozenset[str]:
+    """Return ``nsw`` and ``nuw`` if they are set."""
+    return _words(attributes.get("overflowFlags"))
+
+
+def is_set(attributes: Mapping[str, Attribute], name: str) -> bool:
+    """Whether a unit attribute, or one of a dialect with its name, is set: ``exact``."""
+    return bool(attributes.get(f"is{name.capitalize()}") or attributes.get(name))
+
+
+def fast_math(attributes: Mapping[str, Attribute]) -> frozenset[str]:
+    """Return the flags of fast math; ``fast`` is all of them."""
+    found = _words(attributes.get("fastmath")) | _words(attributes.get("fastmathFlags"))
+    return _FAST if "fast" in found else found
+
+
+def predicate(name: str, attributes: Mapping[str, Attribute]) -> str:
+    """Return the predicate of a comparison: ``slt``, ``oeq``.
+
+    Raises:
+        NotInterpreted: it cannot be read.
+    """
+    value = attributes.get("predicate", attributes.get("pred"))
+    known = _FLOAT_PREDICATES if name.endswith(("cmpf", "fcmp")) else _INTEGER_PREDICATES
+    if isinstance(value, int) and 0 <= value < len(known):
+        return known[value]
+    words = [] if not isinstance(value, OpaqueAttribute) else value.text.strip("<>").split()
+    if words and words[-1] in known:
+        return words[-1]
+    raise NotInterpreted(f"the predicate of {name}")
+
+
+def _words(attribute: Attribute | None) -> frozenset[str]:
+    if not isinstance(attribute, OpaqueAttribute):
+        return frozenset()
+    found = _LISTED.search(attribute.text)
+    words = {word.strip() for word in found[1].split(",")} if found else set[str]()
+    return frozenset(words - {"none", ""})

@@ -1,0 +1,217 @@
+"""Whether what a program does after an action is allowed by what it did before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from actiondbg.validation.concrete.operation import POISON, signed
+from actiondbg.validation.domain import Scalar
+from actiondbg.validation.flags import fast_math
+from actiondbg.validation.machine import Buffer, Elements, Event, MemRef, Outcome, RuntimeValue
+from actiondbg.validation.program import Module, walk
+from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
+
+# Relative, for results of functions in which the order of operations is open, or approximations.
+_TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
+_LOOSEST = 0.5
+_OPEN_ZEROS = frozenset({"arith.maxnumf", "arith.minnumf"})
+_OPEN_ORDER = (
+    *("vector.reduction", "vector.multi_reduction", "vector.contract", "vector.outerproduct"),
+    *("vector.scan", "scf.parallel", "scf.reduce", "affine.parallel", "linalg.", "math."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Strictness:
+    """How exactly floats must agree.
+
+    Args:
+        bits: all bits, but those of NaNs; False if the order of operations is open, or a function
+            is approximated.
+        zeros: the signs of zeros, too.
+    """
+
+    bits: bool = True
+    zeros: bool = True
+
+
+def strictness(modules: Iterable[Module]) -> Strictness:
+    """Return how exactly the results of modules must agree."""
+    bits = zeros = True
+    for module in modules:
+        for function in module.functions.values():
+            for operation in walk(function.operation):
+                name = operation.name
+                is_open = name.startswith(_OPEN_ORDER) or bool(fast_math(operation.attributes))
+                bits = bits and not is_open
+                zeros = zeros and not is_open and name not in _OPEN_ZEROS
+    return Strictness(bits, zeros)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of a function did.
+
+    Args:
+        outcome: what the machine saw.
+        memory: the buffers of the arguments, as they are at the end.
+        types: of the function's results.
+    """
+
+    outcome: Outcome
+    memory: Sequence[Buffer]
+    types: Sequence[Type]
+
+
+def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None:
+    """Return the first thing that the target does and the source does not allow, in words.
+
+    Where the source has poison, the target may have anything.
+    """
+    check = _Check(strictness)
+    pairs = zip(source.outcome.results, target.outcome.results, source.types, strict=True)
+    for at, (left, right, type) in enumerate(pairs):
+        found = check.values(left, right, type)
+        if found:
+            return f"result {at}{found}"
+    found = _events(check, source.outcome.events, target.outcome.events)
+    if found:
+        return found
+    for at, (left, right) in enumerate(zip(source.memory, target.memory, strict=True)):
+        found = check.buffers(left, right)
+        if found:
+            return f"memory of argument buffer {at}{found}"
+    for symbol in sorted(source.outcome.globals.keys() & target.outcome.globals.keys()):
+        found = check.buffers(source.outcome.globals[symbol], target.outcome.globals[symbol])
+        if found:
+            return f"global @{symbol}{found}"
+    return None
+
+
+def _events(check: _Check, source: Sequence[Event], target: Sequence[Event]) -> str | None:
+    for at, (left, right) in enumerate(zip(source, target, strict=False)):
+        if left.kind != right.kind or len(left.operands) != len(right.operands):
+            return f"event {at}: {left.kind} became {right.kind}"
+        for one, other in zip(left.operands, right.operands, strict=True):
+            found = check.values(one, other, None)
+            if found:
+                return f"event {at}, {left.kind}{found}"
+    if len(source) != len(target):
+        return f"{len(source)} events became {len(target)}"
+    return None
+
+
+class _Check:
+    """Compares values.
+
+    Args:
+        strictness: of floats.
+    """
+
+    def __init__(self, strictness: Strictness) -> None:
+        self._strictness = strictness
+
+    def values(self, left: RuntimeValue, right: RuntimeValue, type: Type | None) -> str | None:
+        """Return how two values differ, beginning with the place in them."""
+        if isinstance(left, Elements) and isinstance(right, Elements):
+            if left.shape != right.shape:
+                return f" has shape {left.shape} before and {right.shape} after"
+            element = left.element
+            assert isinstance(element, IntegerType | FloatType)
+            return self._items(left.items, right.items, element, left.shape)
+        if isinstance(left, MemRef) and isinstance(right, MemRef):
+            return self._views(left, right)
+        element = type.element if isinstance(type, ShapedType) else type
+        kind = element if isinstance(element, IntegerType | FloatType) else None
+        if self._agrees(left, right, kind):
+            return None
+        return f": {shown(left, kind)} before, {shown(right, kind)} after"
+
+    def buffers(self, left: Buffer, right: Buffer) -> str | None:
+        """Return how the elements of two buffers differ."""
+        kind = left.element if isinstance(left.element, IntegerType | FloatType) else None
+        if not left.is_alive:
+            return None
+        return self._items(left.items, right.items, kind, (len(left.items),))
+
+    def _views(self, left: MemRef, right: MemRef) -> str | None:
+        if left.sizes != right.sizes:
+            return f" has sizes {left.sizes} before and {right.sizes} after"
+        kind = left.buffer.element
+        kind = kind if isinstance(kind, IntegerType | FloatType) else None
+        return self._items(_seen(left), _seen(right), kind, left.sizes)
+
+    def _items(
+        self,
+        left: Sequence[RuntimeValue],
+        right: Sequence[RuntimeValue],
+        kind: IntegerType | FloatType | None,
+        shape: tuple[int, ...],
+    ) -> str | None:
+        if len(left) != len(right):
+            return f" has {len(left)} elements before and {len(right)} after"
+        for at, (one, other) in enumerate(zip(left, right, strict=True)):
+            if isinstance(one, Elements) or isinstance(other, Elements):
+                found = self.values(one, other, None)
+                if found:
+                    return f"{_place(at, shape)}{found}"
+            elif not self._agrees(one, other, kind):
+                where = _place(at, shape)
+                return f"{where}: {shown(one, kind)} before, {shown(other, kind)} after"
+        return None
+
+    def _agrees(self, left: Scalar, right: Scalar, kind: IntegerType | FloatType | None) -> bool:
+        if left is POISON:
+            return True
+        if right is POISON:
+            return False
+        if isinstance(left, float) and isinstance(right, float):
+            return self._floats_agree(left, right, kind)
+        return left == right
+
+    def _floats_agree(
+        self, left: float, right: float, kind: IntegerType | FloatType | None
+    ) -> bool:
+        if math.isnan(left) or math.isnan(right):
+            return math.isnan(left) and math.isnan(right)
+        if left == right:
+            signs = math.copysign(1, left) == math.copysign(1, right)
+            return signs or not self._strictness.zeros
+        if self._strictness.bits:
+            return False
+        name = kind.name if isinstance(kind, FloatType) else "f32"
+        near = _TOLERANCES.get(name, _LOOSEST)
+        return math.isclose(left, right, rel_tol=near, abs_tol=near)
+
+
+def _seen(view: MemRef) -> list[RuntimeValue]:
+    """Return the elements of a view, row by row."""
+    places = [view.offset]
+    for size, stride in zip(view.sizes, view.strides, strict=True):
+        places = [place + at * stride for place in places for at in range(size)]
+    return [view.buffer.items[place] for place in places]
+
+
+def _place(at: int, shape: tuple[int, ...]) -> str:
+    index: list[int] = []
+    for size in reversed(shape):
+        index.insert(0, at % size)
+        at //= size
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def shown(value: RuntimeValue, kind: IntegerType | FloatType | None) -> str:
+    """Return a value as a person reads it: integers signed, but i1."""
+    if isinstance(value, Elements):
+        element = value.element
+        assert isinstance(element, IntegerType | FloatType)
+        return f"[{', '.join(shown(item, element) for item in value.items[:64])}]"
+    if isinstance(value, int) and isinstance(kind, IntegerType):
+        if kind.width == 1:
+            return "true" if value else "false"
+        return str(signed(value, kind.width))
+    if isinstance(value, float):
+        return repr(value)
+    return str(value)

@@ -1,0 +1,285 @@
+"""Inputs of a function, chosen to hurt."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from actiondbg.validation.domain import Domain, NotInterpreted
+from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
+from actiondbg.validation.program import Dense, Function, walk
+from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A vector or a tensor.
+
+    Args:
+        shape: the sizes.
+        values: row by row; integers may be signed or unsigned.
+    """
+
+    shape: tuple[int, ...]
+    values: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memref argument: a view of one of the input's buffers.
+
+    Args:
+        buffer: its number; arguments with the same buffer alias.
+        offset: in elements.
+        sizes: of the dimensions.
+        strides: in elements.
+    """
+
+    buffer: int
+    offset: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+Argument = int | float | Array | View
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a function is called with.
+
+    Args:
+        arguments: in order.
+        buffers: the elements of the memory behind views.
+    """
+
+    arguments: tuple[Argument, ...]
+    buffers: tuple[tuple[Number, ...], ...] = ()
+
+    @property
+    def is_aliased(self) -> bool:
+        """Whether two arguments share memory."""
+        used = [each.buffer for each in self.arguments if isinstance(each, View)]
+        return len(set(used)) < len(used)
+
+
+def materialize(
+    input: Input, types: Sequence[Type], domain: Domain
+) -> tuple[list[RuntimeValue], list[Buffer]]:
+    """Return arguments for a ``Machine``, and the memory behind them."""
+    elements: dict[int, IntegerType | FloatType] = {}
+    for argument, type in zip(input.arguments, types, strict=True):
+        if isinstance(argument, View):
+            elements[argument.buffer] = _element(type)
+    buffers = [
+        Buffer([domain.constant(value, elements[at]) for value in values], elements[at])
+        for at, values in enumerate(input.buffers)
+    ]
+    made: list[RuntimeValue] = []
+    for argument, type in zip(input.arguments, types, strict=True):
+        match argument:
+            case View(buffer, offset, sizes, strides):
+                made.append(MemRef(buffers[buffer], offset, sizes, strides))
+            case Array(shape, values):
+                element = _element(type)
+                items = [domain.constant(value, element) for value in values]
+                made.append(Elements(shape, items, element))
+            case _:
+                made.append(domain.constant(argument, _element(type)))
+    return made, buffers
+
+
+def _element(type: Type) -> IntegerType | FloatType:
+    element = type.element if isinstance(type, ShapedType) else type
+    if isinstance(element, IntegerType | FloatType):
+        return element
+    raise NotInterpreted(f"an argument of type {type}")
+
+
+# --- choice ---
+
+_SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
+_MOST_ELEMENTS = 2**16  # of an argument
+_WIDE = 2**31  # an index beyond it overflows 32 bits
+_LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
+_SMALLEST = {"f64": 5e-324, "f32": 1e-45, "f16": 6e-8}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which inputs are good ones for a function.
+
+    Args:
+        numbers: integers in the program, near which something may happen.
+        exact_floats: only floats that are small whole numbers, whose sums and products are exact in
+            any order.
+        seed: of the random choices.
+    """
+
+    numbers: tuple[int, ...] = ()
+    exact_floats: bool = False
+    seed: int = 0
+
+
+def numbers_in(functions: Iterable[Function]) -> tuple[int, ...]:
+    """Return the integers in the attributes of functions, and their neighbours."""
+    found: set[int] = set()
+    for function in functions:
+        for operation in walk(function.operation):
+            for value in operation.attributes.values():
+                parts = value if isinstance(value, tuple) else (value,)
+                for part in parts:
+                    numbers = part.values[:8] if isinstance(part, Dense) else (part,)
+                    found.update(each for each in numbers if isinstance(each, int))
+    near = {number + step for number in found for step in (-1, 0, 1)}
+    return tuple(sorted(near, key=abs)[:64])
+
+
+def choose_inputs(types: Sequence[Type], choice: Choice) -> Iterator[Input]:
+    """Yield inputs without end: small and regular ones first, then random ones.
+
+    Raises:
+        NotInterpreted: an argument has a type of which no value can be made.
+    """
+    round = 0
+    while True:
+        yield _Round(random.Random(f"{choice.seed} {round}"), choice, round).input(types)
+        round += 1
+
+
+class _Round:
+    """Makes the input of a round.
+
+    Args:
+        random: of the round.
+        choice: the preferences.
+        number: of the round, from 0.
+    """
+
+    def __init__(self, random: random.Random, choice: Choice, number: int) -> None:
+        self._random = random
+        self._choice = choice
+        self._number = number
+        self._size = _SIZES[number % len(_SIZES)]
+        self._is_regular = number < len(_SIZES)
+        self._buffers: list[tuple[Number, ...]] = []
+        self._next = 0
+
+    def input(self, types: Sequence[Type]) -> Input:
+        arguments = tuple(self._argument(type) for type in types)
+        return Input(arguments, tuple(self._buffers))
+
+    def _argument(self, type: Type) -> Argument:
+        if isinstance(type, ShapedType):
+            shape = tuple(self._dimension() if size is None else size for size in type.shape)
+            if prod(shape) > _MOST_ELEMENTS:
+                raise NotInterpreted(f"an argument of type {type} with {prod(shape):,} elements")
+            if type.kind == "memref":
+                return self._view(type, shape)
+            values = tuple(self._number_of(_element(type)) for _ in range(prod(shape)))
+            return Array(shape, values)
+        return self._number_of(_element(type), is_argument=True)
+
+    def _dimension(self) -> int:
+        if self._is_regular or self._random.random() < 0.8:
+            return self._size
+        return self._random.choice(_SIZES)
+
+    def _view(self, type: ShapedType, shape: tuple[int, ...]) -> View:
+        strides: list[int] = []
+        stride = 1
+        for size, fixed in zip(reversed(shape), reversed(type.strides), strict=True):
+            if fixed is not None:
+                stride = fixed
+            elif strides and not self._is_regular and self._random.random() < 0.5:
+                stride += self._random.randrange(3)
+            strides.insert(0, stride)
+            stride *= max(size, 1)
+        offset = type.offset
+        if offset is None:
+            offset = 0 if self._is_regular else self._random.randrange(4)
+        last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+        length = offset + (last + 1 if all(shape) else 0)
+        if length > _MOST_ELEMENTS or any(stride < 0 for stride in strides):
+            raise NotInterpreted(f"an argument of type {type}")
+        element = _element(type)
+        self._buffers.append(tuple(self._number_of(element) for _ in range(length)))
+        return View(len(self._buffers) - 1, offset, shape, tuple(strides))
+
+    def _number_of(self, type: IntegerType | FloatType, is_argument: bool = False) -> Number:
+        self._next += 1
+        if isinstance(type, FloatType):
+            return self._float(type)
+        if type.width == 1:
+            return self._random.randrange(2)
+        if type.is_index:
+            return self._index(is_argument)
+        if self._number == 0:
+            return _fit(self._next, type)  # all elements differ
+        return _fit(self._integer(type), type)
+
+    def _index(self, is_argument: bool) -> int:
+        if not is_argument and self._is_regular:
+            return self._next % max(self._size, 1)
+        if self._is_regular:
+            return (0, self._size, 1, self._size - 1)[self._number % 4] if self._number else 1
+        kind = self._random.random()
+        if kind < 0.5:
+            return self._random.randrange(self._size + 1)
+        if kind < 0.8 and self._choice.numbers:
+            return self._random.choice(self._choice.numbers)
+        return self._random.choice((-1, -2, 10, 100, _WIDE, _WIDE * 2 + 1, 2**63 - 1, -(2**63)))
+
+    def _integer(self, type: IntegerType) -> int:
+        largest = (1 << (type.width - 1)) - 1
+        kind = self._random.random()
+        if kind < 0.4 and self._choice.numbers:
+            return self._random.choice(self._choice.numbers)
+        if kind < 0.7:
+            return self._random.choice((0, 1, -1, 2, -2, largest, -largest - 1, largest // 2 + 1))
+        if kind < 0.85:
+            return self._random.randrange(-9, 10)
+        return self._random.getrandbits(type.width)
+
+    def _float(self, type: FloatType) -> float:
+        if self._number == 0:
+            return float(self._next % 16 + 1)
+        kind = self._random.random()
+        if self._choice.exact_floats or self._number < 3 or kind < 0.3:
+            return float(self._random.randrange(-4, 5))
+        if kind < 0.7:
+            return self._random.choice(_special_floats(type))
+        return self._random.uniform(-2.0, 2.0) * 2.0 ** self._random.randrange(-4, 5)
+
+
+def _fit(value: int, type: IntegerType) -> int:
+    """Return a number cut down to the bits of a type, signed."""
+    bits = value & ((1 << type.width) - 1)
+    return bits - (1 << type.width) if bits >> (type.width - 1) else bits
+
+
+def _special_floats(type: FloatType) -> tuple[float, ...]:
+    largest = _LARGEST.get(type.name, 1.0)
+    smallest = _SMALLEST.get(type.name, 0.5)
+    infinity = math.inf if type.name in _LARGEST or type.name == "bf16" else 2.0
+    nan = math.nan if type.name in _LARGEST or type.name == "bf16" else 0.0
+    return (0.0, -0.0, 1.0, -1.0, 0.5, nan, infinity, -infinity, largest, -largest, smallest)
+
+
+def aliased(input: Input, types: Sequence[Type]) -> Input | None:
+    """Return an input with the first two memrefs of a type in the same memory, if there are two."""
+    seen: dict[str, View] = {}
+    arguments = list(input.arguments)
+    for at, (argument, type) in enumerate(zip(input.arguments, types, strict=True)):
+        if not isinstance(argument, View):
+            continue
+        first = seen.setdefault(str(type), argument)
+        if first is not argument and first.sizes == argument.sizes:
+            arguments[at] = first
+            return replace(input, arguments=tuple(arguments))
+    return None

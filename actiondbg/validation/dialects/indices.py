@@ -1,0 +1,144 @@
+"""Positions in elements that are stored row by row, and in memory with strides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.machine import Frame, Machine
+from actiondbg.validation.program import Attribute, Operation, Value
+from actiondbg.validation.types import INDEX
+
+DYNAMIC = -(2**63)  # stands in an attribute for a size or a position that is an operand
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of elements that are stored row by row."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def positions(sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> list[int]:
+    """Return where the elements of a window are, in the order of the window's rows."""
+    found = [offset]
+    for size, stride in zip(sizes, strides, strict=True):
+        steps = [at * stride for at in range(size)]
+        found = [base + step for base in found for step in steps]
+    return found
+
+
+def flat(indices: Sequence[int], strides: Sequence[int], offset: int = 0) -> int:
+    """Return where one element is."""
+    return offset + sum(at * step for at, step in zip(indices, strides, strict=True))
+
+
+def numbers(attribute: Attribute | None) -> tuple[int, ...]:
+    """Return the numbers of an array attribute.
+
+    Raises:
+        NotInterpreted: it is something else.
+    """
+    if not isinstance(attribute, tuple):
+        raise NotInterpreted(f"an array attribute that is {attribute!r}")
+    found = tuple(each for each in attribute if isinstance(each, int))
+    if len(found) != len(attribute):
+        raise NotInterpreted(f"an array attribute that is {attribute!r}")
+    return found
+
+
+def integers(
+    machine: Machine, frame: Frame, static: Attribute | None, dynamic: Sequence[Value]
+) -> list[int]:
+    """Return numbers of an attribute and operands, each as a signed number."""
+    left = iter(frame.all(dynamic))
+    return [
+        machine.domain.integer(next(left), INDEX) if each == DYNAMIC else each
+        for each in numbers(static)
+    ]
+
+
+def element_position(
+    machine: Machine, indices: Sequence[Scalar], sizes: Sequence[int], strides: Sequence[int]
+) -> int:
+    """Return where the element at indices is, without an offset.
+
+    Raises:
+        UndefinedBehaviour: an index is outside.
+    """
+    inside = machine.domain.below
+    return flat([inside(at, INDEX, size) for at, size in zip(indices, sizes, strict=True)], strides)
+
+
+def slice_positions(
+    machine: Machine, operation: Operation, frame: Frame, sizes: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Return the sizes of a slice of a tensor, and where its elements are.
+
+    Args:
+        machine: interprets it.
+        operation: has the attributes and the last three segments of a slice.
+        frame: of the operation.
+        sizes: of the tensor.
+
+    Raises:
+        UndefinedBehaviour: the slice is not within the tensor.
+    """
+    offsets, lengths, steps = operation.segments()[-3:]
+    attributes = operation.attributes
+    strides = integers(machine, frame, attributes.get("static_strides"), steps)
+    if any(stride < 1 for stride in strides):
+        raise NotInterpreted("a slice with a stride below 1")
+    dynamic = iter(frame.all(lengths))
+    taken = [
+        machine.domain.below(next(dynamic), INDEX, size + 1) if length == DYNAMIC else length
+        for length, size in zip(numbers(attributes.get("static_sizes")), sizes, strict=True)
+    ]
+    dynamic = iter(frame.all(offsets))
+    starts: list[int] = []
+    for static, size, length, stride in zip(
+        numbers(attributes.get("static_offsets")), sizes, taken, strides, strict=True
+    ):
+        room = size - max(length - 1, 0) * stride + (length == 0)
+        starts.append(_start(machine, next(dynamic) if static == DYNAMIC else None, static, room))
+    machine.charge(prod(taken))
+    whole = row_major(sizes)
+    stepped = [step * stride for step, stride in zip(whole, strides, strict=True)]
+    return taken, positions(taken, stepped, flat(starts, whole))
+
+
+def _start(machine: Machine, value: Scalar | None, static: int, room: int) -> int:
+    if value is not None:
+        return machine.domain.below(value, INDEX, max(room, 0))
+    if not 0 <= static < room:
+        raise UndefinedBehaviour("a slice is not within its tensor")
+    return static
+
+
+def without_units(
+    sizes: Sequence[int], statics: Sequence[int], kept: Sequence[int | None]
+) -> tuple[int, ...]:
+    """Return the sizes of a slice of which a result has only some dimensions.
+
+    Args:
+        sizes: of the slice.
+        statics: as an attribute says them.
+        kept: the sizes in the type of the result, None for dynamic ones.
+
+    Raises:
+        NotInterpreted: no dimensions of size 1 can be left out for it.
+    """
+    result: list[int] = []
+    for size, static in zip(sizes, statics, strict=True):
+        wanted = kept[len(result)] if len(result) < len(kept) else 0
+        if wanted == (None if static == DYNAMIC else static):
+            result.append(size)
+        elif static != 1:
+            raise NotInterpreted("a slice that drops a dimension that is not 1")
+    if len(result) != len(kept):
+        raise NotInterpreted("a slice of another rank than its result")
+    return tuple(result)

@@ -1,0 +1,131 @@
+"""Operations on single elements, of which the operations on many are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.machine import Elements, Machine, RuntimeValue
+from actiondbg.validation.program import Attribute
+from actiondbg.validation.types import (
+    BOOL,
+    INDEX,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    ScalarType,
+    ShapedType,
+    Type,
+)
+
+_PREDICATES = {"eq": 0, "slt": 2, "ult": 6}
+
+
+def scalar_element(type: Type) -> ScalarType:
+    """Return the type of the elements of a vector, a tensor or a memref, or of a scalar.
+
+    Raises:
+        NotInterpreted: it is no scalar type.
+    """
+    element = type.element if isinstance(type, ShapedType) else type
+    if isinstance(element, IntegerType | FloatType | ComplexType):
+        return element
+    raise NotInterpreted(f"elements of type {element}")
+
+
+def plain_element(type: Type) -> IntegerType | FloatType:
+    """Return the type of the elements, which a domain must know.
+
+    Raises:
+        NotInterpreted: it is complex, or no scalar type.
+    """
+    element = scalar_element(type)
+    if isinstance(element, ComplexType):
+        raise NotInterpreted(f"elements of type {element}")
+    return element
+
+
+def poison(machine: Machine, type: ScalarType) -> RuntimeValue:
+    """Return poison of a scalar type; a complex number is a pair."""
+    if isinstance(type, ComplexType):
+        part = machine.domain.poison(type.element)
+        return (part, part)
+    return machine.domain.poison(type)
+
+
+def poison_of(machine: Machine, type: Type) -> RuntimeValue:
+    """Return poison of a scalar type, or of a vector or a tensor with known sizes."""
+    if isinstance(type, IntegerType | FloatType | ComplexType):
+        return poison(machine, type)
+    if isinstance(type, ShapedType) and type.kind != "memref" and None not in type.shape:
+        shape = tuple(size or 0 for size in type.shape)
+        machine.charge(prod(shape))
+        element = scalar_element(type)
+        return Elements(shape, [poison(machine, element)] * prod(shape), element)
+    raise NotInterpreted(f"poison of type {type}")
+
+
+def index(machine: Machine, value: int) -> Scalar:
+    """Return an index of a number."""
+    return machine.domain.constant(value, INDEX)
+
+
+def applied(
+    machine: Machine,
+    name: str,
+    operands: Sequence[Scalar],
+    type: IntegerType | FloatType,
+    result: IntegerType | FloatType | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+) -> Scalar:
+    """Apply an operation with one result to operands of one type."""
+    types = [type] * len(operands)
+    return machine.domain.apply(name, operands, types, [result or type], attributes or {})[0]
+
+
+def compared(
+    machine: Machine, predicate: str, left: Scalar, right: Scalar, type: IntegerType = INDEX
+) -> Scalar:
+    """Compare integers: ``eq``, ``slt``, ``ult``."""
+    attributes: Mapping[str, Attribute] = {"predicate": _PREDICATES[predicate]}
+    return applied(machine, "arith.cmpi", (left, right), type, BOOL, attributes)
+
+
+def both(machine: Machine, conditions: Sequence[Scalar]) -> Scalar:
+    """Return the conjunction of conditions; true of none."""
+    if not conditions:
+        return machine.domain.constant(1, BOOL)
+    result, *others = conditions
+    for other in others:
+        result = applied(machine, "arith.andi", (result, other), BOOL)
+    return result
+
+
+def chosen(
+    machine: Machine, condition: Scalar, yes: RuntimeValue, no: RuntimeValue, type: ScalarType
+) -> RuntimeValue:
+    """Select one of two elements, without a decision."""
+    if yes is no:
+        return yes
+    if isinstance(type, ComplexType):
+        return tuple(
+            chosen(machine, condition, left, right, type.element)
+            for left, right in zip(yes, no, strict=True)
+        )
+    types = (BOOL, type, type)
+    return machine.domain.apply("arith.select", (condition, yes, no), types, (type,), {})[0]
+
+
+def bounded(machine: Machine, value: Scalar, size: int) -> int:
+    """Return a number from 0 to ``size``, which stands for everything beyond, too.
+
+    Raises:
+        UndefinedBehaviour: the value is negative, or poison.
+    """
+    limit = index(machine, size)
+    if size and machine.domain.decide(compared(machine, "ult", value, limit)):
+        return machine.domain.below(value, INDEX, size)
+    if machine.domain.decide(compared(machine, "slt", value, index(machine, 0))):
+        raise UndefinedBehaviour("an index is negative")
+    return size

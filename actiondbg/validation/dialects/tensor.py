@@ -1,0 +1,313 @@
+"""The meaning of operations on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
+from actiondbg.validation.dialects.indices import (
+    element_position,
+    integers,
+    numbers,
+    positions,
+    row_major,
+    slice_positions,
+    without_units,
+)
+from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_element
+from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import Operation
+from actiondbg.validation.types import INDEX, IntegerType, ShapedType, Type
+
+_Results = Sequence[RuntimeValue]
+
+
+def tensor_type(type: Type) -> ShapedType:
+    """Return the type of a ranked tensor with elements that have a meaning.
+
+    Raises:
+        NotInterpreted: it is something else.
+    """
+    if isinstance(type, ShapedType) and type.kind == "tensor":
+        scalar_element(type)
+        return type
+    raise NotInterpreted(f"the type {type}")
+
+
+def _elements(value: RuntimeValue, operation: Operation) -> Elements:
+    if not isinstance(value, Elements):
+        raise NotInterpreted(f"{operation.name} of another value than a tensor")
+    return value
+
+
+def _result_shape(machine: Machine, operation: Operation, frame: Frame) -> tuple[int, ...]:
+    """Return the shape of a result whose dynamic sizes are the last operands."""
+    shaped = tensor_type(operation.results[0].type)
+    dynamic = shaped.shape.count(None)
+    left = iter(frame.all(operation.operands[len(operation.operands) - dynamic :]))
+    shape = tuple(
+        machine.domain.integer(next(left), INDEX) if size is None else size for size in shaped.shape
+    )
+    if any(size < 0 for size in shape):
+        raise UndefinedBehaviour(f"{operation.name} of a negative size")
+    return shape
+
+
+def check_shape(shape: Sequence[int], type: Type, operation: Operation) -> None:
+    """Check that the sizes at run time are those of a type.
+
+    Raises:
+        UndefinedBehaviour: they are not.
+    """
+    wanted = tensor_type(type).shape
+    fits = len(wanted) == len(shape) and all(
+        size is None or size == found for size, found in zip(wanted, shape, strict=True)
+    )
+    if not fits:
+        raise UndefinedBehaviour(f"{operation.name}: the sizes {list(shape)} are not of {type}")
+
+
+@handles("tensor.empty")
+def _empty(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    shape = _result_shape(machine, operation, frame)
+    element = scalar_element(operation.results[0].type)
+    machine.charge(prod(shape))
+    return [Elements(shape, [poison(machine, element)] * prod(shape), element)]
+
+
+@handles("tensor.splat")
+def _splat(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    shape = _result_shape(machine, operation, frame)
+    machine.charge(prod(shape))
+    element = scalar_element(operation.results[0].type)
+    return [Elements(shape, [frame[operation.operands[0]]] * prod(shape), element)]
+
+
+@handles("tensor.from_elements")
+def _from_elements(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    shape = _result_shape(machine, Operation("", (), operation.results, {}), frame)
+    machine.charge(prod(shape))
+    element = scalar_element(operation.results[0].type)
+    return [Elements(shape, frame.all(operation.operands), element)]
+
+
+@handles("tensor.generate")
+def _generate(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    shape = _result_shape(machine, operation, frame)
+    machine.charge(prod(shape))
+    items: list[RuntimeValue] = []
+    for at in product(*map(range, shape)):
+        arguments = [index(machine, each) for each in at]
+        items += machine.region(operation.regions[0], arguments, frame).operands
+    return [Elements(shape, items, scalar_element(operation.results[0].type))]
+
+
+@handles("tensor.dim")
+def _dim(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source, at = frame.all(operation.operands)
+    shape = _elements(source, operation).shape
+    return [index(machine, shape[machine.domain.below(at, INDEX, len(shape))])]
+
+
+@handles("tensor.rank")
+def _rank(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = _elements(frame[operation.operands[0]], operation)
+    return [index(machine, len(source.shape))]
+
+
+@handles("tensor.cast")
+def _cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = _elements(frame[operation.operands[0]], operation)
+    check_shape(source.shape, operation.results[0].type, operation)
+    return [source]
+
+
+@handles("tensor.bitcast")
+def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    plain = Operation("arith.bitcast", operation.operands, operation.results, {})
+    return machine.elementwise(plain, frame.all(operation.operands))
+
+
+@handles("tensor.extract")
+def _extract(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source, *indices = frame.all(operation.operands)
+    tensor = _elements(source, operation)
+    at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
+    return [tensor.items[at]]
+
+
+@handles("tensor.insert")
+def _insert(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    value, into, *indices = frame.all(operation.operands)
+    tensor = _elements(into, operation)
+    at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
+    machine.charge(len(tensor.items))
+    items = list(tensor.items)
+    items[at] = value
+    return [Elements(tensor.shape, items, tensor.element)]
+
+
+@handles("tensor.extract_slice")
+def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = _elements(frame[operation.operands[0]], operation)
+    sizes, places = slice_positions(machine, operation, frame, source.shape)
+    statics = numbers(operation.attributes.get("static_sizes"))
+    kept = tensor_type(operation.results[0].type).shape
+    shape = without_units(sizes, statics, kept)
+    return [Elements(shape, [source.items[at] for at in places], source.element)]
+
+
+def inserted_slice(
+    machine: Machine, operation: Operation, frame: Frame, into: RuntimeValue
+) -> Elements:
+    """Return a tensor with the slice that an operation inserts.
+
+    Args:
+        machine: interprets it.
+        operation: ``tensor.insert_slice``, or ``tensor.parallel_insert_slice``.
+        frame: of the operation.
+        into: the tensor; for a parallel one with the slices of other threads.
+    """
+    source = _elements(frame[operation.operands[0]], operation)
+    tensor = _elements(into, operation)
+    sizes, places = slice_positions(machine, operation, frame, tensor.shape)
+    statics = numbers(operation.attributes.get("static_sizes"))
+    kept = tensor_type(operation.operands[0].type).shape
+    if without_units(sizes, statics, kept) != source.shape:
+        raise UndefinedBehaviour(f"{operation.name} of a source of other sizes than the slice")
+    machine.charge(len(tensor.items))
+    items = list(tensor.items)
+    for at, item in zip(places, source.items, strict=True):
+        items[at] = item
+    return Elements(tensor.shape, items, tensor.element)
+
+
+@handles("tensor.insert_slice")
+def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    return [inserted_slice(machine, operation, frame, frame[operation.operands[1]])]
+
+
+@handles("tensor.collapse_shape")
+def _collapse(_: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = _elements(frame[operation.operands[0]], operation)
+    groups = operation.attributes.get("reassociation")
+    assert isinstance(groups, tuple)
+    shape = tuple(prod(source.shape[at] for at in numbers(group)) for group in groups)
+    check_shape(shape, operation.results[0].type, operation)
+    return [Elements(shape, source.items, source.element)]
+
+
+@handles("tensor.expand_shape")
+def _expand(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = _elements(frame[operation.operands[0]], operation)
+    static = operation.attributes.get("static_output_shape")
+    shape = tuple(integers(machine, frame, static, operation.operands[1:]))
+    groups = operation.attributes.get("reassociation")
+    assert isinstance(groups, tuple)
+    found = tuple(prod(shape[at] for at in numbers(group)) for group in groups)
+    if (groups and found != source.shape) or prod(shape) != len(source.items):
+        raise UndefinedBehaviour("tensor.expand_shape to other sizes than the source has")
+    check_shape(shape, operation.results[0].type, operation)
+    return [Elements(shape, source.items, source.element)]
+
+
+@handles("tensor.reshape")
+def _reshape(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source, sizes = (_elements(each, operation) for each in frame.all(operation.operands))
+    if not isinstance(sizes.element, IntegerType):
+        raise NotInterpreted("tensor.reshape by sizes that are no integers")
+    element = sizes.element
+    shape = tuple(machine.domain.integer(each, element) for each in sizes.items)
+    if any(size < 0 for size in shape) or prod(shape) != len(source.items):
+        raise UndefinedBehaviour("tensor.reshape to another number of elements")
+    check_shape(shape, operation.results[0].type, operation)
+    return [Elements(shape, source.items, source.element)]
+
+
+@handles("tensor.concat")
+def _concat(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    sources = [_elements(each, operation) for each in frame.all(operation.operands)]
+    along = operation.attributes.get("dim")
+    assert isinstance(along, int)
+    shape = list(sources[0].shape)
+    shape[along] = sum(source.shape[along] for source in sources)
+    before, after = shape[:along], shape[along + 1 :]
+    if any([*each.shape[:along], *each.shape[along + 1 :]] != before + after for each in sources):
+        raise UndefinedBehaviour("tensor.concat of tensors of different sizes")
+    machine.charge(prod(shape))
+    items: list[RuntimeValue] = []
+    for row in range(prod(before)):
+        for source in sources:
+            length = source.shape[along] * prod(after)
+            items += source.items[row * length : (row + 1) * length]
+    check_shape(shape, operation.results[0].type, operation)
+    return [Elements(tuple(shape), items, sources[0].element)]
+
+
+@handles("tensor.pad")
+def _pad(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    _, lows, highs = operation.segments()
+    source = _elements(frame[operation.operands[0]], operation)
+    low = integers(machine, frame, operation.attributes.get("static_low"), lows)
+    high = integers(machine, frame, operation.attributes.get("static_high"), highs)
+    if any(each < 0 for each in (*low, *high)):
+        raise NotInterpreted("tensor.pad by a negative number")
+    shape = [sum(each) for each in zip(low, source.shape, high, strict=True)]
+    check_shape(shape, operation.results[0].type, operation)
+    (block,) = operation.regions[0].blocks
+    # Documentation and lowering disagree whether the arguments count from the padding.
+    if any(set(block.arguments) & set(inner.operands) for inner in block.operations):
+        raise NotInterpreted("tensor.pad by values that depend on the position")
+    machine.charge(prod(shape))
+    arguments = [index(machine, 0)] * len(shape)
+    items = machine.region(operation.regions[0], arguments, frame).operands * prod(shape)
+    steps = row_major(shape)
+    offset = sum(at * step for at, step in zip(low, steps, strict=True))
+    for at, item in zip(positions(source.shape, steps, offset), source.items, strict=True):
+        items[at] = item
+    return [Elements(tuple(shape), items, source.element)]
+
+
+@handles("arith.select")
+def _select(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    condition, yes, no = frame.all(operation.operands)
+    if isinstance(condition, Elements):
+        return [_chosen_elements(machine, condition.items, yes, no)]
+    type = operation.results[0].type
+    if not isinstance(type, ShapedType):
+        return [chosen(machine, condition, yes, no, scalar_element(type))]
+    same = isinstance(yes, Elements) and isinstance(no, Elements) and yes.shape == no.shape
+    if not same:
+        return [_decided(machine, condition, yes, no)]
+    return [_chosen_elements(machine, [condition] * len(yes.items), yes, no)]
+
+
+def _chosen_elements(
+    machine: Machine, conditions: Sequence[RuntimeValue], yes: Elements, no: Elements
+) -> Elements:
+    if yes.shape != no.shape or len(conditions) != len(yes.items):
+        raise UndefinedBehaviour("arith.select of elements of different shapes")
+    machine.charge(len(conditions))
+    items = [
+        chosen(machine, condition, left, right, yes.element)
+        for condition, left, right in zip(conditions, yes.items, no.items, strict=True)
+    ]
+    return Elements(yes.shape, items, yes.element)
+
+
+def _decided(
+    machine: Machine, condition: RuntimeValue, yes: RuntimeValue, no: RuntimeValue
+) -> RuntimeValue:
+    """Choose one of two values that are no elements of a shape; poison has none of its own."""
+    try:
+        return yes if machine.domain.decide(condition) else no
+    except UndefinedBehaviour as error:
+        raise NotInterpreted("arith.select of memory by poison") from error

@@ -1,0 +1,398 @@
+"""The meaning of operations that rearrange the elements of vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from math import gcd, prod
+
+from actiondbg.validation.dialects.indices import (
+    DYNAMIC,
+    flat,
+    numbers,
+    positions,
+    row_major,
+)
+from actiondbg.validation.dialects.scalars import (
+    applied,
+    both,
+    chosen,
+    compared,
+    index,
+    plain_element,
+    poison,
+    scalar_element,
+)
+from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
+from actiondbg.validation.program import Operation
+from actiondbg.validation.types import (
+    BOOL,
+    INDEX,
+    FloatType,
+    IntegerType,
+    ScalarType,
+    ShapedType,
+    Type,
+)
+
+_Results = Sequence[RuntimeValue]
+_FLOAT_WIDTH = re.compile(r"b?f(\d+)")
+_MOST_CHOICES = 4096  # elements that a dynamic position may select from, without a decision
+
+
+def vector_shape(type: Type) -> tuple[int, ...]:
+    """Return the sizes of a vector.
+
+    Raises:
+        NotInterpreted: the type is of something else, or the sizes are scalable.
+    """
+    if isinstance(type, ShapedType) and type.kind == "vector":
+        return tuple(size or 0 for size in type.shape)
+    raise NotInterpreted(f"the type {type}")
+
+
+def vector(value: RuntimeValue, operation: Operation) -> Elements:
+    """Return a value that must be a vector.
+
+    Raises:
+        NotInterpreted: it is something else.
+    """
+    if not isinstance(value, Elements):
+        raise NotInterpreted(f"{operation.name} of another value than a vector")
+    return value
+
+
+def made(operation: Operation, items: Sequence[RuntimeValue]) -> Elements:
+    """Return elements with the type of the result."""
+    type = operation.results[0].type
+    return Elements(vector_shape(type), items, scalar_element(type))
+
+
+def _vector_or_element(operation: Operation, items: Sequence[RuntimeValue]) -> RuntimeValue:
+    if isinstance(operation.results[0].type, ShapedType):
+        return made(operation, items)
+    return items[0]
+
+
+def _rearranged(
+    machine: Machine, operation: Operation, source: Elements, places: Sequence[int]
+) -> _Results:
+    machine.charge(len(places))
+    return [made(operation, [source.items[at] for at in places])]
+
+
+# --- one element, or a part ---
+
+
+@handles("vector.extract")
+def _extract(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = vector(frame[operation.operands[0]], operation)
+    static, dynamic = _position(operation, frame, operation.operands[1:])
+    items: Sequence[RuntimeValue] = source.items
+    for at, size in zip(static, source.shape, strict=False):
+        step = len(items) // size
+        if at == -1:
+            items = [poison(machine, source.element)] * step
+        elif at != DYNAMIC:
+            items = items[at * step : (at + 1) * step]
+        else:
+            items = _picked(machine, items, size, dynamic.pop(0), source.element)
+    return [_vector_or_element(operation, items)]
+
+
+def _position(
+    operation: Operation, frame: Frame, operands: Sequence[RuntimeValue]
+) -> tuple[tuple[int, ...], list[Scalar]]:
+    """Return the static position, and the operands for what is dynamic in it."""
+    static = numbers(operation.attributes.get("static_position"))
+    return static, frame.all(operands)
+
+
+def _picked(
+    machine: Machine,
+    items: Sequence[RuntimeValue],
+    size: int,
+    at: Scalar,
+    element: ScalarType,
+) -> Sequence[RuntimeValue]:
+    """Return one of ``size`` parts: poison if the position is outside."""
+    if len(items) > _MOST_CHOICES:
+        raise NotInterpreted("a dynamic position in a large vector")
+    machine.charge(len(items))
+    step = len(items) // size
+    found: list[RuntimeValue] = [poison(machine, element)] * step
+    for part in range(size):
+        here = compared(machine, "eq", at, index(machine, part))
+        mine = items[part * step : (part + 1) * step]
+        found = [
+            chosen(machine, here, new, old, element) for new, old in zip(mine, found, strict=True)
+        ]
+    return found
+
+
+@handles("vector.insert")
+def _insert(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    value = frame[operation.operands[0]]
+    into = vector(frame[operation.operands[1]], operation)
+    static, dynamic = _position(operation, frame, operation.operands[2:])
+    machine.charge(len(into.items))
+    if -1 in static:
+        return [made(operation, [poison(machine, into.element)] * len(into.items))]
+    mine: Sequence[RuntimeValue] = value.items if isinstance(value, Elements) else [value]
+    items = list(into.items)
+    if not dynamic:
+        at = flat(static, row_major(into.shape)[: len(static)])
+        items[at : at + len(mine)] = mine
+        return [made(operation, items)]
+    return [made(operation, _inserted(machine, items, mine, static, dynamic, into))]
+
+
+def _inserted(
+    machine: Machine,
+    items: list[RuntimeValue],
+    mine: Sequence[RuntimeValue],
+    static: Sequence[int],
+    dynamic: Sequence[Scalar],
+    into: Elements,
+) -> list[RuntimeValue]:
+    """Return elements with a part at a dynamic position: all poison if that is outside."""
+    if len(items) > _MOST_CHOICES:
+        raise NotInterpreted("a dynamic position in a large vector")
+    machine.charge(len(items))
+    sizes = into.shape[: len(static)]
+    strides = row_major(into.shape)[: len(static)]
+    varying = [size for at, size in zip(static, sizes, strict=True) if at == DYNAMIC]
+    choose = partial(chosen, machine, type=into.element)
+    for guess in product(*map(range, varying)):
+        here = [
+            compared(machine, "eq", at, index(machine, part))
+            for at, part in zip(dynamic, guess, strict=True)
+        ]
+        left = iter(guess)
+        position = [next(left) if at == DYNAMIC else at for at in static]
+        start = flat(position, strides)
+        condition = both(machine, here)
+        for at, new in enumerate(mine, start):
+            items[at] = choose(condition, new, items[at])
+    inside = [
+        compared(machine, "ult", at, index(machine, size))
+        for at, size in zip(dynamic, varying, strict=True)
+    ]
+    condition = both(machine, inside)
+    nothing = poison(machine, into.element)
+    return [choose(condition, item, nothing) for item in items]
+
+
+@handles("vector.extract_strided_slice")
+def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = vector(frame[operation.operands[0]], operation)
+    offsets, sizes, steps = (
+        numbers(operation.attributes.get(name)) for name in ("offsets", "sizes", "strides")
+    )
+    strides = row_major(source.shape)
+    start = flat(offsets, strides[: len(offsets)])
+    stepped = [stride * step for stride, step in zip(strides, steps, strict=False)]
+    window = (*sizes, *source.shape[len(sizes) :])
+    places = positions(window, (*stepped, *strides[len(sizes) :]), start)
+    return _rearranged(machine, operation, source, places)
+
+
+@handles("vector.insert_strided_slice")
+def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    mine, into = (vector(each, operation) for each in frame.all(operation.operands))
+    offsets, steps = (numbers(operation.attributes.get(name)) for name in ("offsets", "strides"))
+    strides = row_major(into.shape)
+    last = strides[len(strides) - len(mine.shape) :]
+    stepped = [stride * step for stride, step in zip(last, steps, strict=True)]
+    machine.charge(len(into.items))
+    items = list(into.items)
+    places = positions(mine.shape, stepped, flat(offsets, strides))
+    for at, item in zip(places, mine.items, strict=True):
+        items[at] = item
+    return [made(operation, items)]
+
+
+# --- all elements in another order ---
+
+
+@handles("vector.shape_cast")
+def _shape_cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
+    return [made(operation, vector(frame[operation.operands[0]], operation).items)]
+
+
+@handles("vector.broadcast")
+def _broadcast(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    shape = vector_shape(operation.results[0].type)
+    source = frame[operation.operands[0]]
+    if not isinstance(source, Elements):
+        machine.charge(prod(shape))
+        return [made(operation, [source] * prod(shape))]
+    missing = len(shape) - len(source.shape)
+    strides = [
+        step if size > 1 else 0
+        for size, step in zip(source.shape, row_major(source.shape), strict=True)
+    ]
+    places = positions(shape, (*[0] * missing, *strides))
+    return _rearranged(machine, operation, source, places)
+
+
+@handles("vector.transpose")
+def _transpose(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = vector(frame[operation.operands[0]], operation)
+    order = numbers(operation.attributes.get("permutation"))
+    strides = row_major(source.shape)
+    places = positions([source.shape[at] for at in order], [strides[at] for at in order])
+    return _rearranged(machine, operation, source, places)
+
+
+@handles("vector.shuffle")
+def _shuffle(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    first, second = (vector(each, operation) for each in frame.all(operation.operands))
+    items = [*first.items, *second.items]
+    step = prod(first.shape[1:])
+    places = numbers(operation.attributes.get("mask"))
+    machine.charge(len(places) * step)
+    nothing = [poison(machine, first.element)] * step
+    parts = [nothing if at < 0 else items[at * step : (at + 1) * step] for at in places]
+    return [made(operation, [item for part in parts for item in part])]
+
+
+@handles("vector.interleave")
+def _interleave(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    left, right = (vector(each, operation) for each in frame.all(operation.operands))
+    machine.charge(2 * len(left.items))
+    pairs = zip(left.items, right.items, strict=True)
+    return [made(operation, [item for pair in pairs for item in pair])]
+
+
+@handles("vector.deinterleave")
+def _deinterleave(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = vector(frame[operation.operands[0]], operation)
+    machine.charge(len(source.items))
+    return [made(operation, source.items[start::2]) for start in (0, 1)]
+
+
+@handles("vector.from_elements")
+def _from_elements(_: Machine, operation: Operation, frame: Frame) -> _Results:
+    return [made(operation, frame.all(operation.operands))]
+
+
+@handles("vector.to_elements")
+def _to_elements(_: Machine, operation: Operation, frame: Frame) -> _Results:
+    return vector(frame[operation.operands[0]], operation).items
+
+
+@handles("vector.step")
+def _step(machine: Machine, operation: Operation, _: Frame) -> _Results:
+    (size,) = vector_shape(operation.results[0].type)
+    machine.charge(size)
+    return [made(operation, [index(machine, at) for at in range(size)])]
+
+
+@handles("vector.fma")
+def _fma(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    plain = Operation("math.fma", operation.operands, operation.results, {})
+    return machine.elementwise(plain, frame.all(operation.operands))
+
+
+# --- masks ---
+
+
+@handles("vector.constant_mask")
+def _constant_mask(machine: Machine, operation: Operation, _: Frame) -> _Results:
+    sizes = numbers(operation.attributes.get("mask_dim_sizes"))
+    shape = vector_shape(operation.results[0].type)
+    machine.charge(prod(shape))
+    yes, no = (machine.domain.constant(value, BOOL) for value in (1, 0))
+    if not shape:
+        return [made(operation, [yes if sizes[0] else no])]
+    rows = product(*map(range, shape))
+    items = [
+        yes if all(at < size for at, size in zip(row, sizes, strict=True)) else no for row in rows
+    ]
+    return [made(operation, items)]
+
+
+@handles("vector.create_mask")
+def _create_mask(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    shape = vector_shape(operation.results[0].type)
+    machine.charge(prod(shape))
+    columns = [
+        [compared(machine, "slt", index(machine, at), limit) for at in range(size)]
+        for limit, size in zip(frame.all(operation.operands), shape or (1,), strict=True)
+    ]
+    return [made(operation, [both(machine, row) for row in product(*columns)])]
+
+
+# --- bits ---
+
+
+@handles("vector.bitcast")
+def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    source = vector(frame[operation.operands[0]], operation)
+    old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
+    machine.charge(len(source.items))
+    if _width(old) == _width(new):
+        return [made(operation, [_recast(machine, item, old, new) for item in source.items])]
+    words = [_recast(machine, item, old, IntegerType(_width(old))) for item in source.items]
+    part = gcd(_width(old), _width(new))
+    split = [each for word in words for each in _split(machine, word, _width(old), part)]
+    count = _width(new) // part
+    machine.charge(len(split))
+    joined = [
+        _joined(machine, split[at : at + count], part, _width(new))
+        for at in range(0, len(split), count)
+    ]
+    whole = IntegerType(_width(new))
+    return [made(operation, [_recast(machine, item, whole, new) for item in joined])]
+
+
+def _width(type: IntegerType | FloatType) -> int:
+    if isinstance(type, FloatType):
+        digits = _FLOAT_WIDTH.match(type.name)
+        if digits is None:
+            raise NotInterpreted(f"the bits of {type}")
+        return int(digits[1])
+    if type == INDEX:
+        raise NotInterpreted("the bits of an index")
+    return type.width
+
+
+def _recast(
+    machine: Machine, item: Scalar, old: IntegerType | FloatType, new: IntegerType | FloatType
+) -> Scalar:
+    return item if old == new else applied(machine, "arith.bitcast", [item], old, new)
+
+
+def _split(machine: Machine, word: Scalar, width: int, part: int) -> list[Scalar]:
+    """Return the parts of a word, the lowest first, as in memory on little-endian machines."""
+    if width == part:
+        return [word]
+    whole = IntegerType(width)
+    shifts = [machine.domain.constant(at, whole) for at in range(0, width, part)]
+    return [
+        applied(
+            machine,
+            "arith.trunci",
+            [applied(machine, "arith.shrui", [word, shift], whole)],
+            whole,
+            IntegerType(part),
+        )
+        for shift in shifts
+    ]
+
+
+def _joined(machine: Machine, parts: Sequence[Scalar], part: int, width: int) -> Scalar:
+    if width == part:
+        return parts[0]
+    whole = IntegerType(width)
+    result = machine.domain.constant(0, whole)
+    for at, each in enumerate(parts):
+        wide = applied(machine, "arith.extui", [each], IntegerType(part), whole)
+        shift = machine.domain.constant(at * part, whole)
+        moved = applied(machine, "arith.shli", [wide, shift], whole)
+        result = applied(machine, "arith.ori", [result, moved], whole)
+    return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 from actiondbg.validation.domain import (
     Domain,
@@ -46,19 +46,24 @@ class Buffer:
     """Memory; compared by identity.
 
     Args:
-        items: scalars, or vectors of a memref of vectors; changed in place.
+        items: scalars, changed in place; a vector in memory takes one for each of its elements.
         element: the type of the items.
         is_alive: not yet freed.
+        is_constant: nobody may write to it.
     """
 
-    items: list[Any]
-    element: Type
+    items: list[Scalar]
+    element: ScalarType
     is_alive: bool = True
+    is_constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MemRef:
-    """A view of memory: element (i, j) is ``items[offset + i*strides[0] + j*strides[1]]``."""
+    """A view of memory: element (i, j) is ``items[offset + i*strides[0] + j*strides[1]]``.
+
+    In a memref of vectors, the offset and the strides count vectors.
+    """
 
     buffer: Buffer
     offset: int
@@ -93,12 +98,18 @@ class Outcome:
         globals: the memory of the module's globals at the end, by symbol.
         unknown: names of the operations, and the functions, of which nothing is known, and whose
             results the run took from ``Domain.unknown``.
+        is_aborted: the program has ended itself, by a failed assertion; there are no results.
     """
 
     results: tuple[RuntimeValue, ...]
     events: tuple[Event, ...]
     globals: dict[str, Buffer]
     unknown: frozenset[str]
+    is_aborted: bool = False
+
+
+class Aborted(Exception):
+    """The program ended itself; the last event says how."""
 
 
 @dataclass(slots=True)
@@ -141,6 +152,7 @@ TERMINATORS = frozenset(
         "scf.forall.in_parallel",
         "affine.yield",
         "linalg.yield",
+        "memref.atomic_yield",
         "tensor.yield",
         "vector.yield",
         "memref.alloca_scope.return",
@@ -177,6 +189,11 @@ class Machine:
         steps: the most operations that are run, and elements that are made.
         entry_globals: memory of globals at the beginning, by symbol; others have their
             initial values.
+
+    Attributes:
+        escaped: memory that the world outside knows of, beside that of globals.
+        allocas: memory that the functions which are running made for themselves.
+        calls_outside: how often the world outside had a chance to change.
     """
 
     _MOST_CALLS = 64  # nested in each other
@@ -194,6 +211,9 @@ class Machine:
         self.events: list[Event] = []
         self.globals: dict[str, Buffer] = dict(entry_globals or {})
         self.unknown: set[str] = set()
+        self.escaped: list[Buffer] = []
+        self.allocas: list[Buffer] = []
+        self.calls_outside = 0
         self._left = steps
         self._depth = 0
 
@@ -205,9 +225,19 @@ class Machine:
             NotInterpreted: it came to something that has no meaning here.
             OutOfBudget: it takes too long.
         """
-        results = self.call(self.module.functions[symbol], arguments)
+        memory = [each.buffer for each in arguments if isinstance(each, MemRef)]
+        self.escaped = list(dict.fromkeys(memory))
+        is_aborted = False
+        results: Sequence[RuntimeValue] = ()
+        try:
+            results = self.call(self.module.functions[symbol], arguments)
+        except Aborted:
+            is_aborted = True
+        except RecursionError:
+            raise OutOfBudget("regions are nested too deeply") from None
         unknown = frozenset(self.unknown)
-        return Outcome(tuple(results), tuple(self.events), dict(self.globals), unknown)
+        events = tuple(self.events)
+        return Outcome(tuple(results), events, dict(self.globals), unknown, is_aborted)
 
     def call(self, function: Function, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """Call a function with a body."""
@@ -217,9 +247,18 @@ class Machine:
         if self._depth > self._MOST_CALLS:
             raise OutOfBudget("calls are nested too deeply")
         try:
-            return self.region(function.body, arguments, Frame()).operands
+            return self.scoped(function.body, arguments, Frame()).operands
         finally:
             self._depth -= 1
+
+    def scoped(self, region: Region, arguments: Sequence[RuntimeValue], frame: Frame) -> Terminated:
+        """Run a region, and free what ``alloca`` made in it."""
+        before = len(self.allocas)
+        ended = self.region(region, arguments, frame)
+        for buffer in self.allocas[before:]:
+            buffer.is_alive = False
+        del self.allocas[before:]
+        return ended
 
     def region(self, region: Region, arguments: Sequence[RuntimeValue], frame: Frame) -> Terminated:
         """Run a region from its first block to a terminator that leaves it."""
@@ -271,18 +310,23 @@ class Machine:
         handler = _HANDLERS.get(operation.name)
         if handler is not None:
             return handler(self, operation, frame)
-        return self.elementwise(operation, frame.all(operation.operands))
+        operands = frame.all(operation.operands)
+        if operation.regions or operation.name.partition(".")[0] not in _SCALAR_DIALECTS:
+            return _UNKNOWN[-1](self, operation, operands)
+        return self.elementwise(operation, operands)
 
     def elementwise(
         self, operation: Operation, operands: Sequence[RuntimeValue]
     ) -> Sequence[RuntimeValue]:
         """Apply a scalar operation to scalars, or to each element of vectors and tensors."""
         shaped = [operand for operand in operands if isinstance(operand, Elements)]
+        has_shape = [isinstance(value.type, ShapedType) for value in operation.results]
+        if any(each != bool(shaped) for each in has_shape):
+            raise NotInterpreted(operation.name)
         types = [_scalar_type(value.type, operation) for value in operation.operands]
         results = [_scalar_type(value.type, operation) for value in operation.results]
-        apply = self.domain.apply
         if not shaped:
-            return apply(operation.name, operands, types, results, operation.attributes)
+            return self._scalar(operation, operands, types, results)
         shape = shaped[0].shape
         if any(each.shape != shape for each in shaped):
             raise UndefinedBehaviour(f"{operation.name} of elements of different shapes")
@@ -292,13 +336,28 @@ class Machine:
             operand.items if isinstance(operand, Elements) else [operand] * count
             for operand in operands
         ]
-        rows = [
-            apply(operation.name, row, types, results, operation.attributes)
-            for row in zip(*columns, strict=True)
-        ]
+        rows = [self._scalar(operation, row, types, results) for row in zip(*columns, strict=True)]
         return [
             Elements(shape, [row[at] for row in rows], result) for at, result in enumerate(results)
         ]
+
+    def _scalar(
+        self,
+        operation: Operation,
+        operands: Sequence[Scalar],
+        types: Sequence[IntegerType | FloatType],
+        results: Sequence[IntegerType | FloatType],
+    ) -> Sequence[Scalar]:
+        """Apply a scalar operation; one that the domain does not have is an unknown function."""
+        name = operation.name
+        try:
+            return self.domain.apply(name, operands, types, results, operation.attributes)
+        except NotInterpreted:
+            if not name.startswith(("arith.", "math.")) or name in _MAY_TRAP:
+                raise
+        self.unknown.add(name)
+        key = (name, str(sorted(operation.attributes.items())), *map(str, types))
+        return self.domain.unknown(key, operands, results)
 
     def constant(self, value: object, type: Type) -> RuntimeValue:
         """Return a constant of an attribute.
@@ -323,6 +382,26 @@ class Machine:
 
 
 _NOTHING = Operation("", (), (), {})
+# Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
+_SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
+_DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
+_MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
+Unknown = Callable[[Machine, Operation, Sequence[RuntimeValue]], Sequence[RuntimeValue]]
+
+
+def _not_interpreted(_: Machine, operation: Operation, __: Sequence[RuntimeValue]) -> NoReturn:
+    raise NotInterpreted(operation.name)
+
+
+_UNKNOWN: list[Unknown] = [_not_interpreted]
+
+
+def means_unknown(unknown: Unknown) -> Unknown:
+    """Register what an operation of which nothing is known does; the last one counts."""
+    _UNKNOWN.append(unknown)
+    return unknown
+
+
 Branch = Callable[[Machine, Operation, Frame], tuple[Block, Sequence[RuntimeValue]]]
 _BRANCHES: dict[str, Branch] = {}
 
@@ -340,7 +419,8 @@ def branches(*names: str) -> Callable[[Branch], Branch]:
 
 def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:
     element = type.element if isinstance(type, ShapedType) else type
-    if isinstance(element, IntegerType | FloatType):
+    is_memory = isinstance(type, ShapedType) and type.kind == "memref"
+    if isinstance(element, IntegerType | FloatType) and not is_memory:
         return element
     raise NotInterpreted(f"{operation.name} of {type}")
 

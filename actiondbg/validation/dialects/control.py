@@ -1,0 +1,256 @@
+"""Control: branches, loops and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from actiondbg.validation.dialects.scalars import applied, compared, poison_of
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.machine import (
+    Aborted,
+    Event,
+    Frame,
+    Machine,
+    RuntimeValue,
+    branches,
+    handles,
+)
+from actiondbg.validation.program import Block, Dense, OpaqueAttribute, Operation, Region
+from actiondbg.validation.types import INDEX, IntegerType
+
+_NO_SIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
+_NO_UNSIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nuw>")}
+Target = tuple[Block, Sequence[RuntimeValue]]
+
+# --- branches ---
+
+
+@branches("cf.br", "llvm.br")
+def _branch(_: Machine, operation: Operation, frame: Frame) -> Target:
+    return operation.successors[0], frame.all(operation.operands)
+
+
+@branches("cf.cond_br", "llvm.cond_br")
+def _conditional(machine: Machine, operation: Operation, frame: Frame) -> Target:
+    condition, *operands = operation.segments()
+    at = 0 if machine.domain.decide(frame[condition[0]]) else 1
+    return operation.successors[at], frame.all(operands[at])
+
+
+@branches("cf.switch", "llvm.switch")
+def _switch(machine: Machine, operation: Operation, frame: Frame) -> Target:
+    (flag,), default, operands = operation.segments()
+    cases = operation.attributes.get("case_values", ())
+    sizes = operation.attributes.get("case_operand_segments", ())
+    if isinstance(cases, Dense):
+        cases = cases.values * (len(operation.successors) - 1 if cases.is_splat else 1)
+    if not isinstance(cases, tuple) or not isinstance(sizes, tuple):
+        raise NotInterpreted(operation.name)
+    _decide_poison(machine, frame[flag], flag.type)
+    at = 0
+    for case, size, block in zip(cases, sizes, operation.successors[1:], strict=True):
+        assert isinstance(case, int)
+        assert isinstance(size, int)
+        if _is_case(machine, frame[flag], case, flag.type):
+            return block, frame.all(operands[at : at + size])
+        at += size
+    return operation.successors[0], frame.all(default)
+
+
+def _decide_poison(machine: Machine, value: Scalar, type: object) -> None:
+    """Have undefined behaviour if a value is poison, even if it is compared to nothing."""
+    assert isinstance(type, IntegerType)
+    machine.domain.decide(compared(machine, "eq", value, value, type))
+
+
+def _is_case(machine: Machine, value: Scalar, case: int, type: object) -> bool:
+    assert isinstance(type, IntegerType)
+    wanted = machine.domain.constant(case, type)
+    return machine.domain.decide(compared(machine, "eq", value, wanted, type))
+
+
+@handles("ub.unreachable", "llvm.unreachable")
+def _unreachable(_: Machine, operation: Operation, __: Frame) -> Sequence[RuntimeValue]:
+    raise UndefinedBehaviour(operation.name)
+
+
+@handles("cf.assert")
+def _assert(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    if machine.domain.decide(frame[operation.operands[0]]):
+        return []
+    machine.events.append(Event("abort", ()))
+    raise Aborted
+
+
+@handles("ub.poison", "llvm.mlir.poison")
+def _poison(machine: Machine, operation: Operation, _: Frame) -> Sequence[RuntimeValue]:
+    value = operation.attributes.get("value")
+    if value not in (None, OpaqueAttribute("#ub.poison")):
+        raise NotInterpreted("ub.poison of some elements")
+    return [poison_of(machine, operation.results[0].type)]
+
+
+# --- regions ---
+
+
+@handles("scf.if")
+def _if(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    at = 0 if machine.domain.decide(frame[operation.operands[0]]) else 1
+    region = operation.regions[at]
+    if not region.blocks:
+        return []
+    return machine.region(region, [], frame).operands
+
+
+@handles("scf.index_switch")
+def _index_switch(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    value = frame[operation.operands[0]]
+    cases = operation.attributes.get("cases", ())
+    assert isinstance(cases, tuple)
+    _decide_poison(machine, value, INDEX)
+    default, *regions = operation.regions
+    for case, region in zip(cases, regions, strict=True):
+        assert isinstance(case, int)
+        if _is_case(machine, value, case, INDEX):
+            return machine.region(region, [], frame).operands
+    return machine.region(default, [], frame).operands
+
+
+@handles("scf.execute_region")
+def _execute_region(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    return machine.region(operation.regions[0], [], frame).operands
+
+
+def counted(
+    machine: Machine,
+    bounds: tuple[Scalar, Scalar, Scalar],
+    type: IntegerType = INDEX,
+    *,
+    is_unsigned: bool = False,
+) -> Iterator[Scalar]:
+    """Yield the induction variable of a loop.
+
+    Where the variable wraps around, the loop has no defined behaviour: lowered, it goes on from
+    there, but by its documentation it ends.
+
+    Args:
+        machine: interprets it.
+        bounds: the lower one, the upper one, and the step.
+        type: of the bounds.
+        is_unsigned: whether they are unsigned.
+
+    Raises:
+        UndefinedBehaviour: the step is not positive, or the variable wraps around.
+    """
+    variable, upper, step = bounds
+    below = "ult" if is_unsigned else "slt"
+    flags = _NO_UNSIGNED_WRAP if is_unsigned else _NO_SIGNED_WRAP
+    zero = machine.domain.constant(0, type)
+    if not machine.domain.decide(compared(machine, below, zero, step, type)):
+        raise UndefinedBehaviour("the step of a loop is not positive")
+    while machine.domain.decide(compared(machine, below, variable, upper, type)):
+        machine.charge(1)
+        yield variable
+        variable = applied(machine, "arith.addi", (variable, step), type, attributes=flags)
+
+
+@handles("scf.for")
+def _for(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    lower, upper, step, *carried = frame.all(operation.operands)
+    type = operation.operands[0].type
+    assert isinstance(type, IntegerType)
+    is_unsigned = bool(operation.attributes.get("unsignedCmp"))
+    for variable in counted(machine, (lower, upper, step), type, is_unsigned=is_unsigned):
+        carried = machine.region(operation.regions[0], [variable, *carried], frame).operands
+    return carried
+
+
+@handles("scf.while")
+def _while(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    before, after = operation.regions
+    carried = frame.all(operation.operands)
+    while True:
+        machine.charge(1)
+        condition, *passed = machine.region(before, carried, frame).operands
+        if not machine.domain.decide(condition):
+            return passed
+        carried = machine.region(after, passed, frame).operands
+
+
+def nested(
+    machine: Machine, loops: Sequence[tuple[Scalar, Scalar, Scalar]]
+) -> Iterator[list[Scalar]]:
+    """Yield the induction variables of loops in each other."""
+    if not loops:
+        yield []
+        return
+    for variable in counted(machine, loops[0]):
+        for inner in nested(machine, loops[1:]):
+            yield [variable, *inner]
+
+
+@handles("scf.parallel")
+def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    lower, upper, step, initial = (frame.all(segment) for segment in operation.segments())
+    results = initial
+    for variables in nested(machine, list(zip(lower, upper, step, strict=True))):
+        ended = machine.region(operation.regions[0], variables, frame)
+        results = [
+            _combined(machine, region, [result, value], frame)
+            for region, result, value in zip(
+                ended.operation.regions, results, ended.operands, strict=True
+            )
+        ]
+    return results
+
+
+def _combined(
+    machine: Machine, region: Region, operands: Sequence[RuntimeValue], frame: Frame
+) -> RuntimeValue:
+    return machine.region(region, operands, frame).operands[0]
+
+
+@handles("scf.forall")
+def _forall(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    lower, upper, step, outs = (frame.all(segment) for segment in operation.segments())
+    names = ("staticLowerBound", "staticUpperBound", "staticStep")
+    bounds = [
+        _mixed(machine, operation, name, dynamic)
+        for name, dynamic in zip(names, (lower, upper, step), strict=True)
+    ]
+    body = operation.regions[0]
+    loops = [(low, high, by) for low, high, by in zip(*bounds, strict=True)]
+    arguments = body.blocks[0].arguments[len(loops) :]
+    results = outs
+    for variables in nested(machine, loops):
+        # Each thread sees the tensors as they were; what all threads insert is in the results.
+        ended = machine.region(body, [*variables, *outs], frame)
+        frame.values.update(zip(arguments, results, strict=True))
+        for block in ended.operation.regions[0].blocks:
+            for insertion in block.operations:
+                destination = _destination(insertion)
+                (frame.values[insertion.operands[destination]],) = machine.evaluate(
+                    insertion, frame
+                )
+        results = frame.all(arguments)
+    return results
+
+
+def _destination(insertion: Operation) -> int:
+    if insertion.name != "tensor.parallel_insert_slice":
+        raise NotInterpreted(insertion.name)
+    return 1
+
+
+def _mixed(
+    machine: Machine, operation: Operation, name: str, dynamic: Sequence[Scalar]
+) -> list[Scalar]:
+    statics = operation.attributes.get(name, ())
+    assert isinstance(statics, tuple)
+    left = iter(dynamic)
+    found: list[Scalar] = []
+    for static in statics:
+        assert isinstance(static, int)
+        is_dynamic = static == -(2**63)
+        found.append(next(left) if is_dynamic else machine.domain.constant(static, INDEX))
+    return found

@@ -1,0 +1,314 @@
+"""Memory: how it is allocated, read, written and freed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import prod
+
+from actiondbg.validation.dialects.indices import element_position, positions, row_major
+from actiondbg.validation.dialects.scalars import index, poison
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.machine import (
+    Buffer,
+    Elements,
+    Frame,
+    Machine,
+    MemRef,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import Dense, Operation, Symbol
+from actiondbg.validation.types import (
+    INDEX,
+    INDEX_WIDTH,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    ScalarType,
+    ShapedType,
+    Type,
+)
+
+_VECTOR = re.compile(r"vector<((?:\d+x)*)([a-z]\w*)>")
+
+
+def item(type: Type) -> tuple[tuple[int, ...] | None, ScalarType]:
+    """Return the shape, None of a scalar, and the scalar type of what a memref's elements are.
+
+    Raises:
+        NotInterpreted: neither scalars nor vectors of fixed sizes.
+    """
+    element = type.element if isinstance(type, ShapedType) else type
+    if isinstance(element, IntegerType | FloatType | ComplexType):
+        return None, element
+    matched = _VECTOR.fullmatch(str(element))
+    if matched is None:
+        raise NotInterpreted(f"memory of {element}")
+    shape = tuple(int(size) for size in matched[1].split("x") if size)
+    return shape, _named(matched[2])
+
+
+def _named(name: str) -> ScalarType:
+    if name == "index":
+        return INDEX
+    if re.fullmatch(r"i\d+", name):
+        return IntegerType(int(name[1:]))
+    if name.startswith(("f", "bf", "tf")):
+        return FloatType(name)
+    raise NotInterpreted(f"memory of vectors of {name}")
+
+
+def place(machine: Machine, view: MemRef, indices: Sequence[Scalar]) -> int:
+    """Return where the element at indices is in its buffer, counted as the view's offset is.
+
+    Raises:
+        UndefinedBehaviour: the memory has been freed, or an index is outside.
+    """
+    check_alive(view)
+    return view.offset + element_position(machine, indices, view.sizes, view.strides)
+
+
+def check_alive(view: MemRef) -> None:
+    """Check that memory may be read.
+
+    Raises:
+        UndefinedBehaviour: it has been freed.
+    """
+    if not view.buffer.is_alive:
+        raise UndefinedBehaviour("memory is used after it was freed")
+
+
+def check_writable(view: MemRef) -> None:
+    """Check that memory may be written to.
+
+    Raises:
+        UndefinedBehaviour: it has been freed, or is constant.
+    """
+    check_alive(view)
+    if view.buffer.is_constant:
+        raise UndefinedBehaviour("constant memory is written to")
+
+
+def read(view: MemRef, at: int, type: Type) -> RuntimeValue:
+    """Return an element of a memref of a type, at a place that ``place`` found."""
+    shape, element = item(type)
+    items = view.buffer.items
+    if shape is None:
+        return items[_inside(view, at, 1)]
+    count = prod(shape)
+    start = _inside(view, at, count)
+    return Elements(shape, items[start : start + count], element)
+
+
+def write(view: MemRef, at: int, value: RuntimeValue) -> None:
+    """Change an element at a place that ``place`` found."""
+    check_writable(view)
+    items = view.buffer.items
+    if isinstance(value, Elements):
+        start = _inside(view, at, len(value.items))
+        items[start : start + len(value.items)] = value.items
+        return
+    items[_inside(view, at, 1)] = value
+
+
+def _inside(view: MemRef, at: int, count: int) -> int:
+    start = at * count
+    if start < 0 or start + count > len(view.buffer.items):
+        raise UndefinedBehaviour("a view is larger than its memory")
+    return start
+
+
+def places(machine: Machine, view: MemRef) -> list[int]:
+    """Return where the elements of a view are, row by row.
+
+    Raises:
+        UndefinedBehaviour: the memory has been freed.
+    """
+    check_alive(view)
+    machine.charge(prod(view.sizes))
+    return positions(view.sizes, view.strides, view.offset)
+
+
+def sizes_of(
+    machine: Machine, shape: Sequence[int | None], dynamic: Sequence[Scalar]
+) -> tuple[int, ...]:
+    """Return the sizes of something new, of which a type leaves some to operands.
+
+    Raises:
+        UndefinedBehaviour: a size is negative.
+    """
+    left = iter(dynamic)
+    sizes = tuple(
+        machine.domain.integer(next(left), INDEX) if size is None else size for size in shape
+    )
+    if any(size < 0 for size in sizes):
+        raise UndefinedBehaviour("a size is negative")
+    if prod(sizes) >= 2 ** (INDEX_WIDTH - 1):
+        raise UndefinedBehaviour("there are more elements than an index counts")
+    return sizes
+
+
+def new_memory(machine: Machine, type: Type, sizes: tuple[int, ...]) -> MemRef:
+    """Return uninitialised memory of the layout of a type."""
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"memory of type {type}")
+    shape, element = item(type)
+    usual = row_major(sizes)
+    known = type.strides or usual
+    strides = tuple(
+        default if stride is None else stride for stride, default in zip(known, usual, strict=True)
+    )
+    offset = type.offset or 0
+    if min(strides, default=0) < 0 or offset < 0:
+        raise NotInterpreted(f"memory of type {type}")
+    last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    count = (offset + last + 1 if all(sizes) else 0) * prod(shape or ())
+    machine.charge(count)
+    return MemRef(Buffer([poison(machine, element)] * count, element), offset, sizes, strides)
+
+
+@handles("memref.alloc", "memref.alloca")
+def _alloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    type = operation.results[0].type
+    dynamic, symbols = operation.segments()
+    if symbols or not isinstance(type, ShapedType):
+        raise NotInterpreted(f"{operation.name} of type {type}")
+    view = new_memory(machine, type, sizes_of(machine, type.shape, frame.all(dynamic)))
+    if operation.name == "memref.alloca":
+        machine.allocas.append(view.buffer)
+    return [view]
+
+
+@handles("memref.dealloc")
+def _dealloc(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view: MemRef = frame[operation.operands[0]]
+    if not view.buffer.is_alive:
+        raise UndefinedBehaviour("memory is freed twice")
+    if view.buffer.is_constant:
+        raise UndefinedBehaviour("constant memory is freed")
+    view.buffer.is_alive = False
+    return []
+
+
+@handles("memref.realloc")
+def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    old: MemRef = frame[operation.operands[0]]
+    type = operation.results[0].type
+    assert isinstance(type, ShapedType)
+    sizes = sizes_of(machine, type.shape, frame.all(operation.operands[1:]))
+    new = new_memory(machine, type, sizes)
+    if new.strides != (1,) or old.strides != (1,) or new.offset or old.offset:
+        raise NotInterpreted("memref.realloc of memory with a layout")
+    check_writable(old)
+    count = min(len(old.buffer.items), len(new.buffer.items))
+    machine.charge(count)
+    new.buffer.items[:count] = old.buffer.items[:count]
+    old.buffer.is_alive = False
+    return [new]
+
+
+@handles("memref.load")
+def _load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source, *indices = operation.operands
+    view: MemRef = frame[source]
+    return [read(view, place(machine, view, frame.all(indices)), source.type)]
+
+
+@handles("memref.store")
+def _store(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    value, destination, *indices = frame.all(operation.operands)
+    write(destination, place(machine, destination, indices), value)
+    return []
+
+
+@handles("memref.copy")
+def _copy(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source, destination = frame.all(operation.operands)
+    copy(machine, source, destination, operation.operands[0].type)
+    return []
+
+
+def copy(machine: Machine, source: MemRef, destination: MemRef, type: Type) -> None:
+    """Copy the elements of a view to another one.
+
+    Args:
+        machine: interprets it.
+        source: what is copied.
+        destination: where to.
+        type: of the source.
+
+    Raises:
+        UndefinedBehaviour: their sizes differ.
+        NotInterpreted: they overlap, but are not the same.
+    """
+    if source.sizes != destination.sizes:
+        raise UndefinedBehaviour("memory is copied to a view of other sizes")
+    check_writable(destination)
+    from_places = places(machine, source)
+    to_places = places(machine, destination)
+    is_simple = source.buffer is not destination.buffer or from_places == to_places
+    if not is_simple and set(from_places) & set(to_places):
+        raise NotInterpreted("memory is copied to where it overlaps itself")
+    for at, to in zip(from_places, to_places, strict=True):
+        write(destination, to, read(source, at, type))
+
+
+@handles("memref.global")
+def _global(_: Machine, __: Operation, ___: Frame) -> Sequence[RuntimeValue]:
+    return []
+
+
+@handles("memref.get_global")
+def _get_global(machine: Machine, operation: Operation, _: Frame) -> Sequence[RuntimeValue]:
+    symbol = operation.attributes.get("name")
+    type = operation.results[0].type
+    if not isinstance(symbol, Symbol) or len(symbol.path) != 1 or not isinstance(type, ShapedType):
+        raise NotInterpreted("memref.get_global")
+    sizes = sizes_of(machine, type.shape, [])
+    buffer = _global_buffer(machine, symbol.path[0])
+    return [MemRef(buffer, type.offset or 0, sizes, row_major(sizes))]
+
+
+def _global_buffer(machine: Machine, name: str) -> Buffer:
+    found = machine.globals.get(name)
+    if found is not None:
+        return found
+    operation = machine.module.others.get(name)
+    if operation is None or operation.name != "memref.global":
+        raise NotInterpreted(f"a global @{name}")
+    type = operation.attributes["type"]
+    assert isinstance(type, ShapedType)
+    if type.strides != row_major(sizes := sizes_of(machine, type.shape, [])) or type.offset:
+        raise NotInterpreted("a global with a layout")
+    buffer = machine.globals[name] = new_memory(machine, type, sizes).buffer
+    value = operation.attributes.get("initial_value")
+    buffer.is_constant = bool(operation.attributes.get("constant"))
+    if isinstance(value, Dense):
+        buffer.items[:] = machine.constant(value, value.type).items
+    elif value is not True:  # which stands for memory without a value
+        del machine.globals[name]
+        raise NotInterpreted(f"the value of the global @{name}")
+    return buffer
+
+
+@handles("memref.dim")
+def _dim(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view, dimension = frame.all(operation.operands)
+    at = machine.domain.below(dimension, INDEX, len(view.sizes))
+    return [index(machine, view.sizes[at])]
+
+
+@handles("memref.rank")
+def _rank(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    return [index(machine, len(frame[operation.operands[0]].sizes))]
+
+
+@handles("memref.prefetch", "affine.prefetch")
+def _prefetch(_: Machine, __: Operation, ___: Frame) -> Sequence[RuntimeValue]:
+    return []
+
+
+@handles("memref.alloca_scope")
+def _alloca_scope(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    return machine.scoped(operation.regions[0], [], frame).operands

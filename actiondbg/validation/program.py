@@ -157,3 +157,32 @@ def walk(operation: Operation) -> Iterator[Operation]:
         for block in region.blocks:
             for inner in block.operations:
                 yield from walk(inner)
+
+
+def structure(operation: Operation) -> str:
+    """Return a text that two operations have if they differ only in names of values and lines."""
+    numbers: dict[object, int] = {}
+    parts: list[str] = []
+
+    def number(value: object) -> int:
+        return numbers.setdefault(value, len(numbers))
+
+    def add(each: Operation) -> None:
+        attributes = sorted(each.attributes.items(), key=lambda item: item[0])
+        types = [str(value.type) for value in each.results]
+        operands = [number(value) for value in each.operands]
+        results = [number(value) for value in each.results]
+        successors = [number(block) for block in each.successors]
+        parts.append(f"{each.name} {operands} {results} {types} {successors} {attributes!r}")
+        for region in each.regions:
+            parts.append("(")
+            for block in region.blocks:
+                types = [str(value.type) for value in block.arguments]
+                arguments = [number(value) for value in block.arguments]
+                parts.append(f"^{number(block)} {arguments} {types}")
+                for inner in block.operations:
+                    add(inner)
+            parts.append(")")
+
+    add(operation)
+    return "\n".join(parts)

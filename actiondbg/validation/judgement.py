@@ -1,0 +1,89 @@
+"""What a comparison of a function before and after an action says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from actiondbg.validation.inputs import Input
+
+Verdict = Literal["equivalent", "different", "unknown"]
+# How a verdict was found: nothing to compare, a proof, or runs on chosen inputs.
+Evidence = Literal["none", "proof", "execution"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """An input on which before and after differ.
+
+    Args:
+        input: of the function.
+        difference: what differs, with both values.
+        confirmed: by which second way; empty if there was none.
+        tests: a program each, before and after, that calls the function with the input and prints
+            what it does; empty if none can be made.
+    """
+
+    input: Input
+    difference: str
+    confirmed: str = ""
+    tests: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether a function does after an action what it did before.
+
+    Args:
+        symbol: of the function.
+        verdict: "unknown" with the reason in ``detail``.
+        evidence: for it.
+        detail: how thoroughly it was examined, what differs, or why nothing is known.
+        inputs: the number of inputs with defined behaviour on which it was run.
+        counterexample: of a different function.
+        seconds: spent on it.
+    """
+
+    symbol: str
+    verdict: Verdict
+    evidence: Evidence
+    detail: str
+    inputs: int = 0
+    counterexample: Counterexample | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The IR before and after an action.
+
+    Args:
+        before: a module, or a function.
+        after: likewise.
+        symbol: of the function; empty if the texts are modules.
+        module: the module around the function, for what it calls; empty if unknown.
+    """
+
+    before: str
+    after: str
+    symbol: str = ""
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a judgement may cost.
+
+    Args:
+        inputs: the number of inputs with defined behaviour to run.
+        seconds: for a function, all ways together.
+        steps: for a run.
+        aliased: whether memref arguments of a type may overlap.
+        confirm: whether a difference is confirmed by lowering and running both.
+    """
+
+    inputs: int = 48
+    seconds: float = 20.0
+    steps: int = 200_000
+    aliased: bool = False
+    confirm: bool = True

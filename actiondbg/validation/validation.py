@@ -1,0 +1,241 @@
+"""The validation of a run: the ends of its passes, then the inside of the first guilty one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from actiondbg.comparison.side import Side
+from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
+from actiondbg.validation.steps import Step, Steps
+from actiondbg.validation.workers import Numbered, Workers
+
+_GRACE = 15.0  # seconds that a process may take beyond the limit of its judgements, with its start
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedStep:
+    """An action with what was found out about it.
+
+    Args:
+        step: the action.
+        functions: the judgement of each function that it changed.
+    """
+
+    step: Step
+    functions: tuple[Judgement, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return "different" if any function is, else "unknown" if any is."""
+        verdicts = {each.verdict for each in self.functions}
+        for verdict in ("different", "unknown"):
+            if verdict in verdicts:
+                return verdict
+        return "equivalent"
+
+    def of(self, verdict: Verdict) -> list[Judgement]:
+        """Return the judgements with a verdict."""
+        return [each for each in self.functions if each.verdict == verdict]
+
+
+@dataclass(slots=True)
+class Validation:
+    """What is known of a run.
+
+    Attributes:
+        status: of the tool.
+        passes: its changing passes, judged from the first.
+        inside: the actions that were judged in passes that are different, or unknown.
+        culprit: the innermost first action that is different; None if none is.
+        unjudged: the number of actions that the budget, or Ctrl-C, left out: those in passes count
+            only if a pass is not equivalent.
+        is_interrupted: whether Ctrl-C ended it.
+    """
+
+    status: int | None
+    passes: list[JudgedStep] = field(default_factory=list[JudgedStep])
+    inside: list[JudgedStep] = field(default_factory=list[JudgedStep])
+    culprit: JudgedStep | None = None
+    unjudged: int = 0
+    is_interrupted: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return "different" if an action is, else "unknown" if one is, or was not judged."""
+        if self.culprit is not None:
+            return "different"
+        verdicts = {each.verdict for each in self.passes}
+        return "unknown" if self.unjudged or "unknown" in verdicts else "equivalent"
+
+    @property
+    def first_unknown(self) -> JudgedStep | None:
+        """The first pass that is not known, before the culprit."""
+        return next((each for each in self.passes if each.verdict == "unknown"), None)
+
+
+Stage = Literal["passes", "actions"]
+# Is told how many of the steps of a stage are judged.
+Progress = Callable[[Stage, int, int], None]
+
+
+class Validator:
+    """Validates the actions of a recorded run.
+
+    Args:
+        side: the run, with the IR of functions.
+        limits: of each judgement.
+        jobs: processes that judge.
+        budget: seconds for the actions in passes.
+        progress: is told.
+
+    Attributes:
+        steps: the changing actions.
+        result: so far, also after Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        side: Side,
+        *,
+        limits: Limits | None = None,
+        jobs: int = os.cpu_count() or 1,
+        budget: float = 120.0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.steps = Steps(side.recording)
+        self.result = Validation(side.status)
+        self._limits = limits or Limits()
+        self._jobs = jobs
+        self._budget = budget
+        self._progress = progress or _ignore
+        self._known: dict[Query, tuple[Judgement, ...]] = {}
+
+    def validate(self) -> Validation:
+        """Judge the passes, and the actions in the first that is not equivalent."""
+        seconds = self._limits.seconds + _GRACE
+        with Workers(self._jobs, seconds, self._limits) as workers:
+            try:
+                self._validate(workers)
+            except KeyboardInterrupt:
+                self.result.is_interrupted = True
+        return self.result
+
+    def _validate(self, workers: Workers) -> None:
+        passes = self.steps.passes
+        self.result.unjudged = len(passes)
+        for judged in self._judged("passes", passes, workers):
+            self.result.passes.append(judged)
+            self.result.unjudged -= 1
+        self.result.passes.sort(key=lambda each: each.step.ordinal)
+        end = time.monotonic() + self._budget
+        guilty = [each for each in self.result.passes if each.verdict == "different"]
+        unknown = [each for each in self.result.passes if each.verdict == "unknown"]
+        for judged in (*guilty[:1], *unknown):
+            found = self._culprit(judged, workers, end)
+            if found is not None:
+                self.result.culprit = found
+                return
+
+    def _culprit(self, judged: JudgedStep, workers: Workers, end: float) -> JudgedStep | None:
+        """Return the first different action in one, or itself if it is different."""
+        while True:
+            inner = self.steps.inside(judged.step)
+            found = self._first(inner, workers, end)
+            if found is None:
+                return judged if judged.verdict == "different" else None
+            judged = found
+
+    def _first(self, steps: Sequence[Step], workers: Workers, end: float) -> JudgedStep | None:
+        """Return the first different one of some actions."""
+        limit = _Limit(end)
+        judged: list[JudgedStep] = []
+        for each in self._judged("actions", steps, workers, limit):
+            judged.append(each)
+            if each.verdict == "different":
+                limit.last = min(limit.last, each.step.ordinal)
+        self.result.inside += sorted(judged, key=lambda each: each.step.ordinal)
+        before = [step for step in steps if step.ordinal <= limit.last]
+        self.result.unjudged += len(before) - sum(
+            each.step.ordinal <= limit.last for each in judged
+        )
+        different = (each for each in judged if each.verdict == "different")
+        return min(different, key=lambda each: each.step.ordinal, default=None)
+
+    def _judged(
+        self,
+        stage: Stage,
+        steps: Sequence[Step],
+        workers: Workers,
+        limit: _Limit | None = None,
+    ) -> Iterator[JudgedStep]:
+        """Yield steps with their judgements, as they come."""
+        limit = limit or _Limit()
+        open_steps: dict[int, _OpenStep] = {}
+        done = 0
+
+        def wanted() -> Iterator[Numbered]:
+            for step in steps:
+                if not limit.allows(step):
+                    return
+                queries = list(self.steps.queries(step))
+                unknown = [query for query in queries if query not in self._known]
+                found = [each for query in queries for each in self._known.get(query, ())]
+                open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
+                if unknown:
+                    yield from (Numbered(step.ordinal, query) for query in unknown)
+                else:
+                    ready.append(step.ordinal)
+
+        ready: list[int] = []
+        self._progress(stage, 0, len(steps))
+        for (ordinal, query), found in workers.answers(wanted()):
+            self._known[query] = found
+            one = open_steps[ordinal]
+            one.found += found
+            one.missing -= 1
+            if not one.missing:
+                ready.append(ordinal)
+            for finished in ready:
+                done += 1
+                self._progress(stage, done, len(steps))
+                yield open_steps.pop(finished).judged
+            ready.clear()
+        for finished in ready:
+            yield open_steps.pop(finished).judged
+
+
+@dataclass(slots=True)
+class _Limit:
+    """Which steps are still judged.
+
+    Args:
+        end: the time at which none is.
+        last: the ordinal after which none is.
+    """
+
+    end: float = float("inf")
+    last: float = float("inf")
+
+    def allows(self, step: Step) -> bool:
+        return step.ordinal <= self.last and time.monotonic() < self.end
+
+
+@dataclass(slots=True)
+class _OpenStep:
+    """A step of which answers are missing."""
+
+    step: Step
+    missing: int
+    found: list[Judgement]
+
+    @property
+    def judged(self) -> JudgedStep:
+        return JudgedStep(self.step, tuple(self.found))
+
+
+def _ignore(stage: Stage, done: int, total: int) -> None:
+    """Show no progress."""

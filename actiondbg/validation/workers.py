@@ -1,0 +1,138 @@
+"""Processes that judge: one that crashes or hangs costs its query only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import NamedTuple, cast
+
+from actiondbg.support.interrupts import signal_name
+from actiondbg.validation.judgement import Judgement, Limits, Query
+
+_TICK = 0.2  # seconds between checks of the time limit
+_MODULE = "actiondbg.validation.worker"
+
+
+class Numbered(NamedTuple):
+    """A query, with the number of the action that it is about."""
+
+    number: int
+    query: Query
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: subprocess.Popen[bytes]
+    connection: Connection
+    since: float = 0.0
+    asked: Numbered | None = None
+
+
+class Workers:
+    """A pool of processes.
+
+    Args:
+        count: of processes.
+        seconds: the most that a query may take before its process is killed.
+        limits: of each judgement.
+    """
+
+    def __init__(self, count: int, seconds: float, limits: Limits) -> None:
+        self._count = count
+        self._seconds = seconds
+        self._limits = limits
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def answers(
+        self, queries: Iterable[Numbered]
+    ) -> Iterator[tuple[Numbered, tuple[Judgement, ...]]]:
+        """Yield queries with their answers, as they come; queries are taken one by one."""
+        left = iter(queries)
+        while True:
+            self._start(left)
+            busy = {each.connection: each for each in self._workers if each.asked is not None}
+            if not busy:
+                return
+            for ready in wait(list(busy), _TICK):
+                yield self._received(busy.pop(cast("Connection", ready)))
+            for worker in list(busy.values()):
+                if time.monotonic() - worker.since > self._seconds:
+                    yield self._ended(worker, f"it took longer than {self._seconds:g} s")
+
+    def close(self) -> None:
+        """Kill all processes."""
+        for worker in self._workers:
+            worker.process.kill()
+            worker.connection.close()
+        for worker in self._workers:
+            worker.process.wait()
+        self._workers.clear()
+
+    def _start(self, left: Iterator[Numbered]) -> None:
+        """Give queries to free processes."""
+        while sum(each.asked is not None for each in self._workers) < self._count:
+            asked = next(left, None)
+            if asked is None:
+                return
+            free = next((each for each in self._workers if each.asked is None), None)
+            free = free or self._new()
+            free.asked, free.since = asked, time.monotonic()
+            with contextlib.suppress(OSError):  # the process has ended, as its answer will tell
+                free.connection.send(asked.query)
+
+    def _new(self) -> _Worker:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", _MODULE, str(theirs.fileno()), str(os.getpid())]
+            process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        worker = _Worker(process, Connection(ours.detach()))
+        self._workers.append(worker)
+        with contextlib.suppress(OSError):
+            worker.connection.send(self._limits)
+        return worker
+
+    def _received(self, worker: _Worker) -> tuple[Numbered, tuple[Judgement, ...]]:
+        assert worker.asked is not None
+        try:
+            answer: list[Judgement] = worker.connection.recv()
+        except (EOFError, OSError):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(_TICK)
+            return self._ended(worker, _ending(worker.process.returncode))
+        asked, worker.asked = worker.asked, None
+        return asked, tuple(answer)
+
+    def _ended(self, worker: _Worker, reason: str) -> tuple[Numbered, tuple[Judgement, ...]]:
+        assert worker.asked is not None
+        worker.process.kill()
+        worker.process.wait()
+        worker.connection.close()
+        self._workers.remove(worker)
+        lost = Judgement(worker.asked.query.symbol, "unknown", "none", reason)
+        return worker.asked, (lost,)
+
+
+def _ending(status: int | None) -> str:
+    if status is not None and status < 0:
+        return f"the process that judged it was killed by {signal_name(-status)}"
+    return f"the process that judged it ended with status {status}"

@@ -268,3 +268,8 @@ def _number(attribute: Any) -> int | float:
 
 def _known(number: int) -> int | None:
     return None if number == _DYNAMIC else int(number)
+
+
+def read_type(parsed: Any) -> Type:
+    """Return a type of the bindings as an object of this package."""
+    return _Conversion("")._type(parsed)  # pyright: ignore[reportPrivateUsage]

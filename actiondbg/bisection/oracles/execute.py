@@ -21,12 +21,15 @@ EntryResult = Literal["void", "i32", "i64", "f32"]
 
 # No canonicalize and no cse: they may be the passes with the bug.
 PIPELINE = (
-    "builtin.module(one-shot-bufferize{bufferize-function-boundaries},convert-linalg-to-loops,"
-    "convert-vector-to-scf,lower-affine,arith-expand,memref-expand,convert-scf-to-cf,"
-    "expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-complex-to-llvm,"
-    "convert-math-to-llvm,convert-math-to-libm,convert-index-to-llvm,convert-arith-to-llvm,"
-    "finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,convert-ub-to-llvm,"
-    "reconcile-unrealized-casts)"
+    "builtin.module(convert-tensor-to-linalg,convert-elementwise-to-linalg,"
+    "func.func(lower-vector-mask,lower-vector-multi-reduction),"
+    "one-shot-bufferize{bufferize-function-boundaries},convert-bufferization-to-memref,"
+    "expand-realloc,scf-forall-to-for,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,"
+    "convert-math-to-funcs,arith-expand,memref-expand,convert-scf-to-cf,expand-strided-metadata,"
+    "lower-affine,convert-complex-to-libm,convert-complex-to-standard,convert-math-to-llvm,"
+    "convert-math-to-libm,convert-vector-to-llvm,convert-complex-to-llvm,convert-index-to-llvm,"
+    "convert-arith-to-llvm,finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
+    "convert-ub-to-llvm,reconcile-unrealized-casts)"
 )
 TOLERANCE = 1e-5  # printf's %g gives six digits
 
@@ -158,7 +161,7 @@ class Execute(Oracle):
     def _lower(
         self, source: Path, target: Path, commands: CommandRunner, setup: OracleSetup
     ) -> Completed:
-        tool = [str(_beside("mlir-opt", setup.tool))]
+        tool = [str(beside("mlir-opt", setup.tool))]
         if "--allow-unregistered-dialect" in setup.argv:
             tool.append("--allow-unregistered-dialect")
         if _SCHEDULE in source.read_bytes():
@@ -172,10 +175,10 @@ class Execute(Oracle):
         return _run(commands, [*tool, *words], setup)
 
     def _execute(self, lowered: Path, commands: CommandRunner, setup: OracleSetup) -> Completed:
-        tool = _beside("mlir-runner", setup.tool)
+        tool = beside("mlir-runner", setup.tool)
         libraries = self.shared_libs
         if libraries is None:
-            libraries = _runner_libraries(tool)
+            libraries = runner_libraries(tool)
         words = ["-e", self.entry, f"--entry-point-result={self.entry_result}"]
         if libraries:
             words.append(f"--shared-libs={','.join(libraries)}")
@@ -247,8 +250,12 @@ def _reason(done: Completed) -> str:
     return f": {shortened(said)}" if said else ""
 
 
-def _beside(name: str, tool: Path) -> Path:
-    """Find a tool beside the debugged one or on PATH."""
+def beside(name: str, tool: Path) -> Path:
+    """Find a tool beside the debugged one or on PATH.
+
+    Raises:
+        OracleError: there is none.
+    """
     if tool.name == name:
         return tool
     for folder in (tool.parent, tool.resolve().parent):
@@ -263,7 +270,8 @@ def _beside(name: str, tool: Path) -> Path:
     return Path(found)
 
 
-def _runner_libraries(runner: Path) -> tuple[str, ...]:
+def runner_libraries(runner: Path) -> tuple[str, ...]:
+    """Return the libraries that lowered programs call, if they are with the runner."""
     root = runner.resolve().parent.parent
     for folder in (root / "lib", root / "lib64"):
         found = [folder / name for name in _LIBRARIES]

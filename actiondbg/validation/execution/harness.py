@@ -1,0 +1,357 @@
+"""The text of a test that runs a function, and prints what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from actiondbg.validation.execution.literals import (
+    Element,
+    dense,
+    element_of,
+    number,
+    row_major,
+    shaped,
+    strided,
+)
+from actiondbg.validation.execution.printing import Printers
+from actiondbg.validation.execution.subject import (
+    MutableGlobal,
+    NotRunnable,
+    Subject,
+    TypedText,
+    quoted,
+    read_subject,
+)
+from actiondbg.validation.inputs import Argument, Array, Input, View
+from actiondbg.validation.types import IntegerType, ShapedType
+
+_NAMES = ("test", "actiondbg_test")  # of the entry
+_STACK = 2**16  # bytes of the stack that are filled before a call
+_MOST_SHOWN = 16  # elements of an argument in a comment
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a test prints after a call.
+
+    Args:
+        key: before the values: ``result 0``, ``memory 1``, ``global @cell``.
+        type: of the values.
+        shape: of the values; None if it is printed before them.
+    """
+
+    key: str
+    type: Element
+    shape: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A module that runs a function.
+
+    Args:
+        text: of the module.
+        entry: the function that runs all inputs.
+        entries: the functions that run one input each.
+        parts: what is printed for each input.
+        is_isolated: each input needs a process of its own.
+    """
+
+    __test__ = False  # no class of tests for pytest
+
+    text: str
+    entry: str
+    entries: tuple[str, ...]
+    parts: tuple[tuple[Part, ...], ...]
+    is_isolated: bool
+
+
+def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: int | None = None) -> Test:
+    """Make a test from a module.
+
+    Args:
+        text: of the module.
+        symbol: the function under test.
+        inputs: what it is called with.
+        fill: a byte that the stack is filled with before each call; None to leave it.
+
+    Raises:
+        IRNotParsed: the IR is invalid.
+        NotRunnable: the function has arguments or results that a test cannot make or print, or
+            the inputs are for another function.
+    """
+    subject = read_subject(text, symbol)
+    free = [name for name in _NAMES if not any(each.startswith(name) for each in subject.symbols)]
+    if not free:
+        raise NotRunnable(f"no name for the test is free beside {_NAMES[-1]!r}")
+    return _TestWriter(subject, free[0], fill).write(inputs)
+
+
+class _TestWriter:
+    """Writes the functions of a test.
+
+    Args:
+        subject: the function under test.
+        name: of the test; names of all that is added begin with it.
+        fill: a byte for the stack, or None.
+    """
+
+    def __init__(self, subject: Subject, name: str, fill: int | None) -> None:
+        self._subject = subject
+        self._name = name
+        self._fill = fill
+        self._printers = Printers(name)
+        self._constants: list[str] = []
+
+    def write(self, inputs: Sequence[Input]) -> Test:
+        resets = len(inputs) > 1
+        written = [self._input(at, each, resets) for at, each in enumerate(inputs, 1)]
+        entries = tuple(f"{self._name}_{at}" for at in range(1, len(inputs) + 1))
+        calls = [f"  func.call @{entry}() : () -> ()" for entry in entries]
+        everything = "\n".join([f"func.func @{self._name}() {{", *calls, "  return", "}"])
+        if resets:
+            self._constants += [self._initial(each) for each in self._subject.globals]
+        pieces = [
+            *self._constants,
+            *(text for text, _ in written),
+            everything,
+            *([self._filler()] if self._fill is not None else []),
+            *self._printers.texts(),
+        ]
+        body = "\n\n".join(_indented(piece) for piece in pieces)
+        return Test(
+            f"{self._subject.module}\n\n  // --- the test ---\n\n{body}\n}}\n",
+            self._name,
+            entries,
+            tuple(parts for _, parts in written),
+            len(inputs) > 1 and self._subject.has_other_state,
+        )
+
+    def _input(self, at: int, input: Input, resets: bool) -> tuple[str, tuple[Part, ...]]:
+        inputs, results = self._subject.inputs, self._subject.results
+        if len(inputs) != len(input.arguments):
+            raise NotRunnable(f"@{self._subject.symbol} takes {len(inputs)} arguments")
+        lines = self._reset() if resets else []
+        buffers = self._buffers(at, input, lines)
+        given: list[str] = []
+        for place, (argument, type) in enumerate(zip(input.arguments, inputs, strict=True)):
+            made, value = _argument(f"%arg{place}", argument, type, buffers)
+            lines += made
+            given.append(value)
+        lines.append(self._marker(f"input {at}"))
+        if self._fill is not None:
+            lines.append(f"func.call @{self._name}_fill_stack() : () -> ()")
+        lines.append(self._call(given))
+        lines.append(self._marker("returned"))
+        parts = [
+            self._printed(f"result {place}", value, type, lines)
+            for place, (value, type) in enumerate(zip(_results(results), results, strict=True))
+        ]
+        for place, buffer in buffers.items():
+            parts.append(self._printed(f"memory {place}", f"%buffer{place}", buffer, lines))
+        for place, each in enumerate(self._subject.globals):
+            lines.append(
+                f"%global{place} = memref.get_global {quoted(each.symbol)} : {each.type.text}"
+            )
+            key = f"global {quoted(each.symbol)}"
+            parts.append(self._printed(key, f"%global{place}", each.type, lines))
+        lines.append(self._marker(f"end {at}"))
+        head = f"// {describe(input)}\nfunc.func @{self._name}_{at}() {{"
+        return "\n".join([head, *(f"  {line}" for line in lines), "  return", "}"]), tuple(parts)
+
+    def _call(self, given: Sequence[str]) -> str:
+        subject = self._subject
+        types = ", ".join(each.text for each in subject.inputs)
+        made = ", ".join(each.text for each in subject.results)
+        if subject.dialect == "llvm" and len(subject.results) > 1:
+            raise NotRunnable(f"@{subject.symbol} of the llvm dialect has several results")
+        many = len(subject.results)
+        name = {0: "", 1: "%result = "}.get(many, f"%result:{many} = ")
+        arrow = "()" if not many else made if subject.dialect == "llvm" else f"({made})"
+        call = f"{subject.dialect}.call {quoted(subject.symbol)}({', '.join(given)})"
+        return f"{name}{call} : ({types}) -> {arrow}"
+
+    def _printed(self, key: str, value: str, type: TypedText, lines: list[str]) -> Part:
+        element = element_of(type.type)
+        shape: tuple[int, ...] | None = ()
+        if isinstance(type.type, ShapedType):
+            is_vector = type.type.kind == "vector"
+            shape = tuple(size or 0 for size in type.type.shape) if is_vector else None
+        shown = key.replace("\\", "\\\\").replace('"', '\\"')
+        lines.append(f'vector.print str "[{self._name}] {shown}: "')
+        lines.append(self._printers.call(value, type))
+        return Part(key, element, shape)
+
+    def _marker(self, text: str) -> str:
+        return f'vector.print str "\\n[{self._name}] {text}\\n"'
+
+    # --- memory ---
+
+    def _buffers(self, at: int, input: Input, lines: list[str]) -> dict[int, TypedText]:
+        """Make the memory behind memrefs; return the types of ``%buffer0`` and so on."""
+        made: dict[int, TypedText] = {}
+        for argument, type in zip(input.arguments, self._subject.inputs, strict=True):
+            if not isinstance(argument, View) or argument.buffer in made:
+                continue
+            element = element_of(type.type)
+            values = input.buffers[argument.buffer]
+            shape = _buffer_shape(argument.buffer, input)
+            text = shaped("memref", shape, element)
+            made[argument.buffer] = TypedText(_memref(shape, element, text), text)
+            name = f"%buffer{argument.buffer}"
+            lines.append(f"{name} = memref.alloc() : {text}")
+            if not values:
+                continue
+            initial = f"@{self._name}_{at}_buffer{argument.buffer}"
+            constant = dense(shape, values, element)
+            self._constants.append(
+                f'memref.global "private" constant {initial} : {text} = {constant}'
+            )
+            lines.append(f"%initial{argument.buffer} = memref.get_global {initial} : {text}")
+            lines.append(f"memref.copy %initial{argument.buffer}, {name} : {text} to {text}")
+        return made
+
+    def _initial(self, each: MutableGlobal) -> str:
+        at = self._subject.globals.index(each)
+        name = f"@{self._name}_global{at}"
+        return f'memref.global "private" constant {name} : {each.type.text} = {each.initial}'
+
+    def _reset(self) -> list[str]:
+        """Return lines that set globals back, as an earlier input may have changed them."""
+        lines: list[str] = []
+        if self._subject.has_other_state:
+            return lines
+        for at, each in enumerate(self._subject.globals):
+            text = each.type.text
+            source = f"memref.get_global @{self._name}_global{at}"
+            lines.append(f"%reset{at} = {source} : {text}")
+            lines.append(f"%set{at} = memref.get_global {quoted(each.symbol)} : {text}")
+            lines.append(f"memref.copy %reset{at}, %set{at} : {text} to {text}")
+        return lines
+
+    def _filler(self) -> str:
+        fill = number(self._fill or 0, IntegerType(8))
+        return (
+            "// Memory on the stack that is read before it is written shows.\n"
+            f"func.func private @{self._name}_fill_stack() {{\n"
+            f"  %stack = memref.alloca() : memref<{_STACK}xi8>\n"
+            f"  %fill = arith.constant {fill} : i8\n"
+            "  %zero = arith.constant 0 : index\n"
+            "  %one = arith.constant 1 : index\n"
+            f"  %size = arith.constant {_STACK} : index\n"
+            "  scf.for %i = %zero to %size step %one {\n"
+            f"    memref.store %fill, %stack[%i] : memref<{_STACK}xi8>\n"
+            "  }\n"
+            "  return\n"
+            "}"
+        )
+
+
+def describe(input: Input) -> str:
+    """Return an input on one line, as a person reads it."""
+    shown = [f"%arg{at} = {_shown(each, input)}" for at, each in enumerate(input.arguments)]
+    return ", ".join(shown) or "no arguments"
+
+
+def _shown(argument: Argument, input: Input) -> str:
+    match argument:
+        case Array(shape, values):
+            return f"{'x'.join(map(str, shape))}{_some(values)}" if shape else _some(values)
+        case View(buffer, offset, sizes, strides):
+            values = input.buffers[buffer]
+            where = f"memory {buffer}{_some(values)}"
+            if _is_whole(argument, len(values)):
+                return f"{'x'.join(map(str, sizes))} {where}" if sizes else where
+            return f"{'x'.join(map(str, sizes))} {where} at {offset} by {list(strides)}"
+        case _:
+            return str(argument)
+
+
+def _some(values: Sequence[int | float]) -> str:
+    shown = [str(value) for value in values[:_MOST_SHOWN]]
+    more = ", ..." if len(values) > _MOST_SHOWN else ""
+    return f"[{', '.join(shown)}{more}]"
+
+
+def _results(results: Sequence[TypedText]) -> list[str]:
+    if len(results) == 1:
+        return ["%result"]
+    return [f"%result#{at}" for at in range(len(results))]
+
+
+def _argument(
+    name: str, argument: Argument, type: TypedText, buffers: dict[int, TypedText]
+) -> tuple[list[str], str]:
+    """Return the lines that make an argument, and its name."""
+    element = element_of(type.type)
+    kind = type.type
+    match argument:
+        case View() if isinstance(kind, ShapedType) and kind.kind == "memref":
+            return _view(name, argument, type, buffers[argument.buffer])
+        case Array(shape, values) if isinstance(kind, ShapedType) and kind.kind != "memref":
+            if len(shape) != len(kind.shape):
+                raise NotRunnable(f"an array of shape {shape} is no {type.text}")
+            fixed = shaped(kind.kind, shape, element)
+            lines = [f"{name} = arith.constant {dense(shape, values, element)} : {fixed}"]
+            if fixed == type.text:
+                return lines, name
+            cast = f"{name}_cast = tensor.cast {name} : {fixed} to {type.text}"
+            return [*lines, cast], f"{name}_cast"
+        case int() | float() if not isinstance(kind, ShapedType):
+            written = number(argument, element)
+            typed = "" if written in {"true", "false"} else f" : {type.text}"
+            return [f"{name} = arith.constant {written}{typed}"], name
+        case _:
+            raise NotRunnable(f"{argument!r} is no {type.text}")
+
+
+def _view(name: str, view: View, type: TypedText, buffer: TypedText) -> tuple[list[str], str]:
+    """Return the lines that make a memref from a buffer, by as few casts as it takes."""
+    element = element_of(type.type)
+    if not isinstance(type.type, ShapedType) or len(view.sizes) != len(type.type.shape):
+        raise NotRunnable(f"a view of sizes {view.sizes} is no {type.text}")
+    lines: list[str] = []
+    source, have = f"%buffer{view.buffer}", buffer.text
+    assert isinstance(buffer.type, ShapedType)
+    if buffer.type.shape != view.sizes or not _is_whole(view, prod(view.sizes)):
+        layout = strided(view.strides, view.offset)
+        wanted = shaped("memref", view.sizes, element, f", {layout}")
+        lines.append(
+            f"{name}_view = memref.reinterpret_cast {source} to offset: [{view.offset}], "
+            f"sizes: {list(view.sizes)}, strides: {list(view.strides)} : {have} to {wanted}"
+        )
+        source, have = f"{name}_view", wanted
+    if type.space:
+        wanted = f"{have[:-1]}, {type.space}>"
+        lines.append(f"{name}_space = memref.memory_space_cast {source} : {have} to {wanted}")
+        source, have = f"{name}_space", wanted
+    if have != type.text:
+        lines.append(f"{name} = memref.cast {source} : {have} to {type.text}")
+        source = name
+    return lines, source
+
+
+def _buffer_shape(number: int, input: Input) -> tuple[int, ...]:
+    """Return the shape of a buffer: that of its view, if that is all of it."""
+    views = {each for each in input.arguments if isinstance(each, View) and each.buffer == number}
+    length = len(input.buffers[number])
+    if len(views) == 1:
+        view = views.pop()
+        if _is_whole(view, length):
+            return view.sizes
+    return (length,)
+
+
+def _is_whole(view: View, length: int) -> bool:
+    dense_strides = row_major(view.sizes)
+    return view.offset == 0 and view.strides == dense_strides and prod(view.sizes) == length
+
+
+def _memref(shape: tuple[int, ...], element: Element, text: str) -> ShapedType:
+    return ShapedType("memref", shape, element, row_major(shape), 0, text)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" if line else line for line in text.split("\n"))

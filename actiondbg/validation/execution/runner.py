@@ -1,0 +1,249 @@
+"""Tests lowered and executed by the tools of MLIR."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from actiondbg.bisection.command_runner import STDERR, CommandRunner, Completed, failure_text
+from actiondbg.bisection.oracles.execute import beside, runner_libraries
+from actiondbg.bisection.oracles.oracle import shortened
+from actiondbg.errors import ActiondbgError, OracleError
+from actiondbg.validation.execution.harness import Part, Test
+from actiondbg.validation.execution.literals import Element, bits_in
+from actiondbg.validation.execution.lowerings import PLAIN, Lowering
+from actiondbg.validation.floats import from_bits
+from actiondbg.validation.inputs import Number
+from actiondbg.validation.types import FloatType
+
+_INTEGER = re.compile(r"-?\d+")
+_MOST_TEXT = 2**26  # bytes of output that are read
+_MEMORY = 8192  # MiB of addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """Values that a test printed.
+
+    Args:
+        key: what they are: ``result 0``, ``memory 1``, ``global @cell``.
+        type: of each value.
+        shape: of all; empty for a scalar.
+        bits: of each value, row by row, unsigned.
+    """
+
+    key: str
+    type: Element
+    shape: tuple[int, ...]
+    bits: tuple[int, ...]
+
+    def numbers(self) -> tuple[Number, ...]:
+        """Return the values; integers are unsigned."""
+        if isinstance(self.type, FloatType):
+            return tuple(from_bits(each, self.type) for each in self.bits)
+        return self.bits
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What a call of a function did.
+
+    Args:
+        parts: results, the memory of arguments, and globals, as they were after the call; empty if
+            it did not return.
+        text: what the function itself printed.
+        failure: how the process ended, if it did not end well: ``died of SIGFPE``, ``did not end
+            in 10 s``; else empty.
+    """
+
+    parts: tuple[Printed, ...]
+    text: str = ""
+    failure: str = ""
+
+    @property
+    def is_timeout(self) -> bool:
+        return self.failure.startswith("did not end")
+
+    def part(self, key: str) -> Printed:
+        """Return the values of a key."""
+        return next(each for each in self.parts if each.key == key)
+
+
+class Runner:
+    """Runs tests, one after another.
+
+    Args:
+        tool: the debugged tool; the others are looked for beside it, then on PATH.
+        scratch: a folder for files, of this runner alone.
+        seconds: the most that a command takes.
+    """
+
+    def __init__(self, tool: Path, scratch: Path, seconds: float = 10.0) -> None:
+        self.tool = tool
+        self.seconds = seconds
+        self._scratch = scratch
+        self._commands = CommandRunner(scratch)
+        self._count = 0
+
+    def run(
+        self, test: Test, lowering: Lowering = PLAIN, environment: dict[str, str] | None = None
+    ) -> list[Executed]:
+        """Lower a test and execute it; return what it did for each input.
+
+        Raises:
+            NotLowered: the tools are missing, or the test cannot be lowered.
+        """
+        return self.execute(self.lower(test, lowering), test, lowering, environment)
+
+    def lower(self, test: Test, lowering: Lowering = PLAIN) -> Path:
+        """Lower a test to the LLVM dialect; return the file.
+
+        Raises:
+            NotLowered: the tools are missing, or it cannot be lowered.
+        """
+        self._count += 1
+        source = self._scratch / f"test{self._count}.mlir"
+        source.write_text(test.text, encoding="utf-8")
+        lowered = source.with_suffix(".lowered.mlir")
+        words = self.lowering_command(test, lowering, str(source))
+        done = self._run([*words, "-o", str(lowered)], {})
+        if done.status != 0:
+            raise NotLowered(f"{lowering.name} fails: {self._reason(done)}")
+        return lowered
+
+    def lowering_command(self, test: Test, lowering: Lowering, source: str) -> list[str]:
+        """Return the command that lowers a test, and prints it."""
+        tool = str(self._find("mlir-opt", lowering))
+        pipeline = lowering.pipeline.replace("ENTRY", test.entry)
+        return [tool, source, "--allow-unregistered-dialect", f"--pass-pipeline={pipeline}"]
+
+    def execution_command(self, entry: str, lowering: Lowering, lowered: str) -> list[str]:
+        """Return the command that executes a lowered test."""
+        runner = self._find("mlir-runner", lowering)
+        libraries = ",".join(runner_libraries(runner))
+        shared = [f"--shared-libs={libraries}"] if libraries else []
+        return [str(runner), lowered, "-e", entry, "--entry-point-result=void", *shared]
+
+    def commands(self, test: Test, file: str) -> str:
+        """Return the commands that run a test in a file, for a shell."""
+        lower = shlex.join(self.lowering_command(test, PLAIN, file))
+        # The runner reads from its standard input.
+        return f"{lower} | {shlex.join(self.execution_command(test.entry, PLAIN, '-'))}"
+
+    def execute(
+        self,
+        lowered: Path,
+        test: Test,
+        lowering: Lowering = PLAIN,
+        environment: dict[str, str] | None = None,
+    ) -> list[Executed]:
+        """Execute a lowered test; return what it did for each input.
+
+        Inputs run in one process. If it dies, each runs in a process of its own.
+
+        Raises:
+            NotLowered: the tools are missing.
+        """
+        if not test.is_isolated:
+            found = self._process(lowered, test, test.entry, lowering, environment or {})
+            if len(test.entries) == 1 or not found[0].failure:
+                return found
+        runs = [
+            self._process(lowered, test, entry, lowering, environment or {})[at]
+            for at, entry in enumerate(test.entries)
+        ]
+        return runs
+
+    def cancel(self) -> None:
+        """Kill the running command and refuse later ones; another thread may call this."""
+        self._commands.cancel()
+
+    def _process(
+        self,
+        lowered: Path,
+        test: Test,
+        entry: str,
+        lowering: Lowering,
+        environment: dict[str, str],
+    ) -> list[Executed]:
+        words = self.execution_command(entry, lowering, str(lowered))
+        done = self._run(words, environment)
+        if done.status != 0:
+            return [Executed((), failure=self._ending(done))] * len(test.entries)
+        size = done.output.stat().st_size
+        if size > _MOST_TEXT:
+            return [Executed((), failure=f"printed {size:,} bytes")] * len(test.entries)
+        text = done.output.read_text(encoding="utf-8", errors="replace")
+        return [
+            parse_printed(text, test.entry, number, parts)
+            for number, parts in enumerate(test.parts, 1)
+        ]
+
+    def _run(self, words: Sequence[str], environment: dict[str, str]) -> Completed:
+        # Without symbols in the stack trace of a crash, which take seconds.
+        settings = {"LLVM_DISABLE_SYMBOLIZATION": "1", **environment}
+        given = [f"{name}={value}" for name, value in settings.items()]
+        limit = f'ulimit -v {_MEMORY * 1024}; ulimit -c 0; exec env "$@"'
+        command = ["/bin/sh", "-c", limit, "sh", *given, *words]
+        return self._commands.run(command, None, self.seconds, self._scratch)
+
+    def _find(self, name: str, lowering: Lowering) -> Path:
+        try:
+            if not lowering.of_path:
+                return beside(name, self.tool)
+            return beside(name, Path("/nowhere/tool"))
+        except OracleError as error:
+            raise NotLowered(str(error)) from error
+
+    def _reason(self, done: Completed) -> str:
+        said = failure_text(self._scratch / STDERR)
+        return shortened(said) if said and done.status is not None else self._ending(done)
+
+    def _ending(self, done: Completed) -> str:
+        if done.status is None:
+            return f"did not end in {self.seconds:g} s"
+        if done.status < 0:
+            return f"died of {signal.Signals(-done.status).name}"
+        return f"ended with status {done.status}: {self._reason(done)}"
+
+
+class NotLowered(ActiondbgError):
+    """A test cannot be lowered to the LLVM dialect, or there is no tool for it."""
+
+
+def parse_printed(text: str, name: str, number: int, parts: Sequence[Part]) -> Executed:
+    """Read what a test printed for an input.
+
+    Args:
+        text: all that was printed.
+        name: of the test.
+        number: of the input, from 1.
+        parts: what is printed for it.
+    """
+    begin, end = f"\n[{name}] input {number}\n", f"\n[{name}] end {number}\n"
+    inner = text.partition(begin)[2]
+    if not inner or end not in inner:
+        return Executed((), failure="printed something else than a test does")
+    inner = inner.partition(end)[0]
+    printed, _, after = inner.partition(f"\n[{name}] returned\n")
+    found: dict[str, str] = {}
+    for section in after.split(f"[{name}] ")[1:]:
+        key, _, values = section.partition(": ")
+        found[key] = values
+    return Executed(tuple(_values(part, found[part.key]) for part in parts), printed)
+
+
+def _values(part: Part, text: str) -> Printed:
+    shape = part.shape
+    if shape is None:
+        sizes, _, text = text.partition("elements: ")
+        shape = tuple(int(word) for word in _INTEGER.findall(sizes))
+    bits = [int(word) for word in _INTEGER.findall(text)]
+    mask = (1 << bits_in(part.type)) - 1
+    assert len(bits) == prod(shape), part
+    return Printed(part.key, part.type, shape, tuple(each & mask for each in bits))

@@ -1,0 +1,180 @@
+"""The function that a test calls, with what it needs of its module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from actiondbg.errors import ActiondbgError
+from actiondbg.ir.bindings import IRReader
+from actiondbg.validation.reading import read_type
+from actiondbg.validation.types import Type
+
+_SYMBOL = re.compile(r'@([A-Za-z_][\w$.]*)|@"((?:[^"\\]|\\.)*)"')
+_PLAIN = re.compile(r"[A-Za-z_][\w$.]*")
+_FUNCTIONS = ("func.func", "llvm.func")
+_SCHEDULE = "transform.with_named_sequence"
+
+
+class NotRunnable(ActiondbgError):
+    """No test can be made that runs the function."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedText:
+    """A type, with its text.
+
+    Args:
+        type: as an object.
+        text: as MLIR prints it.
+        space: the memory space of a memref, as MLIR prints it; empty for the default one.
+    """
+
+    type: Type
+    text: str
+    space: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MutableGlobal:
+    """A ``memref.global`` that the program may change.
+
+    Args:
+        symbol: its name.
+        type: of the memory.
+        initial: the constant that it holds at first; empty if it holds nothing.
+    """
+
+    symbol: str
+    type: TypedText
+    initial: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The function under test.
+
+    Args:
+        symbol: its name.
+        dialect: ``func`` or ``llvm``.
+        inputs: the types of the arguments.
+        results: the types of the results.
+        module: the text of its module, of which only what it needs is left, up to the brace that
+            closes the module.
+        globals: memory of the module that the function may change.
+        has_other_state: whether it may change memory that cannot be set back.
+        symbols: all names in the module.
+    """
+
+    symbol: str
+    dialect: str
+    inputs: tuple[TypedText, ...]
+    results: tuple[TypedText, ...]
+    module: str
+    globals: tuple[MutableGlobal, ...]
+    has_other_state: bool
+    symbols: frozenset[str]
+
+
+def read_subject(text: str, symbol: str) -> Subject:
+    """Read a module, and drop what a function of it does not need.
+
+    Raises:
+        IRNotParsed: the IR is invalid.
+        NotRunnable: there is no such function, or it has no body.
+    """
+    module = IRReader().read_module(text)
+    tops: dict[str, Any] = {
+        _symbol_of(each.operation): each.operation for each in module.body.operations
+    }
+    function = tops.get(symbol)
+    if function is None or function.name not in _FUNCTIONS:
+        raise NotRunnable(f"there is no function @{symbol}")
+    if not function.regions[0].blocks:
+        raise NotRunnable(f"@{symbol} has no body")
+    needed = _needed(symbol, tops)
+    for each in operations:
+        if _symbol_of(each) not in needed:
+            each.erase()
+    if _SCHEDULE in module.operation.attributes:
+        del module.operation.attributes[_SCHEDULE]
+    inputs, results = _signature(function)
+    kept = [tops[name] for name in sorted(needed)]
+    found = tuple(_global(each) for each in kept if _is_mutable(each, "memref.global"))
+    unset = any(not each.initial for each in found)
+    return Subject(
+        symbol,
+        function.name.partition(".")[0],
+        tuple(_typed(each) for each in inputs),
+        tuple(_typed(each) for each in results),
+        str(module).rstrip().removesuffix("}").rstrip(),
+        found,
+        unset or any(_is_mutable(each, "llvm.mlir.global") for each in kept),
+        frozenset(_symbols_in(str(module))) | needed,
+    )
+
+
+def quoted(symbol: str) -> str:
+    """Return a symbol as a reference in MLIR's syntax."""
+    if _PLAIN.fullmatch(symbol):
+        return f"@{symbol}"
+    escaped = symbol.replace("\\", "\\\\").replace('"', '\\"')
+    return f'@"{escaped}"'
+
+
+def _symbol_of(operation: Any) -> str:
+    if "sym_name" not in operation.attributes:
+        return ""
+    return operation.attributes["sym_name"].value
+
+
+def _needed(symbol: str, tops: dict[str, Any]) -> frozenset[str]:
+    """Return the symbols that a function refers to, directly or not, with its own."""
+    needed: set[str] = set()
+    waiting = [symbol]
+    while waiting:
+        name = waiting.pop()
+        if name in needed or name not in tops:
+            continue
+        needed.add(name)
+        waiting += _symbols_in(str(tops[name]))
+    return frozenset(needed)
+
+
+def _symbols_in(text: str) -> Iterator[str]:
+    for plain, escaped in _SYMBOL.findall(text):
+        yield plain or escaped.replace('\\"', '"').replace("\\\\", "\\")
+
+
+def _is_mutable(operation: Any, name: str) -> bool:
+    return operation.name == name and "constant" not in operation.attributes
+
+
+def _global(operation: Any) -> MutableGlobal:
+    type = _typed(operation.attributes["type"].value)
+    if "initial_value" not in operation.attributes:
+        return MutableGlobal(_symbol_of(operation), type, "")
+    value = operation.attributes["initial_value"]
+    # Without a value, the attribute says "uninitialized", which has no type of elements.
+    initial = str(value).rpartition(" : ")[0] if hasattr(value, "type") else ""
+    return MutableGlobal(_symbol_of(operation), type, initial if "dense" in initial else "")
+
+
+def _signature(function: Any) -> tuple[list[Any], list[Any]]:
+    if function.name == "func.func":
+        kind = function.attributes["function_type"].value
+        return list(kind.inputs), list(kind.results)
+    # The bindings know no types of llvm.
+    inputs = [argument.type for argument in function.regions[0].blocks[0].arguments]
+    for block in function.regions[0].blocks:
+        last = list(block.operations)[-1].operation
+        if last.name == "llvm.return":
+            return inputs, [value.type for value in last.operands]
+    return inputs, []
+
+
+def _typed(parsed: Any) -> TypedText:
+    space = getattr(parsed, "memory_space", None)
+    return TypedText(read_type(parsed), str(parsed), "" if space is None else str(space))

@@ -86,9 +86,8 @@ def read_subject(text: str, symbol: str) -> Subject:
         NotRunnable: there is no such function, or it has no body.
     """
     module = IRReader().read_module(text)
-    tops: dict[str, Any] = {
-        _symbol_of(each.operation): each.operation for each in module.body.operations
-    }
+    operations: list[Any] = [each.operation for each in module.body.operations]
+    tops = {_symbol_of(each): each for each in operations}
     function = tops.get(symbol)
     if function is None or function.name not in _FUNCTIONS:
         raise NotRunnable(f"there is no function @{symbol}")

@@ -1,0 +1,305 @@
+"""The meaning of operations that move vectors from and to memory, and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from actiondbg.validation.affine import AffineMap, Expression
+from actiondbg.validation.dialects.indices import flat, row_major
+from actiondbg.validation.dialects.masking import maskable
+from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
+from actiondbg.validation.dialects.vector import made, vector, vector_shape
+from actiondbg.validation.dialects.windows import View, Window, read, view, write
+from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    MemRef,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import Operation, Value
+from actiondbg.validation.types import INDEX, IntegerType
+
+_Results = Sequence[RuntimeValue]
+
+
+# --- transfers ---
+
+
+@maskable("vector.transfer_read")
+def _transfer_read(
+    machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
+) -> _Results:
+    (base,), starts, (padding,), masks = operation.segments()
+    source = view(frame[base], base.type, is_written=False)
+    shape = vector_shape(operation.results[0].type)
+    window = _transfer_window(operation, source, shape)
+    mask = _lanes(operation, frame, window, masks, outer)
+    places = window.places(machine, source, frame.all(starts), is_masked=mask is not None)
+    other = frame[padding]
+    items = other.items if isinstance(other, Elements) else [other]
+    return [made(operation, read(machine, source, places, mask, [items] * len(places)))]
+
+
+@maskable("vector.transfer_write")
+def _transfer_write(
+    machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
+) -> _Results:
+    (value,), (base,), starts, masks = operation.segments()
+    target = view(frame[base], base.type, is_written=True)
+    mine = vector(frame[value], operation)
+    window = _transfer_window(operation, target, mine.shape)
+    sizes = zip(window.dimensions, window.shape, strict=True)
+    if any(at is None and size != 1 for at, size in sizes):
+        raise NotInterpreted("vector.transfer_write of a broadcast")
+    mask = _lanes(operation, frame, window, masks, outer)
+    places = window.places(machine, target, frame.all(starts), is_masked=mask is not None)
+    write(machine, target, places, mask, mine.items)
+    return _written(machine, operation, frame[base], target)
+
+
+def _written(machine: Machine, operation: Operation, base: RuntimeValue, target: View) -> _Results:
+    """Return the tensor that was written to; nothing for memory."""
+    if isinstance(base, MemRef):
+        return []
+    machine.charge(len(target.items))
+    return [Elements(target.sizes, target.items, target.element)] if operation.results else []
+
+
+def _transfer_window(operation: Operation, base: View, shape: Sequence[int]) -> Window:
+    permutation = operation.attributes.get("permutation_map")
+    if not isinstance(permutation, AffineMap):
+        raise NotInterpreted(f"the permutation of {operation.name}")
+    in_bounds = operation.attributes.get("in_bounds")
+    count = len(permutation.results)
+    known = in_bounds if isinstance(in_bounds, tuple) else (False,) * count
+    may_leave = tuple(not each for each in known)
+    if len(shape) != count + len(base.unit) or len(may_leave) != count:
+        raise NotInterpreted(f"{operation.name} of another rank than its permutation")
+    dimensions = tuple(_dimension(each) for each in permutation.results)
+    return Window(tuple(shape[:count]), dimensions, may_leave)
+
+
+def _dimension(result: Expression) -> int | None:
+    if result.kind == "input":
+        return result.value
+    if result == Expression("constant", 0):
+        return None
+    raise NotInterpreted("a permutation that is none")
+
+
+def _lanes(
+    operation: Operation,
+    frame: Frame,
+    window: Window,
+    masks: Sequence[Value],
+    outer: Elements | None,
+) -> list[Scalar] | None:
+    """Return a condition for each element of a window; None without a mask.
+
+    The dimensions of a mask are those of memory, in their order there.
+    """
+    if masks and outer is not None:
+        raise NotInterpreted(f"{operation.name} with two masks")
+    mask = vector(frame[masks[0]], operation) if masks else outer
+    if mask is None:
+        return None
+    used = sorted(at for at in window.dimensions if at is not None)
+    sizes = [size for _, size in sorted(_sized(window))]
+    if mask.shape != (tuple(sizes) or (1,)):
+        raise NotInterpreted(f"{operation.name} with a mask of another shape")
+    steps = dict(zip(used, row_major(sizes), strict=True))
+    places = [0]
+    for size, at in zip(window.shape, window.dimensions, strict=True):
+        step = 0 if at is None else steps[at]
+        places = [base + step * each for base in places for each in range(size)]
+    return [mask.items[place] for place in places]
+
+
+def _sized(window: Window) -> list[tuple[int, int]]:
+    pairs = zip(window.dimensions, window.shape, strict=True)
+    return [(at, size) for at, size in pairs if at is not None]
+
+
+# --- loads and stores ---
+
+
+def _innermost(base: View, shape: Sequence[int], *, may_leave: bool) -> Window:
+    """Return a window onto the last dimensions; onto one element, if that has the shape."""
+    sizes = () if base.unit else tuple(shape)
+    if base.unit and base.unit != tuple(shape):
+        raise NotInterpreted("a load or a store of another vector than memory has")
+    rank = len(base.sizes)
+    if len(sizes) > rank:
+        raise NotInterpreted("a load or a store of more dimensions than memory has")
+    dimensions = tuple(range(rank - len(sizes), rank))
+    return Window(sizes, dimensions, (may_leave,) * len(sizes))
+
+
+@handles("vector.load")
+def _load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    base, *starts = operation.operands
+    source = view(frame[base], base.type, is_written=False)
+    # What is outside has any value: the documentation permits to read it.
+    window = _innermost(source, vector_shape(operation.results[0].type), may_leave=True)
+    places = window.places(machine, source, frame.all(starts), is_masked=False)
+    nothing = [poison(machine, source.element)] * prod(source.unit)
+    return [made(operation, read(machine, source, places, None, [nothing] * len(places)))]
+
+
+@handles("vector.store")
+def _store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    value, base, *starts = operation.operands
+    target = view(frame[base], base.type, is_written=True)
+    mine = vector(frame[value], operation)
+    window = _innermost(target, mine.shape, may_leave=False)
+    places = window.places(machine, target, frame.all(starts), is_masked=False)
+    write(machine, target, places, None, mine.items)
+    return []
+
+
+@handles("vector.maskedload")
+def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    base, *starts, lanes, other = operation.operands
+    source = view(frame[base], base.type, is_written=False)
+    mask, passed = (vector(frame[each], operation) for each in (lanes, other))
+    window = _innermost(source, mask.shape, may_leave=False)
+    if window.shape != mask.shape:
+        raise NotInterpreted("vector.maskedload of memory of vectors")
+    places = window.places(machine, source, frame.all(starts), is_masked=True)
+    others = [[each] for each in passed.items]
+    return [made(operation, read(machine, source, places, mask.items, others))]
+
+
+@handles("vector.maskedstore")
+def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    base, *starts, lanes, value = operation.operands
+    target = view(frame[base], base.type, is_written=True)
+    mask, mine = (vector(frame[each], operation) for each in (lanes, value))
+    window = _innermost(target, mask.shape, may_leave=False)
+    if window.shape != mask.shape:
+        raise NotInterpreted("vector.maskedstore to memory of vectors")
+    places = window.places(machine, target, frame.all(starts), is_masked=True)
+    write(machine, target, places, mask.items, mine.items)
+    return []
+
+
+# --- single elements, at positions of their own ---
+
+
+@maskable("vector.gather")
+def _gather(
+    machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
+) -> _Results:
+    if outer is not None:
+        raise NotInterpreted("vector.gather with two masks")
+    base, *starts, at, lanes, other = operation.operands
+    source = view(frame[base], base.type, is_written=False)
+    passed = vector(frame[other], operation)
+    machine.charge(len(passed.items))
+    places = _lane_places(machine, operation, frame, source, (*starts, at, lanes))
+    items = [
+        item if place is None else source.at(place)[0]
+        for place, item in zip(places, passed.items, strict=True)
+    ]
+    return [made(operation, items)]
+
+
+@handles("vector.scatter")
+def _scatter(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    base, *starts, at, lanes, value = operation.operands
+    target = view(frame[base], base.type, is_written=True)
+    mine = vector(frame[value], operation)
+    machine.charge(len(mine.items))
+    places = _lane_places(machine, operation, frame, target, (*starts, at, lanes))
+    written = [place for place in places if place is not None]
+    if len(set(written)) != len(written):
+        raise NotInterpreted("vector.scatter of two elements to one place")
+    for place, item in zip(places, mine.items, strict=True):
+        if place is not None:
+            target.put(place, [item])
+    return _written(machine, operation, frame[base], target)
+
+
+def _lane_places(
+    machine: Machine,
+    operation: Operation,
+    frame: Frame,
+    base: View,
+    operands: Sequence[Value],
+) -> list[int | None]:
+    """Return where the element of each lane is; None for lanes that are off."""
+    *starts, at, lanes = operands
+    mask, offsets = (vector(frame[each], operation) for each in (lanes, at))
+    type = plain_element(at.type)
+    if base.unit or not isinstance(type, IntegerType):
+        raise NotInterpreted(f"{operation.name} of memory of vectors")
+    firsts = frame.all(starts)
+    return [
+        _lane_place(machine, base, firsts, offset, type) if machine.domain.decide(lane) else None
+        for lane, offset in zip(mask.items, offsets.items, strict=True)
+    ]
+
+
+def _lane_place(
+    machine: Machine, base: View, firsts: Sequence[Scalar], offset: Scalar, type: IntegerType
+) -> int:
+    if type != INDEX:
+        offset = applied(machine, "arith.index_cast", [offset], type, INDEX)
+    *leading, last = firsts
+    last = applied(machine, "arith.addi", [last, offset], INDEX)
+    size = base.sizes[-1]
+    inside = machine.domain.decide(compared(machine, "ult", last, index(machine, size)))
+    if not inside and len(base.sizes) > 1:
+        # By the documentation undefined, but the vectorizer counts on rows that follow each other.
+        raise NotInterpreted("a position beyond the row of a gather or a scatter")
+    indices = [*leading, last]
+    found = [
+        machine.domain.below(each, INDEX, limit)
+        for each, limit in zip(indices, base.sizes, strict=True)
+    ]
+    return flat(found, base.strides, base.offset)
+
+
+@handles("vector.expandload")
+def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    base, *starts, lanes, other = operation.operands
+    source = view(frame[base], base.type, is_written=False)
+    mask, passed = (vector(frame[each], operation) for each in (lanes, other))
+    places = _packed_places(machine, operation, source, frame.all(starts), mask)
+    items = [
+        item if place is None else source.at(place)[0]
+        for place, item in zip(places, passed.items, strict=True)
+    ]
+    return [made(operation, items)]
+
+
+@handles("vector.compressstore")
+def _compress_store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    base, *starts, lanes, value = operation.operands
+    target = view(frame[base], base.type, is_written=True)
+    mask, mine = (vector(frame[each], operation) for each in (lanes, value))
+    places = _packed_places(machine, operation, target, frame.all(starts), mask)
+    for place, item in zip(places, mine.items, strict=True):
+        if place is not None:
+            target.put(place, [item])
+    return []
+
+
+def _packed_places(
+    machine: Machine, operation: Operation, base: View, starts: Sequence[Scalar], mask: Elements
+) -> list[int | None]:
+    """Return where the elements of lanes are that are on, one after the other."""
+    if base.unit or len(mask.shape) != 1 or not starts:
+        raise NotInterpreted(f"{operation.name} of these types")
+    machine.charge(len(mask.items))
+    is_on = [machine.domain.decide(lane) for lane in mask.items]
+    count = sum(is_on)
+    if not count:
+        return [None] * len(is_on)
+    window = Window((count,), (len(base.sizes) - 1,), (False,))
+    left = iter(window.places(machine, base, starts, is_masked=False))
+    return [next(left) if on else None for on in is_on]

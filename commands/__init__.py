@@ -45,5 +45,6 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "suite merge": f"{_CLI}.suite.merge",
     "suite record": f"{_CLI}.suite.record",
     "track": f"{_CLI}.track",
+    "validate": f"{_CLI}.validate",
     "whatif": f"{_CLI}.whatif",
 }

@@ -1,0 +1,162 @@
+"""``actiondbg validate [options] (-- TOOL ARGS... | RUN.adbrec)``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Options, flag, option
+from actiondbg.commands.interpreter.values import positive, seconds
+from actiondbg.commands.render.past import colored_line
+from actiondbg.commands.render.terminal.output import color_allowed, print_notice
+from actiondbg.commands.render.terminal.progress import ProgressLine
+from actiondbg.errors import ActiondbgError
+from actiondbg.recording.dependencies import READING, need_packages
+from actiondbg.support.counts import counted
+from actiondbg.support.scratch_directory import scratch_directory
+from actiondbg.tool.command_line import copy_stdin, inspect_command_line
+
+if TYPE_CHECKING:
+    from actiondbg.comparison.side import Side
+    from actiondbg.validation.validation import Validation, Validator
+
+_CORES = os.cpu_count() or 1
+_EPILOG = f"""\
+examples:
+  actiondbg validate -- mlir-opt in.mlir --canonicalize
+  actiondbg validate -o wrong -- mlir-opt in.mlir --convert-scf-to-cf
+  actiondbg validate --budget 600 -j {_CORES} run.adbrec
+
+A recording must have the IR of functions: record --ir function.
+
+exit status: 0 all changing passes are equivalent; 1 an action is different, or an error; 2 bad
+usage; 3 the tool could not be started; 4 something is not known, and nothing different; 130 after
+Ctrl-C. docs/validate.md explains the verdicts.
+"""
+NOT_KNOWN = 4  # exit status
+
+
+class ValidateOptions(Options):
+    budget: float = option(
+        "SECONDS",
+        default=120.0,
+        help="time for the actions in passes that are not equivalent; 120",
+        parse=seconds,
+    )
+    timeout: float = option(
+        "SECONDS",
+        default=20.0,
+        help="time for a function before and after an action; 20",
+        parse=seconds,
+    )
+    inputs: int = option("N", default=48, help="run each function on N inputs; 48", parse=positive)
+    aliased: bool = flag(help="memref arguments of a type may overlap")
+    unconfirmed: bool = flag(help="do not lower and run counterexamples")
+    jobs: int = option(
+        "-j", "N", default=_CORES, help=f"judge N functions at a time; {_CORES}", parse=positive
+    )
+    output: Path | None = option(
+        "-o",
+        "--output",
+        "DIR",
+        help="write a report, the IR around the culprit, and its counterexample as programs",
+    )
+    all: bool = flag(help="show all functions of each pass")
+    json: bool = flag(help="print one JSON object")
+    no_color: NoColor = False
+
+
+@subcommand("validate", "[options] (-- TOOL ARGS... | RUN.adbrec)", ValidateOptions, _EPILOG)
+def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
+    """Judge for each action whether the program still does the same: by proof, and by running
+    functions before and after it.
+    """
+    options, words, recorded = parser.read_with_target(argv)
+    if not words:
+        parser.error(
+            "the tool or recording is missing: actiondbg validate [options] -- TOOL ARGS..."
+        )
+    need_packages("actiondbg validate", (*READING, "ml_dtypes", "z3"), extra="validate")
+    with parser.reported_usage(), scratch_directory("validate") as folder:
+        try:
+            side = _side(words, recorded, folder)
+            found, validator = _validate(side, options)
+        except KeyboardInterrupt:
+            print_notice("Interrupted.")
+            return 128 + signal.SIGINT
+        _show(found, validator, options)
+    if found.is_interrupted:
+        print_notice("Interrupted: what is above was judged up to then.")
+        return 128 + signal.SIGINT
+    return {"equivalent": 0, "different": FAILED, "unknown": NOT_KNOWN}[found.verdict]
+
+
+def _side(words: list[str], recorded: bool, folder: Path) -> Side:
+    from actiondbg.comparison.side import recorded_side, run_side
+
+    if recorded:
+        side = recorded_side(words[0])
+        if not side.recording.header.has_texts:
+            raise ActiondbgError(
+                f"{words[0]!r} does not hold the IR of functions: record it with --ir function."
+            )
+        return side
+    stdin = None
+    if inspect_command_line(words).reads_stdin:
+        with writing(folder / "stdin"):
+            file = copy_stdin(folder)
+        stdin = None if file is None else str(file)
+    with ProgressLine(sys.stderr).shown("running the tool ..."):
+        side = run_side(words, folder, stdin=stdin)
+    if side.status:
+        print_notice(f"The tool {side.ending}: its actions up to then are judged.")
+    return side
+
+
+def _validate(side: Side, options: ValidateOptions) -> tuple[Validation, Validator]:
+    from actiondbg.validation.judgement import Limits
+    from actiondbg.validation.validation import Validator
+
+    progress = ProgressLine(sys.stderr, enabled=not options.json)
+    nouns = {"passes": "pass", "actions": "action"}
+
+    def show(stage: str, done: int, total: int) -> None:
+        progress.change(f"{done:,} of {counted(total, nouns[stage])} judged ...")
+
+    limits = Limits(
+        inputs=options.inputs,
+        seconds=options.timeout,
+        aliased=options.aliased,
+        confirm=not options.unconfirmed,
+    )
+    validator = Validator(
+        side, limits=limits, jobs=options.jobs, budget=options.budget, progress=show
+    )
+    with progress.shown("judging ..."):
+        return validator.validate(), validator
+
+
+def _show(found: Validation, validator: Validator, options: ValidateOptions) -> None:
+    from actiondbg.commands.render.validation import validation_lines, validation_object
+    from actiondbg.validation.report import write_report
+
+    texts = None
+    if found.culprit is not None:
+        texts = next(validator.steps.queries(found.culprit.step), None)
+    if options.json:
+        print(json.dumps(validation_object(found), ensure_ascii=False))
+    else:
+        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
+        paint = colored_line if colored else str
+        print("\n".join(validation_lines(found, texts, paint, all=options.all)), flush=True)
+    if options.output is not None:
+        text = "\n".join(validation_lines(found, texts, str, all=True))
+        write_report(options.output, text, found.culprit, texts)
+        print_notice(f"Written: {options.output}.")

@@ -1,0 +1,202 @@
+"""The text of a validation."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+from actiondbg.ir.diff import Diff
+from actiondbg.support.counts import counted, joined
+from actiondbg.validation.inputs import Argument, Array, Input, View
+from actiondbg.validation.judgement import Judgement, Query
+from actiondbg.validation.steps import Step
+from actiondbg.validation.validation import JudgedStep, Validation
+
+_MOST_FUNCTIONS = 4  # that are named of a pass
+_MOST_VALUES = 16  # of an argument
+_MOST_LINES = 40  # of a diff
+
+Paint = Callable[[str], str]
+
+
+def validation_lines(
+    found: Validation, texts: Query | None, paint: Paint, *, all: bool = False
+) -> Iterator[str]:
+    """Yield the text of a validation.
+
+    Args:
+        found: what is known.
+        texts: the IR before and after the culprit, if there is one.
+        paint: colours a line of a diff.
+        all: whether equivalent functions are named, too.
+    """
+    for judged in found.passes:
+        yield from _pass(judged, all)
+    yield from ("", _summary(found)) if found.passes else (_summary(found),)
+    if found.culprit is not None:
+        yield from _culprit(found, found.culprit, texts, paint)
+
+
+def _pass(judged: JudgedStep, all: bool) -> Iterator[str]:
+    yield f"{place(judged.step)}: {judged.verdict}{_thoroughness(judged)}"
+    shown = [
+        each for each in judged.functions if all or each.verdict in (judged.verdict, "different")
+    ]
+    if judged.verdict == "equivalent" and not all:
+        return
+    for each in shown[:_MOST_FUNCTIONS] if not all else shown:
+        yield f"    @{each.symbol}: {_verdict(each, judged)}{each.detail}"
+    if len(shown) > _MOST_FUNCTIONS and not all:
+        yield f"    ... and {counted(len(shown) - _MOST_FUNCTIONS, 'more function')} (--all)"
+
+
+def _verdict(judgement: Judgement, judged: JudgedStep) -> str:
+    return "" if judgement.verdict == judged.verdict else f"{judgement.verdict}: "
+
+
+def _thoroughness(judged: JudgedStep) -> str:
+    """Return by which ways the functions of an equivalent step were found so."""
+    if judged.verdict != "equivalent":
+        return ""
+    ways = Counter(each.evidence for each in judged.functions)
+    names = {"proof": "proved", "execution": "tested"}
+    parts = [
+        f"{counted(count, 'function')} {names[way]}" for way, count in ways.items() if way in names
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _summary(found: Validation) -> str:
+    counts = Counter(each.verdict for each in found.passes)
+    parts = [
+        f"{counts[verdict]:,} {name}"
+        for verdict, name in (
+            ("equivalent", "equivalent"),
+            ("different", "different"),
+            ("unknown", "not known"),
+        )
+        if counts[verdict]
+    ]
+    text = f"{counted(len(found.passes), 'changing pass')}: {', '.join(parts)}."
+    if not found.passes:
+        text = "No pass changed IR." if not found.unjudged else "No pass is judged yet."
+    if found.inside:
+        text += f" {counted(len(found.inside), 'action')} in passes judged."
+    if found.unjudged:
+        text += f" {counted(found.unjudged, 'action')} not judged."
+    return text
+
+
+def _culprit(
+    found: Validation, culprit: JudgedStep, texts: Query | None, paint: Paint
+) -> Iterator[str]:
+    yield f"The first different action is {place(culprit.step)}."
+    judgement = culprit.of("different")[0]
+    counterexample = judgement.counterexample
+    if counterexample is not None:
+        yield f"    {call_text(judgement.symbol, counterexample.input)}"
+        yield f"    {counterexample.difference}"
+        confirmed = counterexample.confirmed or "not confirmed by a second way"
+        yield f"    {confirmed}"
+    inner = [each for each in found.inside if each.verdict == "unknown"]
+    inside = [each for each in inner if each.step.ordinal > culprit.step.ordinal]
+    if inside:
+        yield f"    not known: {joined(place(each.step) for each in inside[:3])}"
+    earlier = found.first_unknown
+    if earlier is not None and earlier.step.ordinal < culprit.step.ordinal:
+        yield f"Not known before it: {place(earlier.step)}."
+    if texts is not None:
+        yield ""
+        lines = Diff(texts.before, texts.after).unified()
+        yield from map(paint, lines[:_MOST_LINES])
+        if len(lines) > _MOST_LINES:
+            yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
+
+
+def place(step: Step) -> str:
+    """Return the name and the place of an action, with a path relative to here."""
+    name = f" ({step.name})" if step.name else ""
+    on = f" on {step.op}" if step.op else ""
+    function = f" in @{step.function}" if step.function else ""
+    where = ""
+    if step.file and step.line:
+        relative = os.path.relpath(step.file) if os.path.isabs(step.file) else step.file
+        shown = step.file if relative.startswith("..") else relative
+        where = f" at {shown}:{step.line}:{step.col}"
+    return f"#{step.ordinal} {step.tag}{name}{on}{function}{where}"
+
+
+def call_text(symbol: str, input: Input) -> str:
+    """Return a call as a person reads it."""
+    arguments = ", ".join(_argument(each, input) for each in input.arguments)
+    return f"@{symbol}({arguments})"
+
+
+def _argument(argument: Argument, input: Input) -> str:
+    match argument:
+        case Array(shape, values):
+            return f"{_shape(shape)} {_values(values)}"
+        case View(buffer, offset, sizes, strides):
+            layout = f", offset {offset}, strides {list(strides)}"
+            plain = offset == 0 and len(input.buffers[buffer]) == prod(sizes)
+            shown = "" if plain else layout
+            return f"memref {_shape(sizes)} of {_values(input.buffers[buffer])}{shown}"
+        case _:
+            return repr(argument)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "0-d"
+
+
+def _values(values: tuple[int | float, ...]) -> str:
+    shown = ", ".join(map(repr, values[:_MOST_VALUES]))
+    return f"[{shown}, ...]" if len(values) > _MOST_VALUES else f"[{shown}]"
+
+
+def validation_object(found: Validation) -> dict[str, Any]:
+    """Return a validation for JSON."""
+    culprit = found.culprit
+    return {
+        "verdict": found.verdict,
+        "culprit": None if culprit is None else _step_object(culprit),
+        "passes": [_step_object(each) for each in found.passes],
+        "inside": [_step_object(each) for each in found.inside],
+        "unjudged": found.unjudged,
+        "interrupted": found.is_interrupted,
+        "status": found.status,
+    }
+
+
+def _step_object(judged: JudgedStep) -> dict[str, Any]:
+    step = judged.step
+    return {
+        "ordinal": step.ordinal,
+        "tag": step.tag,
+        "name": step.name,
+        "op": step.op,
+        "file": step.file,
+        "line": step.line,
+        "col": step.col,
+        "verdict": judged.verdict,
+        "functions": [_judgement_object(each) for each in judged.functions],
+    }
+
+
+def _judgement_object(judgement: Judgement) -> dict[str, Any]:
+    counterexample = judgement.counterexample
+    shown: dict[str, Any] = {
+        "function": judgement.symbol,
+        "verdict": judgement.verdict,
+        "evidence": judgement.evidence,
+        "detail": judgement.detail,
+        "inputs": judgement.inputs,
+        "seconds": round(judgement.seconds, 4),
+    }
+    if counterexample is not None:
+        shown["call"] = call_text(judgement.symbol, counterexample.input)
+        shown["confirmed"] = counterexample.confirmed
+    return shown

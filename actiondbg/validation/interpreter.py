@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actiondbg.validation.dialects import calls, control, memory
+from actiondbg.validation.dialects import (
+    affine,
+    calls,
+    control,
+    memory,
+    reductions,
+    tensor,
+    vector,
+    vector_memory,
+    vector_reductions,
+    views,
+)
 from actiondbg.validation.domain import Domain
 from actiondbg.validation.machine import Buffer, Machine, Outcome, RuntimeValue
 from actiondbg.validation.program import Module
 
 # Modules that register the meaning of operations when they are imported.
-DIALECTS = (calls, control, memory)
+DIALECTS = (
+    *(affine, calls, control, memory, reductions, views),
+    *(tensor, vector, vector_memory, vector_reductions),
+)
 
 
 def run_function(

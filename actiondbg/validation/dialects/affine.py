@@ -1,0 +1,293 @@
+"""Affine expressions, loops and memory accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
+from actiondbg.validation.dialects.control import counted, nested
+from actiondbg.validation.dialects.indices import DYNAMIC, numbers
+from actiondbg.validation.dialects.memory import item, place, read, write
+from actiondbg.validation.dialects.reductions import identity, reduced
+from actiondbg.validation.dialects.scalars import applied, compared, index
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    MemRef,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Value
+from actiondbg.validation.types import BOOL, INDEX, ShapedType
+
+# Affine operations may assume that nothing overflows.
+_NO_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
+_DIVISIONS = {"floordiv": "arith.floordivsi", "ceildiv": "arith.ceildivsi", "mod": "arith.remsi"}
+
+
+def evaluate(machine: Machine, expression: Expression, inputs: Sequence[Scalar]) -> Scalar:
+    """Return the value of an affine expression.
+
+    Raises:
+        UndefinedBehaviour: the divisor of a division is not positive.
+    """
+    if expression.kind == "constant":
+        return index(machine, expression.value)
+    if expression.kind == "input":
+        return inputs[expression.value]
+    left, right = (evaluate(machine, each, inputs) for each in expression.operands)
+    division = _DIVISIONS.get(expression.kind)
+    if division is None:
+        name = f"arith.{expression.kind}i"
+        return applied(machine, name, (left, right), INDEX, attributes=_NO_WRAP)
+    if expression.operands[1].kind != "constant" or expression.operands[1].value <= 0:
+        _check_positive(machine, right)
+    if expression.kind != "mod":
+        return applied(machine, division, (left, right), INDEX)
+    return _modulo(machine, left, right)
+
+
+def _modulo(machine: Machine, left: Scalar, right: Scalar) -> Scalar:
+    rest = applied(machine, "arith.remsi", (left, right), INDEX)
+    is_negative = compared(machine, "slt", rest, index(machine, 0))
+    other = applied(machine, "arith.addi", (rest, right), INDEX)
+    types = (BOOL, INDEX, INDEX)
+    return machine.domain.apply("arith.select", (is_negative, other, rest), types, (INDEX,), {})[0]
+
+
+def _check_positive(machine: Machine, value: Scalar) -> None:
+    if not machine.domain.decide(compared(machine, "slt", index(machine, 0), value)):
+        raise UndefinedBehaviour("the divisor of an affine expression is not positive")
+
+
+def _results(
+    machine: Machine, attribute: Attribute | None, inputs: Sequence[Scalar]
+) -> list[Scalar]:
+    if not isinstance(attribute, AffineMap):
+        raise NotInterpreted("an affine map")
+    return [evaluate(machine, result, inputs) for result in attribute.results]
+
+
+def _extreme(machine: Machine, name: str, values: Sequence[Scalar]) -> Scalar:
+    result, *others = values
+    for other in others:
+        result = applied(machine, f"arith.{name}si", (result, other), INDEX)
+    return result
+
+
+@handles("affine.apply", "affine.min", "affine.max")
+def _apply(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    inputs = frame.all(operation.operands)
+    values = _results(machine, operation.attributes.get("map"), inputs)
+    name = operation.name.removeprefix("affine.")
+    return values if name == "apply" else [_extreme(machine, name, values)]
+
+
+# --- control ---
+
+
+@handles("affine.for")
+def _for(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    attributes = operation.attributes
+    lower, upper, initial = (frame.all(segment) for segment in operation.segments())
+    low = _extreme(machine, "max", _results(machine, attributes.get("lowerBoundMap"), lower))
+    high = _extreme(machine, "min", _results(machine, attributes.get("upperBoundMap"), upper))
+    step = attributes.get("step", 1)
+    assert isinstance(step, int)
+    carried = initial
+    for variable in counted(machine, (low, high, index(machine, step))):
+        carried = machine.region(operation.regions[0], [variable, *carried], frame).operands
+    return carried
+
+
+@handles("affine.if")
+def _if(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    condition = operation.attributes.get("condition")
+    if not isinstance(condition, IntegerSet):
+        raise NotInterpreted("affine.if")
+    inputs = frame.all(operation.operands)
+    is_inside = all(
+        _holds(machine, evaluate(machine, expression, inputs), is_equal)
+        for expression, is_equal in condition.constraints
+    )
+    region = operation.regions[0 if is_inside else 1]
+    return machine.region(region, [], frame).operands if region.blocks else []
+
+
+def _holds(machine: Machine, value: Scalar, is_equal: bool) -> bool:
+    zero = index(machine, 0)
+    if is_equal:
+        return machine.domain.decide(compared(machine, "eq", value, zero))
+    return not machine.domain.decide(compared(machine, "slt", value, zero))
+
+
+@handles("affine.parallel")
+def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    attributes = operation.attributes
+    inputs = frame.all(operation.operands)
+    low_map = attributes.get("lowerBoundsMap")
+    if not isinstance(low_map, AffineMap):
+        raise NotInterpreted("affine.parallel")
+    count = low_map.dimensions + low_map.symbols
+    low = _results(machine, low_map, inputs[:count])
+    high = _results(machine, attributes.get("upperBoundsMap"), inputs[count:])
+    lows = _grouped(machine, "max", low, attributes.get("lowerBoundsGroups"))
+    highs = _grouped(machine, "min", high, attributes.get("upperBoundsGroups"))
+    steps = [index(machine, step) for step in numbers(attributes.get("steps"))]
+    kinds = numbers(attributes.get("reductions", ()))
+    types = [result.type for result in operation.results]
+    results = [identity(machine, kind, type) for kind, type in zip(kinds, types, strict=True)]
+    for variables in nested(machine, list(zip(lows, highs, steps, strict=True))):
+        values = machine.region(operation.regions[0], variables, frame).operands
+        results = [
+            reduced(machine, kind, (result, value), type)
+            for kind, result, value, type in zip(kinds, results, values, types, strict=True)
+        ]
+    return results
+
+
+def _grouped(
+    machine: Machine, name: str, values: Sequence[Scalar], attribute: Attribute | None
+) -> list[Scalar]:
+    if not isinstance(attribute, Dense):
+        raise NotInterpreted("affine.parallel")
+    sizes = [int(size) for size in attribute.values]
+    if attribute.is_splat:
+        sizes *= attribute.type.shape[0] or 0
+    found: list[Scalar] = []
+    at = 0
+    for size in sizes:
+        found.append(_extreme(machine, name, values[at : at + size]))
+        at += size
+    return found
+
+
+# --- memory ---
+
+
+@handles("affine.load")
+def _load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source, *operands = operation.operands
+    view: MemRef = frame[source]
+    return [
+        read(view, place(machine, view, _indices(machine, operation, operands, frame)), source.type)
+    ]
+
+
+@handles("affine.store")
+def _store(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    value, destination, *operands = operation.operands
+    view: MemRef = frame[destination]
+    at = place(machine, view, _indices(machine, operation, operands, frame))
+    write(view, at, frame[value])
+    return []
+
+
+def _indices(
+    machine: Machine, operation: Operation, operands: Sequence[Value], frame: Frame
+) -> list[Scalar]:
+    return _results(machine, operation.attributes.get("map"), frame.all(operands))
+
+
+def _window(
+    machine: Machine, view: MemRef, indices: Sequence[Scalar], shape: Sequence[int]
+) -> list[int]:
+    """Return the places of a vector in memory, which must be all inside."""
+    first = place(machine, view, indices)
+    offsets = [
+        machine.domain.below(at, INDEX, size) for at, size in zip(indices, view.sizes, strict=True)
+    ]
+    rank = len(shape)
+    found = [first]
+    for start, size, stride, count in zip(
+        offsets[-rank:], view.sizes[-rank:], view.strides[-rank:], shape, strict=True
+    ):
+        if start + count > size:
+            raise UndefinedBehaviour("a vector is not within its memory")
+        found = [base + step * stride for base in found for step in range(count)]
+    return found
+
+
+def _vector_shape(machine: Machine, value: Value, memory: Value) -> tuple[int, ...]:
+    type = value.type
+    if not isinstance(type, ShapedType) or item(memory.type)[0] is not None:
+        raise NotInterpreted("a vector in memory of vectors")
+    shape = tuple(size or 0 for size in type.shape)
+    if not isinstance(memory.type, ShapedType) or len(shape) > len(memory.type.shape):
+        raise NotInterpreted("a vector of a higher rank than its memory")
+    machine.charge(len(shape))
+    return shape
+
+
+@handles("affine.vector_load")
+def _vector_load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source, *operands = operation.operands
+    view: MemRef = frame[source]
+    shape = _vector_shape(machine, operation.results[0], source)
+    places = _window(machine, view, _indices(machine, operation, operands, frame), shape)
+    items = [read(view, at, source.type) for at in places]
+    return [Elements(shape, items, item(source.type)[1])]
+
+
+@handles("affine.vector_store")
+def _vector_store(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    value, destination, *operands = operation.operands
+    view: MemRef = frame[destination]
+    shape = _vector_shape(machine, value, destination)
+    places = _window(machine, view, _indices(machine, operation, operands, frame), shape)
+    for at, each in zip(places, frame[value].items, strict=True):
+        write(view, at, each)
+    return []
+
+
+# --- indices ---
+
+
+def _basis(
+    machine: Machine, operation: Operation, frame: Frame, dynamic: Sequence[Value], count: int
+) -> list[Scalar]:
+    """Return the sizes of all dimensions but the first one."""
+    left = iter(frame.all(dynamic))
+    sizes = [
+        next(left) if static == DYNAMIC else index(machine, static)
+        for static in numbers(operation.attributes.get("static_basis"))
+    ]
+    return sizes[1:] if len(sizes) == count else sizes
+
+
+@handles("affine.delinearize_index")
+def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    linear, *dynamic = operation.operands
+    rest: Scalar = frame[linear]
+    basis = _basis(machine, operation, frame, dynamic, len(operation.results))
+    found: list[Scalar] = []
+    for size in reversed(basis):
+        _check_positive(machine, size)
+        found.append(_modulo(machine, rest, size))
+        rest = applied(machine, "arith.floordivsi", (rest, size), INDEX)
+    return [rest, *reversed(found)]
+
+
+@handles("affine.linearize_index")
+def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    indices, dynamic = operation.segments()
+    values = frame.all(indices)
+    basis = _basis(machine, operation, frame, dynamic, len(values))
+    if not values:
+        return [index(machine, 0)]
+    if operation.attributes.get("disjoint"):
+        _check_disjoint(machine, values[1:], basis)
+    result = values[0]
+    for value, size in zip(values[1:], basis, strict=True):
+        result = applied(machine, "arith.muli", (result, size), INDEX, attributes=_NO_WRAP)
+        result = applied(machine, "arith.addi", (result, value), INDEX, attributes=_NO_WRAP)
+    return [result]
+
+
+def _check_disjoint(machine: Machine, values: Sequence[Scalar], basis: Sequence[Scalar]) -> None:
+    """Check that each index is below its size; the first one may be anything."""
+    for value, size in zip(values, basis, strict=True):
+        if not machine.domain.decide(compared(machine, "ult", value, size)):
+            raise UndefinedBehaviour("an index of affine.linearize_index is not disjoint")

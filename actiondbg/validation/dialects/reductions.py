@@ -1,0 +1,95 @@
+"""The kinds of ``arith``'s reductions, and of atomic changes of memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from actiondbg.validation.dialects.memory import place, read, write
+from actiondbg.validation.dialects.scalars import applied
+from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.machine import Elements, Frame, Machine, MemRef, RuntimeValue, handles
+from actiondbg.validation.program import Operation, walk
+from actiondbg.validation.types import FloatType, IntegerType, Type
+
+# By the number of the kind: the operation of arith; "" is assignment.
+_OPERATIONS = (
+    *("addf", "addi", "andi", "", "maximumf", "maxsi", "maxui", "minimumf", "minsi", "minui"),
+    *("mulf", "muli", "ori", "maxnumf", "minnumf", "xori"),
+)
+
+
+_IDENTITIES: dict[str, Callable[[int], int]] = {  # by the width
+    "addi": lambda _: 0,
+    "ori": lambda _: 0,
+    "xori": lambda _: 0,
+    "maxui": lambda _: 0,
+    "muli": lambda _: 1,
+    "andi": lambda width: 2**width - 1,
+    "minui": lambda width: 2**width - 1,
+    "maxsi": lambda width: -(2 ** (width - 1)),
+    "minsi": lambda width: 2 ** (width - 1) - 1,
+}
+_FLOAT_IDENTITIES = {"addf": 0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
+
+
+def identity(machine: Machine, kind: int, type: Type) -> Scalar:
+    """Return the value that a reduction begins with.
+
+    Raises:
+        NotInterpreted: the type is no scalar, or the kind has none.
+    """
+    name = _OPERATIONS[kind]
+    if isinstance(type, IntegerType) and name in _IDENTITIES:
+        return machine.domain.constant(_IDENTITIES[name](type.width), type)
+    if isinstance(type, FloatType) and name in _FLOAT_IDENTITIES:
+        return machine.domain.constant(_FLOAT_IDENTITIES[name], type)
+    raise NotInterpreted(f"a reduction by {name or 'assignment'} of type {type}")
+
+
+def reduced(machine: Machine, kind: int, operands: Sequence[Scalar], type: Type) -> Scalar:
+    """Return what a reduction makes of what it has and a new value."""
+    name = _OPERATIONS[kind]
+    if not isinstance(type, IntegerType | FloatType):
+        raise NotInterpreted(f"a reduction of type {type}")
+    return applied(machine, f"arith.{name}", operands, type) if name else operands[1]
+
+
+def _check_unused(machine: Machine, operation: Operation) -> None:
+    """Check that nobody needs the result.
+
+    It is the value that is in memory by the documentation, and the one that was there when it is
+    lowered.
+    """
+    for function in machine.module.functions.values():
+        for user in walk(function.operation):
+            if operation.results[0] in user.operands:
+                raise NotInterpreted(f"the result of {operation.name}")
+
+
+@handles("memref.atomic_rmw")
+def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    _check_unused(machine, operation)
+    value, destination, *indices = operation.operands
+    kind = operation.attributes.get("kind")
+    assert isinstance(kind, int)
+    view: MemRef = frame[destination]
+    at = place(machine, view, frame.all(indices))
+    old = read(view, at, destination.type)
+    if isinstance(old, Elements):
+        raise NotInterpreted("memref.atomic_rmw of vectors")
+    new = reduced(machine, kind, (old, frame[value]), value.type)
+    write(view, at, new)
+    return [new]
+
+
+@handles("memref.generic_atomic_rmw")
+def _generic_atomic(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    _check_unused(machine, operation)
+    destination, *indices = operation.operands
+    view: MemRef = frame[destination]
+    at = place(machine, view, frame.all(indices))
+    old = read(view, at, destination.type)
+    (new,) = machine.region(operation.regions[0], [old], frame).operands
+    write(view, at, new)
+    return [new]

@@ -1,0 +1,301 @@
+"""Views of memory, and how memory and tensors become each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from actiondbg.validation.affine import AffineMap
+from actiondbg.validation.dialects.indices import (
+    DYNAMIC,
+    flat,
+    integers,
+    numbers,
+    row_major,
+    without_units,
+)
+from actiondbg.validation.dialects.memory import (
+    check_alive,
+    copy,
+    item,
+    new_memory,
+    places,
+    read,
+    sizes_of,
+    write,
+)
+from actiondbg.validation.dialects.scalars import index, plain_element, poison
+from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    MemRef,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import Operation
+from actiondbg.validation.types import INDEX, IntegerType, OpaqueType, ShapedType, Type
+
+
+def checked(view: MemRef, type: Type) -> MemRef:
+    """Return a view that is as its type says.
+
+    Raises:
+        UndefinedBehaviour: a size, a stride or the offset is another one.
+        NotInterpreted: the type is no memref.
+    """
+    if isinstance(type, OpaqueType) and type.text.startswith("memref<*x"):
+        return view
+    if not isinstance(type, ShapedType) or len(type.shape) != len(view.sizes):
+        raise NotInterpreted(f"a view of type {type}")
+    has_layout = "strided<" in type.text or "affine_map<" in type.text
+    strides = type.strides if has_layout or None not in type.shape else row_major(view.sizes)
+    # The stride of a dimension with one element says nothing.
+    is_same = all(
+        stride is None or stride == known or size <= 1
+        for stride, known, size in zip(strides, view.strides, view.sizes, strict=True)
+    )
+    fits = all(
+        size is None or size == known for size, known in zip(type.shape, view.sizes, strict=True)
+    )
+    if not fits or not is_same or type.offset not in (None, view.offset):
+        raise UndefinedBehaviour(f"a view is not as its type {type} says")
+    return view
+
+
+@handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
+def _cast(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view: MemRef = frame[operation.operands[0]]
+    results = operation.results
+    if results and isinstance(results[0].type, ShapedType):
+        rank = len(results[0].type.shape)
+        if rank != len(view.sizes):
+            raise UndefinedBehaviour("memref.cast to another rank")
+    return [checked(view, result.type) for result in results]
+
+
+@handles("memref.subview")
+def _subview(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    (source,), offsets, lengths, steps = operation.segments()
+    view: MemRef = frame[source]
+    type = operation.results[0].type
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"memref.subview of type {type}")
+    attributes = operation.attributes
+    statics = numbers(attributes.get("static_sizes"))
+    starts = integers(machine, frame, attributes.get("static_offsets"), offsets)
+    sizes = integers(machine, frame, attributes.get("static_sizes"), lengths)
+    strides = integers(machine, frame, attributes.get("static_strides"), steps)
+    for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True):
+        last = start + (size - 1) * stride
+        is_inside = size == 0 or (0 <= last < whole and start < whole)
+        if start < 0 or size < 0 or start > whole or not is_inside:
+            raise UndefinedBehaviour("memref.subview is not within its source")
+    stepped = [by * stride for by, stride in zip(strides, view.strides, strict=True)]
+    kept = _kept(statics, type.shape)
+    if without_units(sizes, statics, type.shape) != tuple(sizes[at] for at in kept):
+        raise NotInterpreted("memref.subview that drops dimensions")
+    offset = flat(starts, view.strides, view.offset)
+    kept_strides = tuple(stepped[at] for at in kept)
+    result = MemRef(view.buffer, offset, tuple(sizes[at] for at in kept), kept_strides)
+    return [checked(result, type)]
+
+
+def _kept(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:
+    """Return which dimensions a result keeps of a slice."""
+    kept: list[int] = []
+    for at, static in enumerate(statics):
+        wanted = shape[len(kept)] if len(kept) < len(shape) else 0
+        if wanted == (None if static == DYNAMIC else static):
+            kept.append(at)
+    return kept
+
+
+@handles("memref.reinterpret_cast")
+def _reinterpret(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    (source,), offsets, lengths, steps = operation.segments()
+    attributes = operation.attributes
+    (offset,) = integers(machine, frame, attributes.get("static_offsets"), offsets)
+    sizes = integers(machine, frame, attributes.get("static_sizes"), lengths)
+    strides = integers(machine, frame, attributes.get("static_strides"), steps)
+    view = MemRef(frame[source].buffer, offset, tuple(sizes), tuple(strides))
+    return [checked(view, operation.results[0].type)]
+
+
+@handles("memref.transpose")
+def _transpose(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view: MemRef = frame[operation.operands[0]]
+    permutation = operation.attributes.get("permutation")
+    if not isinstance(permutation, AffineMap):
+        raise NotInterpreted("memref.transpose")
+    sizes = permutation.evaluate(view.sizes)
+    result = MemRef(view.buffer, view.offset, sizes, permutation.evaluate(view.strides))
+    return [checked(result, operation.results[0].type)]
+
+
+@handles("memref.expand_shape")
+def _expand(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view: MemRef = frame[operation.operands[0]]
+    shape = operation.attributes.get("static_output_shape")
+    sizes = integers(machine, frame, shape, operation.operands[1:])
+    if any(size < 0 for size in sizes):
+        raise UndefinedBehaviour("a size is negative")
+    strides: list[int] = []
+    for group, size, stride in zip(_groups(operation), view.sizes, view.strides, strict=True):
+        inner = [sizes[at] for at in group]
+        if prod(inner) != size:
+            raise UndefinedBehaviour("memref.expand_shape to another number of elements")
+        strides.extend(stride * step for step in row_major(inner))
+    strides.extend([1] * (len(sizes) - len(strides)))  # of a memref without dimensions
+    result = MemRef(view.buffer, view.offset, tuple(sizes), tuple(strides))
+    return [checked(result, operation.results[0].type)]
+
+
+@handles("memref.collapse_shape")
+def _collapse(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view: MemRef = frame[operation.operands[0]]
+    sizes: list[int] = []
+    strides: list[int] = []
+    for group in _groups(operation):
+        inner = [view.sizes[at] for at in group]
+        steps = [view.strides[at] for at in group]
+        long = [(size, step) for size, step in zip(inner, steps, strict=True) if size != 1]
+        stride = long[-1][1] if long else steps[-1]
+        usual = [stride * step for step in row_major([size for size, _ in long])]
+        if prod(inner) and [step for _, step in long] != usual:
+            raise UndefinedBehaviour("memref.collapse_shape of dimensions that are apart")
+        sizes.append(prod(inner))
+        strides.append(stride)
+    result = MemRef(view.buffer, view.offset, tuple(sizes), tuple(strides))
+    return [checked(result, operation.results[0].type)]
+
+
+def _groups(operation: Operation) -> list[tuple[int, ...]]:
+    groups = operation.attributes.get("reassociation", ())
+    if not isinstance(groups, tuple):
+        raise NotInterpreted(operation.name)
+    return [numbers(group) for group in groups]
+
+
+@handles("memref.reshape")
+def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view, shape = (frame[operand] for operand in operation.operands)
+    type = operation.operands[1].type
+    element = plain_element(type)
+    if not isinstance(element, IntegerType):
+        raise NotInterpreted("memref.reshape")
+    sizes = [
+        machine.domain.integer(read(shape, at, type), element) for at in places(machine, shape)
+    ]
+    if view.strides != row_major(view.sizes):
+        raise NotInterpreted("memref.reshape of memory with a layout")
+    if any(size < 0 for size in sizes) or prod(sizes) != prod(view.sizes):
+        raise UndefinedBehaviour("memref.reshape to another number of elements")
+    result = MemRef(view.buffer, view.offset, tuple(sizes), row_major(sizes))
+    return [checked(result, operation.results[0].type)]
+
+
+@handles("memref.view")
+def _view(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source, shift, *dynamic = frame.all(operation.operands)
+    type = operation.results[0].type
+    if not isinstance(type, ShapedType) or item(type) != (None, source.buffer.element):
+        raise NotInterpreted("memref.view as another type")
+    offset = source.offset + machine.domain.integer(shift, INDEX)
+    sizes = sizes_of(machine, type.shape, dynamic)
+    if offset < 0 or offset + prod(sizes) > source.offset + source.sizes[0]:
+        raise UndefinedBehaviour("memref.view is not within its source")
+    if offset:
+        raise NotInterpreted("memref.view with a shift")
+    return [checked(MemRef(source.buffer, offset, sizes, row_major(sizes)), type)]
+
+
+@handles("memref.extract_strided_metadata")
+def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    view: MemRef = frame[operation.operands[0]]
+    found = (view.offset, *view.sizes, *view.strides)
+    return [MemRef(view.buffer, 0, (), ()), *(index(machine, number) for number in found)]
+
+
+# --- memory and tensors ---
+
+
+def elements_of(machine: Machine, view: MemRef, type: Type) -> Elements:
+    """Return what a view of a type has now."""
+    shape, element = item(type)
+    if shape is not None:
+        raise NotInterpreted("a tensor of vectors")
+    return Elements(view.sizes, [read(view, at, type) for at in places(machine, view)], element)
+
+
+def fill(machine: Machine, view: MemRef, elements: Elements) -> None:
+    """Write a tensor to a view.
+
+    Raises:
+        UndefinedBehaviour: their sizes differ.
+    """
+    if view.sizes != elements.shape:
+        raise UndefinedBehaviour("a tensor is written to memory of other sizes")
+    for at, value in zip(places(machine, view), elements.items, strict=True):
+        write(view, at, value)
+
+
+@handles("bufferization.to_tensor")
+def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source = operation.operands[0]
+    return [elements_of(machine, frame[source], source.type)]
+
+
+@handles("bufferization.to_buffer")
+def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    elements: Elements = frame[operation.operands[0]]
+    type = operation.results[0].type
+    if not isinstance(type, ShapedType) or type.strides != row_major(elements.shape):
+        raise NotInterpreted("bufferization.to_buffer of an open layout")
+    view = new_memory(machine, type, elements.shape)
+    fill(machine, view, elements)
+    return [view]
+
+
+@handles("bufferization.clone")
+def _clone(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    source = operation.operands[0]
+    view: MemRef = frame[source]
+    type = operation.results[0].type
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"bufferization.clone to {type}")
+    made = new_memory(machine, type, view.sizes)
+    copy(machine, view, made, source.type)
+    return [made]
+
+
+@handles("bufferization.alloc_tensor")
+def _alloc_tensor(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    dynamic, copied, _ = operation.segments()
+    if copied:
+        return [frame[copied[0]]]
+    type = operation.results[0].type
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"a tensor of type {type}")
+    sizes = sizes_of(machine, type.shape, frame.all(dynamic))
+    machine.charge(prod(sizes))
+    element = plain_element(type)
+    return [Elements(sizes, [poison(machine, element)] * prod(sizes), element)]
+
+
+@handles("bufferization.dealloc_tensor")
+def _dealloc_tensor(_: Machine, __: Operation, ___: Frame) -> Sequence[RuntimeValue]:
+    return []
+
+
+@handles("bufferization.materialize_in_destination")
+def _materialize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    elements, destination = frame.all(operation.operands)
+    if isinstance(destination, MemRef):
+        check_alive(destination)
+        fill(machine, destination, elements)
+        return []
+    if destination.shape != elements.shape:
+        raise UndefinedBehaviour("a tensor is put into one of other sizes")
+    return [elements]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from actiondbg.validation.dialects.indices import DYNAMIC
 from actiondbg.validation.dialects.scalars import applied, compared, poison_of
+from actiondbg.validation.dialects.tensor import inserted_slice
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Aborted,
@@ -220,26 +222,23 @@ def _forall(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Ru
     ]
     body = operation.regions[0]
     loops = [(low, high, by) for low, high, by in zip(*bounds, strict=True)]
-    arguments = body.blocks[0].arguments[len(loops) :]
-    results = outs
+    shared = body.blocks[0].arguments[len(loops) :]
+    results = dict(zip(shared, outs, strict=True))
     for variables in nested(machine, loops):
-        # Each thread sees the tensors as they were; what all threads insert is in the results.
+        # Each thread sees the tensors as they were; the results have what all threads insert.
         ended = machine.region(body, [*variables, *outs], frame)
-        frame.values.update(zip(arguments, results, strict=True))
-        for block in ended.operation.regions[0].blocks:
-            for insertion in block.operations:
-                destination = _destination(insertion)
-                (frame.values[insertion.operands[destination]],) = machine.evaluate(
-                    insertion, frame
-                )
-        results = frame.all(arguments)
-    return results
+        for insertion in _insertions(ended.operation):
+            tensor = insertion.operands[1]
+            results[tensor] = inserted_slice(machine, insertion, frame, results[tensor])
+    return list(results.values())
 
 
-def _destination(insertion: Operation) -> int:
-    if insertion.name != "tensor.parallel_insert_slice":
-        raise NotInterpreted(insertion.name)
-    return 1
+def _insertions(terminator: Operation) -> Iterator[Operation]:
+    for block in terminator.regions[0].blocks:
+        for insertion in block.operations:
+            if insertion.name != "tensor.parallel_insert_slice":
+                raise NotInterpreted(insertion.name)
+            yield insertion
 
 
 def _mixed(
@@ -251,6 +250,6 @@ def _mixed(
     found: list[Scalar] = []
     for static in statics:
         assert isinstance(static, int)
-        is_dynamic = static == -(2**63)
+        is_dynamic = static == DYNAMIC
         found.append(next(left) if is_dynamic else machine.domain.constant(static, INDEX))
     return found

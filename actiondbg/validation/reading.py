@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from math import prod
 from typing import Any, Literal, cast
 
@@ -40,10 +41,15 @@ _KINDS: dict[str, Literal["vector", "tensor", "memref"]] = {
     "RankedTensorType": "tensor",
     "MemRefType": "memref",
 }
+# The maps of an operation of linalg, also where they follow from its name: an attribute of ours.
+MAPS = "_maps"
 _DYNAMIC = -(2**63)  # a size, a stride or an offset
 _FUNCTIONS = frozenset({"func.func", "llvm.func"})
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _MOST_ELEMENTS = 2**20  # of a constant
+# Their overflow flags are a property which the bindings do not show as an attribute.
+_HIDDEN_OVERFLOW = frozenset({"llvm.add", "llvm.sub", "llvm.mul", "llvm.shl", "llvm.trunc"})
+_OVERFLOW = re.compile(r" overflow<([^>]*)>")
 
 
 class ProgramReader:
@@ -130,6 +136,10 @@ class _Conversion:
         results = tuple(self._value(each, values) for each in parsed.results)
         operands = tuple(self._value(each, values) for each in parsed.operands)
         attributes = {name: self._attribute(parsed.attributes[name]) for name in parsed.attributes}
+        if parsed.name in _HIDDEN_OVERFLOW:
+            attributes["overflowFlags"] = _hidden_overflow(parsed)
+        if parsed.name.startswith("linalg."):
+            attributes[MAPS] = tuple(self._attribute(each) for each in self._maps(parsed))
         regions = tuple(self._region(each, values) for each in parsed.regions)
         successors = tuple(blocks[each] for each in parsed.successors)
         line = getattr(parsed.location, "start_line", 0)
@@ -150,6 +160,9 @@ class _Conversion:
         if found is None:
             found = values[parsed] = Value(self._type(parsed.type))
         return found
+
+    def _maps(self, parsed: Any) -> Sequence[Any]:
+        return import_module("mlir.dialects.linalg").get_indexing_maps(parsed) or ()
 
     # --- types ---
 
@@ -231,6 +244,11 @@ class _Conversion:
             return _printed_elements(shaped, str(parsed))
         convert = float if isinstance(shaped.element, FloatType) else int
         return Dense(shaped, tuple(convert(each) for each in values))
+
+
+def _hidden_overflow(parsed: Any) -> OpaqueAttribute:
+    found = _OVERFLOW.search(parsed.get_asm(use_local_scope=True))
+    return OpaqueAttribute(f"#llvm.overflow<{found[1] if found else 'none'}>")
 
 
 def _value(attribute: Any) -> Attribute:

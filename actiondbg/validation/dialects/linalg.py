@@ -1,0 +1,187 @@
+"""The meaning of structured operations of linalg: loops around a body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
+from actiondbg.validation.affine import AffineMap
+from actiondbg.validation.dialects.indices import flat, positions
+from actiondbg.validation.dialects.scalars import index
+from actiondbg.validation.dialects.windows import View, view
+from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    MemRef,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import Operation, Value
+from actiondbg.validation.reading import MAPS
+from actiondbg.validation.types import INDEX, ShapedType
+
+_Results = Sequence[RuntimeValue]
+
+_ELEMENTWISE = (
+    *("copy", "exp", "log", "abs", "ceil", "floor", "negf", "reciprocal", "round", "sqrt"),
+    *("rsqrt", "square", "tanh", "erf", "add", "sub", "mul", "div", "div_unsigned", "max", "min"),
+    *("powf", "select", "elementwise"),
+)
+_PRODUCTS = (
+    *("matmul", "quantized_matmul", "mmt4d", "batch_mmt4d", "batch_matmul", "dot", "contract"),
+    *("quantized_batch_matmul", "batch_reduce_matmul", "matvec", "vecmat", "batch_matvec"),
+    *("batch_vecmat", "conv_1d", "conv_2d", "conv_3d", "conv_1d_nwc_wcf", "conv_1d_ncw_fcw"),
+    *("conv_2d_nhwc_hwcf", "conv_2d_nhwc_fhwc", "conv_2d_nhwc_hwcf_q", "conv_2d_nhwc_fhwc_q"),
+    *("conv_2d_nchw_fchw", "conv_2d_nchw_fchw_q", "conv_2d_ngchw_fgchw", "conv_2d_ngchw_gfchw"),
+    *("conv_2d_nhwgc_gfhwc", "conv_2d_nhwgc_gfhwc_q", "conv_2d_ngchw_gfchw_q"),
+    *("conv_3d_ndhwc_dhwcf", "conv_3d_ndhwc_dhwcf_q", "conv_3d_ncdhw_fcdhw"),
+    *("depthwise_conv_1d_nwc_wc", "depthwise_conv_1d_ncw_cw", "depthwise_conv_1d_nwc_wcm"),
+    *("depthwise_conv_2d_nhwc_hwc", "depthwise_conv_2d_nchw_chw", "depthwise_conv_2d_nhwc_hwc_q"),
+    *("depthwise_conv_2d_nhwc_hwcm", "depthwise_conv_2d_nhwc_hwcm_q"),
+    *("depthwise_conv_3d_ndhwc_dhwc", "depthwise_conv_3d_ncdhw_cdhw"),
+    "depthwise_conv_3d_ndhwc_dhwcm",
+)
+_POOLINGS = (
+    *("pooling_nhwc_sum", "pooling_nchw_sum", "pooling_nhwc_max", "pooling_nhwc_max_unsigned"),
+    *("pooling_nchw_max", "pooling_nhwc_min", "pooling_nhwc_min_unsigned", "pooling_nwc_sum"),
+    *("pooling_ncw_sum", "pooling_nwc_max", "pooling_nwc_max_unsigned", "pooling_ncw_max"),
+    *("pooling_nwc_min", "pooling_nwc_min_unsigned", "pooling_ndhwc_sum", "pooling_ndhwc_max"),
+    "pooling_ndhwc_min",
+)
+_GENERAL = ("generic", "map", "reduce", "transpose", "broadcast", "fill", "fill_rng_2d")
+
+# What ``linalg.index`` asks for, in the frame of the body that runs: a list of numbers.
+_POSITION = Value(INDEX)
+
+
+@handles(*(f"linalg.{name}" for name in (*_ELEMENTWISE, *_PRODUCTS, *_POOLINGS, *_GENERAL)))
+def _structured(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    inputs, outputs = _inputs_and_outputs(operation)
+    maps = _maps(operation)
+    sources = [_view(frame[each], each, is_written=each in outputs) for each in (*inputs, *outputs)]
+    sizes = _sizes(operation, sources, maps)
+    count = prod(sizes)
+    machine.charge(count)
+    places = [_places(source, each, sizes) for source, each in zip(sources, maps, strict=True)]
+    _run(machine, operation, frame, sources, places, sizes)
+    written = zip(outputs, sources[len(inputs) :], strict=True)
+    return [
+        Elements(target.sizes, target.items, target.element)
+        for value, target in written
+        if isinstance(frame[value], Elements)
+    ]
+
+
+def _inputs_and_outputs(operation: Operation) -> tuple[Sequence[Value], Sequence[Value]]:
+    segments = operation.segments()
+    if len(segments) == 2:
+        return segments[0], segments[1]
+    return operation.operands[:-1], operation.operands[-1:]
+
+
+def _maps(operation: Operation) -> list[AffineMap]:
+    found = operation.attributes.get(MAPS)
+    listed = found if isinstance(found, tuple) else ()
+    maps = [each for each in listed if isinstance(each, AffineMap)]
+    if len(maps) != len(operation.operands) or any(each.symbols for each in maps):
+        raise NotInterpreted(f"{operation.name} with unknown maps")
+    return maps
+
+
+def _view(value: RuntimeValue, of: Value, *, is_written: bool) -> View | RuntimeValue:
+    """Return the elements of an operand; a scalar itself."""
+    if not isinstance(value, Elements | MemRef):
+        return value
+    if isinstance(of.type, ShapedType) and of.type.kind == "vector":
+        raise NotInterpreted("an operand of linalg that is a vector")
+    found = view(value, of.type, is_written=is_written)
+    if found.unit:
+        raise NotInterpreted("an operand of linalg with elements that are vectors")
+    return found
+
+
+def _sizes(
+    operation: Operation, sources: Sequence[View | RuntimeValue], maps: Sequence[AffineMap]
+) -> list[int]:
+    """Return how often each loop runs.
+
+    Raises:
+        UndefinedBehaviour: the operands disagree about it.
+    """
+    found: dict[int, int] = {}
+    for source, map in zip(sources, maps, strict=True):
+        if not isinstance(source, View):
+            continue
+        for result, size in zip(map.results, source.sizes, strict=True):
+            if result.kind == "input" and found.setdefault(result.value, size) != size:
+                raise UndefinedBehaviour(f"{operation.name} of operands of different sizes")
+    if set(found) != set(range(maps[0].dimensions)):
+        raise NotInterpreted(f"{operation.name} with loops of unknown sizes")
+    return [found[at] for at in range(len(found))]
+
+
+def _places(source: View | RuntimeValue, map: AffineMap, sizes: Sequence[int]) -> list[int]:
+    """Return where the element of each iteration is.
+
+    Raises:
+        UndefinedBehaviour: it is outside.
+    """
+    if not isinstance(source, View):
+        return []
+    if all(result.kind == "input" for result in map.results):
+        steps = [0] * len(sizes)
+        for result, stride in zip(map.results, source.strides, strict=True):
+            steps[result.value] += stride
+        return positions(sizes, steps, source.offset)
+    found: list[int] = []
+    for at in product(*_ranges(sizes)):
+        indices = map.evaluate(at)
+        inside = all(0 <= each < size for each, size in zip(indices, source.sizes, strict=True))
+        if not inside:
+            raise UndefinedBehaviour("an operation of linalg reaches outside of an operand")
+        found.append(flat(indices, source.strides, source.offset))
+    return found
+
+
+def _ranges(sizes: Sequence[int]) -> list[range]:
+    return [range(size) for size in sizes]
+
+
+def _run(
+    machine: Machine,
+    operation: Operation,
+    frame: Frame,
+    sources: Sequence[View | RuntimeValue],
+    places: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+) -> None:
+    """Run the body for each iteration, in the order of loops in each other."""
+    region = operation.regions[0]
+    wanted = len(region.blocks[0].arguments)
+    around = frame.values.get(_POSITION)
+    count = len(_inputs_and_outputs(operation)[1])
+    outputs = range(len(sources) - count, len(sources))
+    for number, at in enumerate(product(*_ranges(sizes))):
+        arguments = [
+            source.at(where[number])[0] if isinstance(source, View) else source
+            for source, where in zip(sources[:wanted], places, strict=False)
+        ]
+        frame.values[_POSITION] = at
+        yielded = machine.region(region, arguments, frame).operands
+        for output, value in zip(outputs, yielded, strict=True):
+            target = sources[output]
+            assert isinstance(target, View)
+            target.put(places[output][number], [value])
+    frame.values[_POSITION] = around
+
+
+@handles("linalg.index")
+def _index(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    dimension = operation.attributes.get("dim")
+    position = frame.values.get(_POSITION)
+    if not isinstance(dimension, int) or position is None:
+        raise NotInterpreted("linalg.index outside of a body")
+    return [index(machine, position[dimension])]

@@ -8,6 +8,7 @@ from actiondbg.validation.dialects import (
     affine,
     calls,
     control,
+    linalg,
     memory,
     reductions,
     tensor,
@@ -23,7 +24,7 @@ from actiondbg.validation.program import Module
 # Modules that register the meaning of operations when they are imported.
 DIALECTS = (
     *(affine, calls, control, memory, reductions, views),
-    *(tensor, vector, vector_memory, vector_reductions),
+    *(linalg, tensor, vector, vector_memory, vector_reductions),
 )
 
 

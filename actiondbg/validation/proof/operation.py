@@ -1,0 +1,150 @@
+"""What a scalar operation on terms depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.program import Attribute
+from actiondbg.validation.proof.terms import Sort, Term, Terms
+from actiondbg.validation.types import FloatType, IntegerType, Type
+
+# The formats of IEEE 754: bits of the exponent, and of the significand with its hidden bit.
+_FORMATS = {
+    "f16": (5, 11),
+    "bf16": (8, 8),
+    "f32": (8, 24),
+    "f64": (11, 53),
+    "f8E5M2": (5, 3),
+    "f8E4M3": (4, 4),
+    "f8E3M4": (3, 5),
+}
+
+
+class Value(NamedTuple):
+    """A scalar.
+
+    Args:
+        term: what it is, where it is not poison.
+        poison: whether it is.
+    """
+
+    term: Term
+    poison: Term
+
+
+class Side(Enum):
+    """Which of the functions runs: what the program was, or what an action made of it."""
+
+    SOURCE = "before"
+    TARGET = "after"
+
+
+def sort_of(type: Type) -> Sort:
+    """Return the sort of the terms of a type.
+
+    Raises:
+        NotInterpreted: it has none.
+    """
+    if isinstance(type, IntegerType) and type.width:
+        return type.width
+    if isinstance(type, FloatType) and type.name in _FORMATS:
+        return _FORMATS[type.name]
+    raise NotInterpreted(f"proof with the type {type}")
+
+
+def format_of(type: Type) -> tuple[int, int]:
+    """Return the sort of a floating-point type."""
+    sort = sort_of(type)
+    if not isinstance(sort, tuple):
+        raise NotInterpreted(f"a float of type {type}")
+    return sort
+
+
+def width_of(type: Type) -> int:
+    """Return the bits of an integer type."""
+    sort = sort_of(type)
+    if not isinstance(sort, int):
+        raise NotInterpreted(f"an integer of type {type}")
+    return sort
+
+
+class Surroundings(Protocol):
+    """What an operation may tell the domain, beside its results."""
+
+    @property
+    def terms(self) -> Terms:
+        """What makes terms."""
+        ...
+
+    @property
+    def side(self) -> Side:
+        """Which function runs."""
+        ...
+
+    def undefined(self, condition: Term, why: str) -> None:
+        """Say where the operation has no defined behaviour."""
+        ...
+
+    def approximate(self, exact: Term, why: str) -> None:
+        """Say that a result is one of several that are allowed, but where a condition holds."""
+        ...
+
+    def define(self, condition: Term) -> None:
+        """Say what a new unknown is."""
+        ...
+
+    def is_recorded(self, key: tuple[object, ...]) -> bool:
+        """Whether the source has a result that is one of several; it records that it has."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarOperation:
+    """A scalar operation on terms.
+
+    Args:
+        name: in arith or math, without the dialect.
+        full_name: with the dialect.
+        types: of the operands.
+        results: the types of the results.
+        attributes: of the operation.
+        around: the domain.
+        poison: where an operand is poison.
+    """
+
+    name: str
+    full_name: str
+    types: Sequence[IntegerType | FloatType]
+    results: Sequence[IntegerType | FloatType]
+    attributes: Mapping[str, Attribute]
+    around: Surroundings
+    poison: Term
+
+    @property
+    def terms(self) -> Terms:
+        return self.around.terms
+
+    def undefined(self, condition: Term, why: str) -> None:
+        """Say where the operation has no defined behaviour, for operands that are not poison."""
+        known = self.terms.not_(self.poison)
+        self.around.undefined(self.terms.and_(known, condition), f"{self.full_name} {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The results of an operation.
+
+    Args:
+        terms: one for each result.
+        poison: where they are poison, though no operand is.
+    """
+
+    terms: tuple[Term, ...]
+    poison: Term | None = None
+
+
+Function = Callable[..., Computed]

@@ -1,0 +1,290 @@
+"""Proof that what an action made of a function is allowed by what it was.
+
+It is where, for all arguments, one of these holds: the source has no defined behaviour; or the
+target has one, each of its results, of the elements in memory at the end and of the values that
+the world sees is equal to that of the source, or that of the source is poison.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
+from actiondbg.validation.inputs import Input
+from actiondbg.validation.interpreter import run_function
+from actiondbg.validation.program import Function, Module
+from actiondbg.validation.proof.arguments import (
+    SymbolicArguments,
+    size_combinations,
+    unknown_globals,
+)
+from actiondbg.validation.proof.differences import Difference, Run, differences
+from actiondbg.validation.proof.exploration import Explorer, Limits, PathLeft, TimeOver
+from actiondbg.validation.proof.operation import Side, Value
+from actiondbg.validation.proof.solver import Solver
+from actiondbg.validation.proof.symbolic import Symbolic, Undecided, UndefinedTarget
+from actiondbg.validation.proof.terms import Term, Terms, signed
+from actiondbg.validation.types import ShapedType
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The target refines the source, on all paths that were followed.
+
+    Args:
+        paths: how many.
+        queries: of the solver.
+        seconds: all together.
+        bounds: up to what it holds, if not in general.
+        assumptions: about arguments.
+    """
+
+    paths: int
+    queries: int
+    seconds: float
+    bounds: str | None = None
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The target does something else.
+
+    Args:
+        input: for which it does; integers are signed, but those of one bit.
+        where: what differs.
+        source: what the function did, in words.
+        target: what it does after the action.
+        has_poison: an argument is poison, for which the input has any number.
+    """
+
+    input: Input
+    where: str
+    source: str
+    target: str
+    has_poison: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotProved:
+    """There is no answer.
+
+    Args:
+        reason: why.
+    """
+
+    reason: str
+
+
+Verdict = Proved | Refuted | NotProved
+
+
+class _Found(Exception):
+    def __init__(self, verdict: Refuted | NotProved) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
+def prove(
+    before: Module,
+    after: Module,
+    symbol: str,
+    limits: Limits | None = None,
+    *,
+    poison_arguments: bool = False,
+    aliased_arguments: bool = False,
+) -> Verdict:
+    """Decide whether a function after an action refines what it was before.
+
+    Args:
+        before: the module before.
+        after: the module after.
+        symbol: of the function, in both.
+        limits: of the time and of the paths.
+        poison_arguments: whether arguments may be poison.
+        aliased_arguments: whether memrefs of the same type share all of their memory.
+
+    Raises:
+        SolverMissing: the solver is not installed.
+    """
+    limits = limits or Limits()
+    source, target = before.functions.get(symbol), after.functions.get(symbol)
+    if source is None or target is None or source.body is None or target.body is None:
+        return NotProved(f"@{symbol} has no body before and after")
+    if _types(source) != _types(target):
+        return NotProved(f"@{symbol} has another type")
+    proof = _Proof(before, after, source, limits)
+    try:
+        return proof.verdict(may_be_poison=poison_arguments, is_aliased=aliased_arguments)
+    except _Found as found:
+        return found.verdict
+    except (NotInterpreted, Undecided) as error:
+        return NotProved(str(error))
+    except TimeOver:
+        return NotProved(f"it takes more than {limits.seconds:g} seconds")
+
+
+def _types(function: Function) -> list[str]:
+    return [str(each) for each in (*function.inputs, "->", *function.results)]
+
+
+class _Proof:
+    """Decides about a function.
+
+    Args:
+        before: the module before.
+        after: the module after.
+        function: in it.
+        limits: of the time and of the paths.
+    """
+
+    def __init__(self, before: Module, after: Module, function: Function, limits: Limits) -> None:
+        self._before = before
+        self._after = after
+        self._function = function
+        self._limits = limits
+        self._terms = Terms()
+        self._solver = Solver(limits.query_seconds)
+        self._explorer = Explorer(self._terms, self._solver, limits)
+        self._compared = 0
+
+    def verdict(self, *, may_be_poison: bool, is_aliased: bool) -> Verdict:
+        """Follow all paths, for each choice of dynamic sizes."""
+        began = time.monotonic()
+        types = self._function.inputs
+        bounds = self._explorer.bounds
+        for shapes in size_combinations(types, self._limits.sizes):
+            arguments = SymbolicArguments(self._terms, types, shapes, may_be_poison, is_aliased)
+            if arguments.count > self._limits.elements:
+                raise NotInterpreted(f"proof with the {arguments.count:,} elements of arguments")
+            self._explorer.each_path(lambda arguments=arguments: self._path(arguments))
+        if _is_dynamic(types):
+            sizes = ", ".join(map(str, sorted(self._limits.sizes)))
+            bounds[f"dynamic sizes of {sizes}, strides without gaps"] = None
+        if bounds and not self._compared:
+            return NotProved(f"no path is complete within {'; '.join(bounds)}")
+        seconds = time.monotonic() - began
+        return Proved(
+            self._explorer.paths,
+            self._solver.queries,
+            seconds,
+            "; ".join(bounds) or None,
+            _assumptions(self._function, may_be_poison=may_be_poison, is_aliased=is_aliased),
+        )
+
+    def _path(self, arguments: SymbolicArguments) -> None:
+        """Run both functions on one path, and compare what they did."""
+        domain = Symbolic(self._terms, self._explorer)
+        source = self._run(self._before, domain, arguments)
+        if source is None:
+            return  # no defined behaviour: everything is allowed
+        self._explorer.check_possible()
+        domain.side = Side.TARGET
+        shown = "defined behaviour"
+        try:
+            target = self._run(self._after, domain, arguments)
+        except UndefinedTarget as found:
+            difference = Difference(found.why, found.condition)
+            self._report(domain, arguments, difference, (shown, f"undefined: {found.why}"))
+            raise Undecided(found.why) from None
+        if target is None:
+            difference = Difference(self._undefined, self._terms.true)
+            self._report(domain, arguments, difference, (shown, f"undefined: {self._undefined}"))
+            raise PathLeft
+        for difference in differences(self._terms, source, target):
+            self._report(domain, arguments, difference)
+        self._compared += 1
+
+    def _run(self, module: Module, domain: Symbolic, arguments: SymbolicArguments) -> Run | None:
+        """Run a function; None if it has no defined behaviour."""
+        made, memory = arguments.make()
+        memories = unknown_globals(self._terms, module, self._limits.elements)
+        symbol, steps = self._function.symbol, self._limits.steps
+        try:
+            outcome = run_function(
+                module, symbol, made, domain, steps=steps, entry_globals=memories
+            )
+        except UndefinedBehaviour as error:
+            self._undefined = str(error)
+            return None
+        except OutOfBudget as error:
+            self._explorer.bounds[f"runs of {self._limits.steps:,} steps ({error})"] = None
+            raise PathLeft from None
+        return Run(outcome, memory)
+
+    def _report(
+        self,
+        domain: Symbolic,
+        arguments: SymbolicArguments,
+        difference: Difference,
+        shown: tuple[str, str] | None = None,
+    ) -> None:
+        """Do nothing if there is no such difference on this path.
+
+        Raises:
+            _Found: there is, or nobody knows.
+        """
+        answer = self._explorer.ask([difference.condition])
+        if answer.status == "unsat":
+            return
+        if answer.status == "unknown":
+            raise _Found(NotProved(f"the solver takes too long for {difference.where}"))
+        open_results = "; ".join(dict.fromkeys(domain.approximations.values()))
+        scalars = [each for each in (difference.source, difference.target) if each is not None]
+        wanted = [*arguments.wanted, *_wanted(self._terms, scalars)]
+        conditions = [difference.condition, *domain.approximations]
+        answer = self._explorer.ask(conditions, wanted or [self._terms.true])
+        if answer.status != "sat":
+            reason = open_results or "the solver takes too long"
+            raise _Found(NotProved(f"{difference.where} may differ, but {reason}"))
+        count = len(arguments.wanted)
+        input, has_poison = arguments.input(answer.values[:count])
+        if shown is None:
+            shown = _shown(scalars, answer.values[count:])
+        raise _Found(Refuted(input, difference.where, *shown, has_poison))
+
+
+def _is_dynamic(types: Sequence[object]) -> bool:
+    return any(
+        isinstance(each, ShapedType)
+        and (None in each.shape or None in each.strides or each.offset is None)
+        for each in types
+    )
+
+
+def _assumptions(function: Function, *, may_be_poison: bool, is_aliased: bool) -> tuple[str, ...]:
+    found: list[str] = []
+    if function.inputs and not may_be_poison:
+        found.append("no argument is poison")
+    memory = [
+        each for each in function.inputs if isinstance(each, ShapedType) and each.kind == "memref"
+    ]
+    if len(memory) > 1 and not is_aliased:
+        found.append("no two arguments share memory")
+    return tuple(found)
+
+
+def _wanted(terms: Terms, scalars: Sequence[Value]) -> list[Term]:
+    """Return the bits, and whether it is poison, of each scalar."""
+    wanted: list[Term] = []
+    for scalar in scalars:
+        wanted += [scalar.term, scalar.poison]
+    return wanted
+
+
+def _shown(scalars: Sequence[Value], values: Sequence[int]) -> tuple[str, str]:
+    if len(scalars) != 2:
+        return "something else", "something else"
+    texts: list[str] = []
+    for at, scalar in enumerate(scalars):
+        bits, is_poison = values[2 * at : 2 * at + 2]
+        texts.append("poison" if is_poison else _text(bits, scalar.term))
+    return texts[0], texts[1]
+
+
+def _text(bits: int, term: Term) -> str:
+    if isinstance(term.sort, tuple):
+        return f"float bits {bits:#x}"
+    return str(bits if term.width == 1 else signed(bits, term.width))

@@ -38,7 +38,7 @@ OTHER = Lowering(
     "convert-vector-to-scf{full-unroll},affine-expand-index-ops,lower-affine,"
     "func.func(math-expand-ops),convert-math-to-funcs,memref-expand,expand-strided-metadata,"
     "lower-affine,convert-scf-to-cf,arith-expand,convert-complex-to-standard,convert-math-to-libm,"
-    "convert-vector-to-llvm,convert-to-llvm,reconcile-unrealized-casts)",
+    "convert-math-to-llvm,convert-vector-to-llvm,convert-to-llvm,reconcile-unrealized-casts)",
 )
 
 # The function is private here, so that the constants of the test reach it: what depends on nothing

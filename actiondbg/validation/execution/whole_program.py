@@ -1,0 +1,314 @@
+"""Programs judged by real runs alone, where the interpreter cannot run them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from actiondbg.errors import IRNotParsed
+from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.execution.confirmation import epsilon, place
+from actiondbg.validation.execution.harness import Test, make_test
+from actiondbg.validation.execution.literals import Element
+from actiondbg.validation.execution.lowerings import CHECKED, OTHER, PLAIN, Lowering
+from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
+from actiondbg.validation.execution.subject import NotRunnable, Subject, TypedText, read_subject
+from actiondbg.validation.floats import from_bits
+from actiondbg.validation.inputs import Array, Input, Number, View
+from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
+
+# Bytes for fresh memory and the stack: what is read before it is written differs between them.
+_FILLS = (0x55, 0xAA)
+_SAFETY = 8  # times the deviation that rounding is expected to make
+# Beyond these, another order of operations may overflow.
+_MODEST = {"f16": 16.0, "bf16": 1e4, "f32": 1e4, "f64": 1e4}
+
+# What may be poison, as far as the text tells: a real run gives some number for it.
+_POISON = re.compile(
+    r"\b(?:overflow|exact|nneg|disjoint|inbounds|nnan|ninf|fast|is_zero_poison|undef)\b"
+    r"|\b\w+\.(?:shl|shr|lshr|ashr|shli|shrsi|shrui|shrs|shru|fptosi|fptoui|poison)\b"
+    r"|\bmath\.(?:fpowi|ipowi)\b"
+    r"|\bvector\.(?:extract|insert)\b[^:]*\[[^]:]*%"
+)
+# Accesses that no check is made for; data as indices may lead anywhere.
+_INDIRECT = re.compile(r"\bvector\.(?:gather|scatter)\b|\bllvm\.(?:load|store|getelementptr)\b")
+_UNCHECKED = re.compile(
+    r"\bvector\.(?:transfer_read|transfer_write|load|store|maskedload|maskedstore|expandload"
+    r"|compressstore)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """No difference was seen.
+
+    Args:
+        inputs: with which the function ran, before and after.
+    """
+
+    inputs: tuple[Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """The function does something else.
+
+    Args:
+        input: what it was called with.
+        before: what it did before.
+        after: what it does after.
+        where: the first place that differs, with both values.
+        tests: the tests of this input, before and after.
+    """
+
+    input: Input
+    before: Executed
+    after: Executed
+    where: str
+    tests: tuple[Test, Test]
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """Nothing is known.
+
+    Args:
+        reason: why, in words.
+    """
+
+    reason: str
+
+
+def judge_by_running(
+    runner: Runner,
+    before: str,
+    after: str,
+    symbol: str,
+    inputs: Sequence[Input],
+    exact: bool = False,
+) -> Same | Differs | NotRun:
+    """Run a function with inputs, as it was before an action and as it is after it.
+
+    An input does not count where the function as it was before fails, or leaves its memory. Values
+    that differ between two runs of it are not compared, as they are those of memory that nobody
+    wrote.
+
+    Args:
+        runner: of the tests.
+        before: the module before the action.
+        after: the module after it.
+        symbol: the function.
+        inputs: what it is called with.
+        exact: no rounding may differ, as nothing in the function leaves the order open.
+    """
+    try:
+        return _Comparison(runner, before, after, symbol, exact).judge(list(inputs))
+    except (NotRunnable, NotLowered, NotInterpreted, IRNotParsed) as error:
+        return NotRun(str(error))
+
+
+class _Comparison:
+    """Compares a function before and after an action.
+
+    Args: see ``judge_by_running``.
+    """
+
+    def __init__(self, runner: Runner, before: str, after: str, symbol: str, exact: bool) -> None:
+        self._runner = runner
+        self._before = before
+        self._after = after
+        self._symbol = symbol
+        self._exact = exact
+
+    def judge(self, inputs: list[Input]) -> Same | Differs | NotRun:
+        inputs, why = self._defined(inputs)
+        if not inputs:
+            return NotRun(why or "there are no inputs")
+        befores = self._twice(self._before, inputs)
+        good = [not one.failure and not two.failure for one, two in befores]
+        if not any(good):
+            return NotRun(f"the function as it was before {befores[0][0].failure}")
+        inputs = [each for each, is_good in zip(inputs, good, strict=True) if is_good]
+        befores = [each for each, is_good in zip(befores, good, strict=True) if is_good]
+        afters = self._twice(self._after, inputs)
+        for input, two, other_two in zip(inputs, befores, afters, strict=True):
+            for after in other_two:
+                if after.is_timeout:
+                    return NotRun(f"the function as it is after {after.failure}")
+                where = self._difference(two, after, self._scale(input))
+                if where:
+                    return self._found(input, two[0], after, where)
+        return Same(tuple(inputs))
+
+    # --- runs ---
+
+    def _defined(self, inputs: list[Input]) -> tuple[list[Input], str]:
+        """Return the inputs with which the function leaves no memory, and why others do."""
+        test = make_test(self._before, self._symbol, inputs)
+        try:
+            runs = self._runner.run(test, CHECKED)
+        except NotLowered:
+            return inputs, ""  # the checks are an addition
+        kept = [each for each, run in zip(inputs, runs, strict=True) if not run.failure]
+        failures = [run.failure for run in runs if run.failure]
+        return kept, f"the function as it was before {failures[0]}" if failures else ""
+
+    def _twice(
+        self, text: str, inputs: list[Input], lowering: Lowering = PLAIN
+    ) -> list[tuple[Executed, Executed]]:
+        runs: list[list[Executed]] = []
+        for fill in _FILLS:
+            test = make_test(text, self._symbol, inputs, fill)
+            environment = {"MALLOC_PERTURB_": str(fill)}
+            runs.append(self._runner.run(test, lowering, environment))
+        return list(zip(*runs, strict=True))
+
+    def _found(
+        self, input: Input, before: Executed, after: Executed, where: str
+    ) -> Differs | NotRun:
+        """Doubt a difference: the program may be open, or the lowering at fault."""
+        doubt = _doubt(read_subject(self._before, self._symbol))
+        if doubt:
+            return NotRun(f"{where}, but that may be undefined before: it has {doubt}")
+        if not self._is_seen(input, OTHER):
+            return NotRun(f"{where}, but not by {OTHER.name}")
+        tests = tuple(
+            make_test(text, self._symbol, [input]) for text in (self._before, self._after)
+        )
+        return Differs(input, before, after, where, (tests[0], tests[1]))
+
+    def _is_seen(self, input: Input, lowering: Lowering) -> bool:
+        """Whether a difference is seen by another lowering, too; yes if it does not apply."""
+        try:
+            before = self._twice(self._before, [input], lowering)[0]
+            afters = self._twice(self._after, [input], lowering)[0]
+        except NotLowered:
+            return True
+        if before[0].failure:
+            return True
+        scale = self._scale(input)
+        return any(self._difference(before, after, scale) for after in afters)
+
+    # --- comparison ---
+
+    def _scale(self, input: Input) -> _Scale:
+        counts = [1]
+        largest = 1.0
+        for argument in input.arguments:
+            values: Sequence[Number] = ()
+            match argument:
+                case Array():
+                    values = argument.values
+                case View():
+                    values = input.buffers[argument.buffer]
+                case _:
+                    values = (argument,)
+            counts.append(len(values))
+            numbers = [abs(float(value)) for value in values if math.isfinite(value)]
+            largest = max(largest, *numbers, 0.0)
+            if len(numbers) < len(values):
+                largest = math.inf
+        return _Scale(max(*counts, self._constant_elements()), largest)
+
+    def _constant_elements(self) -> int:
+        subject = read_subject(self._before, self._symbol)
+        return max((_elements(each) for each in (*subject.inputs, *subject.results)), default=1)
+
+    def _difference(
+        self, before: tuple[Executed, Executed], after: Executed, scale: _Scale
+    ) -> str | None:
+        if after.failure:
+            return f"the function as it is after {after.failure}"
+        one, two = before
+        if one.text == two.text and one.text != after.text:
+            return f"printed {one.text.strip()!r} before, {after.text.strip()!r} after"
+        for left, again, right in zip(one.parts, two.parts, after.parts, strict=False):
+            if left.key != right.key:
+                return f"{left.key} became {right.key}"
+            if left.shape != again.shape:
+                continue
+            if left.shape != right.shape:
+                return f"{left.key} has sizes {left.shape} before, {right.shape} after"
+            where = self._part(left, again, right, scale)
+            if where:
+                return where
+        return None
+
+    def _part(self, left: Printed, again: Printed, right: Printed, scale: _Scale) -> str | None:
+        if left.bits == right.bits:
+            return None
+        check = _Check(left, scale, self._exact)
+        rows = zip(left.bits, again.bits, right.bits, strict=True)
+        for at, (one, two, other) in enumerate(rows):
+            if one == two and not check.agrees(one, other):
+                shown = left.numbers()[at], right.numbers()[at]
+                return f"{place(left, at)}: {shown[0]} before, {shown[1]} after"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """How much rounding an input may cause.
+
+    Args:
+        count: of the elements that may be summed up.
+        largest: absolute value of the input; infinite if an element is.
+    """
+
+    count: int
+    largest: float
+
+
+class _Check:
+    """Compares elements of a part, with a tolerance that the count of operations gives."""
+
+    def __init__(self, part: Printed, scale: _Scale, exact: bool) -> None:
+        self._type: Element = part.type
+        self._exact = exact
+        self._modest = False
+        self._near = 0.0
+        if not isinstance(part.type, FloatType) or exact:
+            return
+        finite = [abs(each) for each in part.numbers() if math.isfinite(each)]
+        magnitude = max([scale.largest if math.isfinite(scale.largest) else 1.0, *finite])
+        # The errors of roundings are independent: they grow as the root of their count.
+        self._near = _SAFETY * epsilon(part.type) * math.sqrt(scale.count) * magnitude
+        self._modest = scale.largest <= _MODEST.get(part.type.name, 0.0)
+
+    def agrees(self, left: int, right: int) -> bool:
+        """Whether two values are the same, by their bits."""
+        if left == right or not isinstance(self._type, FloatType):
+            return left == right
+        one, other = from_bits(left, self._type), from_bits(right, self._type)
+        if math.isnan(one) and math.isnan(other):
+            return True
+        if self._exact:
+            return False
+        if not math.isfinite(one) or not math.isfinite(other):
+            return one == other or not self._modest
+        return abs(one - other) <= self._near
+
+
+def _doubt(subject: Subject) -> str | None:
+    """Return what may have no defined behaviour in a function, where no run shows that."""
+    text = subject.module
+    doubts = [_POISON.search(text), _INDIRECT.search(text)]
+    if any(_is_control(each.type) for each in subject.inputs):
+        doubts.append(_UNCHECKED.search(text))
+    return next((each[0].strip() for each in doubts if each), None)
+
+
+def _is_control(type: Type) -> bool:
+    """Whether an argument may tell where to access memory."""
+    if isinstance(type, ShapedType):
+        return None in type.shape or _is_control(type.element)
+    return isinstance(type, IntegerType) and (type.is_index or type.width > 1)
+
+
+def _elements(type: TypedText) -> int:
+    if not isinstance(type.type, ShapedType):
+        return 1
+    return prod(size or 1 for size in type.type.shape)

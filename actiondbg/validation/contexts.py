@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.lineage.text.scanner import BrokenText, scan
+
+_SYMBOL = re.compile(r"@([\w$.-]+)")
 
 
 def in_module(function: str, symbol: str, module: str) -> str:
@@ -16,21 +19,34 @@ def in_module(function: str, symbol: str, module: str) -> str:
         symbol: its name.
         module: the text of a module; empty for none.
     """
-    others = [text for name, text in _operations(module) if name != symbol] if module else []
-    return "\n".join(("module {", *others, without_aliases(function), "}"))
+    text = without_aliases(function)
+    others = _referred(text, symbol, _operations(module)) if module else []
+    return "\n".join(("module {", *others, text, "}"))
+
+
+def _referred(text: str, symbol: str, operations: dict[str, str]) -> list[str]:
+    """Return the operations to which a text refers, and those to which they refer."""
+    found: dict[str, str] = {symbol: ""}
+    left = [text]
+    while left:
+        for name in _SYMBOL.findall(left.pop()):
+            if name not in found and name in operations:
+                found[name] = operations[name]
+                left.append(operations[name])
+    return [each for each in found.values() if each]
 
 
 @lru_cache(8)
-def _operations(module: str) -> tuple[tuple[str, str], ...]:
-    """Return the symbols and the texts of the operations in a module."""
+def _operations(module: str) -> dict[str, str]:
+    """Return the texts of the operations in a module by their symbols."""
     try:
         stage = scan(without_aliases(module), "the module", partial=True).stage
     except BrokenText:
-        return ()
+        return {}
     names = zip(stage.names, stage.parents, strict=True)
     modules = {at for at, (name, _) in enumerate(names) if name.rpartition(".")[2] == "module"}
-    return tuple(
-        (stage.symbols.get(at, ""), stage.text_of(at))
+    return {
+        stage.symbols[at]: stage.text_of(at)
         for at, parent in enumerate(stage.parents)
-        if at not in modules and (parent < 0 or parent in modules)
-    )
+        if at in stage.symbols and at not in modules and (parent < 0 or parent in modules)
+    }

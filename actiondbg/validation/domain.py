@@ -17,6 +17,10 @@ class UndefinedBehaviour(Exception):
     """The program has no defined behaviour on this input, or path; says why."""
 
 
+class Unsettled(Exception):
+    """The result on this input is open: it depends on the bits of a NaN; says why."""
+
+
 class NotInterpreted(ActiondbgError):
     """An operation, a type or an attribute of which the interpreter knows no meaning."""
 

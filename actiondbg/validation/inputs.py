@@ -259,6 +259,8 @@ class _Round:
 
 def _fit(value: int, type: IntegerType) -> int:
     """Return a number cut down to the bits of a type, signed."""
+    if not type.width:
+        return 0
     bits = value & ((1 << type.width) - 1)
     return bits - (1 << type.width) if bits >> (type.width - 1) else bits
 
@@ -281,5 +283,16 @@ def aliased(input: Input, types: Sequence[Type]) -> Input | None:
         first = seen.setdefault(str(type), argument)
         if first is not argument and first.sizes == argument.sizes:
             arguments[at] = first
-            return replace(input, arguments=tuple(arguments))
+            return _renumbered(arguments, input)
     return None
+
+
+def _renumbered(arguments: Sequence[Argument], input: Input) -> Input:
+    """Return an input with the buffers that its arguments use."""
+    used = sorted({each.buffer for each in arguments if isinstance(each, View)})
+    numbers = {old: new for new, old in enumerate(used)}
+    renamed = tuple(
+        replace(each, buffer=numbers[each.buffer]) if isinstance(each, View) else each
+        for each in arguments
+    )
+    return Input(renamed, tuple(input.buffers[each] for each in used))

@@ -13,8 +13,7 @@ from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import Run, Strictness, disagreement, strictness
 from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.contexts import in_module
-from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
+from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour, Unsettled
 from actiondbg.validation.inputs import (
     Choice,
     Input,
@@ -23,6 +22,7 @@ from actiondbg.validation.inputs import (
     materialize,
     numbers_in,
 )
+from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.judgement import (
     Counterexample,
     Evidence,
@@ -102,7 +102,11 @@ class Judge:
             return Judgement(symbol, "unknown", "none", "its type changes")
         if pair.source.body is None or pair.target.body is None:
             return Judgement(symbol, "unknown", "none", "a declaration has no body")
-        return Trial(pair, self._limits).judge()
+        try:
+            return Trial(pair, self._limits).judge()
+        except Exception as error:  # a fault of ours costs this function only
+            detail = f"internal error: {type(error).__name__}: {error}"
+            return Judgement(symbol, "unknown", "none", detail)
 
 
 class Trial:
@@ -183,10 +187,12 @@ class Trial:
             return None
         try:
             before = self._run(self._pair.before, input)
-        except UndefinedBehaviour:
+        except (UndefinedBehaviour, Unsettled):
             return None
         try:
             after = self._run(self._pair.after, input)
+        except Unsettled:
+            return None
         except UndefinedBehaviour as error:
             found = f"undefined behaviour after, none before: {error}"
             unknown = before.outcome.unknown

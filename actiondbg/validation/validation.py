@@ -13,6 +13,7 @@ from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
 from actiondbg.validation.steps import Step, Steps
 from actiondbg.validation.workers import Numbered, Workers
 
+_PATTERN = "apply-pattern"
 _GRACE = 15.0  # seconds that a process may take beyond the limit of its judgements, with its start
 
 
@@ -142,12 +143,13 @@ class Validator:
 
     def _culprit(self, judged: JudgedStep, workers: Workers, end: float) -> JudgedStep | None:
         """Return the first different action in one, or itself if it is different."""
-        while True:
+        while judged.step.tag != _PATTERN:  # the actions in a pattern are a part of it
             inner = self.steps.inside(judged.step)
             found = self._first(inner, workers, end)
             if found is None:
                 return judged if judged.verdict == "different" else None
             judged = found
+        return judged
 
     def _first(self, steps: Sequence[Step], workers: Workers, end: float) -> JudgedStep | None:
         """Return the first different one of some actions."""

@@ -15,7 +15,7 @@ from actiondbg.validation.concrete.operation import (
     width_of,
 )
 from actiondbg.validation.concrete.rounding import rounded_exactly
-from actiondbg.validation.domain import Scalar, UndefinedBehaviour
+from actiondbg.validation.domain import Scalar, UndefinedBehaviour, Unsettled
 from actiondbg.validation.flags import is_set, overflow_flags, predicate
 from actiondbg.validation.floats import bits_of, from_bits
 from actiondbg.validation.types import FloatType
@@ -178,6 +178,8 @@ def _absolute(context: ScalarOperation, value: int) -> Scalar:
 
 def bitcast(context: ScalarOperation, value: Scalar) -> Scalar:
     source, target = context.types[0], context.results[0]
+    if isinstance(value, float) and value != value and not isinstance(target, FloatType):
+        raise Unsettled("the bits of a NaN")
     bits = bits_of(value, source) if isinstance(source, FloatType) else value
     return from_bits(bits, target) if isinstance(target, FloatType) else bits
 

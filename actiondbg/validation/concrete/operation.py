@@ -21,6 +21,8 @@ POISON: Final = _Poison()
 
 def signed(value: int, width: int) -> int:
     """Return the signed number with the bits of an unsigned one."""
+    if not width:  # of i0
+        return 0
     return value - (1 << width) if value >> (width - 1) & 1 else value
 
 

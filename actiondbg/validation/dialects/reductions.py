@@ -14,11 +14,9 @@ from actiondbg.validation.types import FloatType, IntegerType, Type
 
 # By the number of the kind: the operation of arith; "" is assignment.
 _OPERATIONS = (
-    *("addf", "addi", "andi", "", "maximumf", "maxsi", "maxui", "minimumf", "minsi", "minui"),
-    *("mulf", "muli", "ori", "maxnumf", "minnumf", "xori"),
+    *("addf", "addi", "andi", "", "maximumf", "maxnumf", "maxsi", "maxui"),
+    *("minimumf", "minnumf", "minsi", "minui", "mulf", "muli", "ori", "xori"),
 )
-
-
 _IDENTITIES: dict[str, Callable[[int], int]] = {  # by the width
     "addi": lambda _: 0,
     "ori": lambda _: 0,

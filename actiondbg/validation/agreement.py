@@ -71,6 +71,9 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
     Where the source has poison, the target may have anything.
     """
     check = _Check(strictness)
+    if source.outcome.is_aborted or target.outcome.is_aborted:
+        # Nobody sees the memory of a program that has aborted, which its last event says.
+        return _events(check, source.outcome.events, target.outcome.events)
     pairs = zip(source.outcome.results, target.outcome.results, source.types, strict=True)
     for at, (left, right, type) in enumerate(pairs):
         found = check.values(left, right, type)

@@ -8,6 +8,7 @@ from math import prod
 from actiondbg.validation.affine import AffineMap, Expression
 from actiondbg.validation.dialects.indices import flat, row_major
 from actiondbg.validation.dialects.masking import maskable
+from actiondbg.validation.dialects.memory import item as item_of
 from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
 from actiondbg.validation.dialects.vector import made, vector, vector_shape
 from actiondbg.validation.dialects.windows import View, Window, read, view, write
@@ -21,7 +22,7 @@ from actiondbg.validation.machine import (
     handles,
 )
 from actiondbg.validation.program import Operation, Value
-from actiondbg.validation.types import INDEX, IntegerType
+from actiondbg.validation.types import INDEX, IntegerType, ShapedType
 
 _Results = Sequence[RuntimeValue]
 
@@ -185,6 +186,19 @@ def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> _Resu
     places = window.places(machine, target, frame.all(starts), is_masked=True)
     write(machine, target, places, mask.items, mine.items)
     return []
+
+
+@handles("vector.type_cast")
+def _type_cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
+    """See the same memory with other elements: the strides count those."""
+    base, new = operation.operands[0].type, operation.results[0].type
+    source: MemRef = frame[operation.operands[0]]
+    old_unit, new_unit = (prod(item_of(type)[0] or ()) for type in (base, new))
+    offset, rest = divmod(source.offset * old_unit, new_unit)
+    if rest or source.strides != row_major(source.sizes) or not isinstance(new, ShapedType):
+        raise NotInterpreted("vector.type_cast of a view with a layout")
+    sizes = tuple(size or 0 for size in new.shape)
+    return [MemRef(source.buffer, offset, sizes, row_major(sizes))]
 
 
 # --- single elements, at positions of their own ---

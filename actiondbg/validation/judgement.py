@@ -72,18 +72,20 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a judgement may cost.
+    """How much a judgement may cost, and with what it is made.
 
     Args:
+        tool: the debugged tool, beside which mlir-opt and mlir-runner are looked for.
+        scratch: a folder for files; empty for no real runs.
         inputs: the number of inputs with defined behaviour to run.
         seconds: for a function, all ways together.
         steps: for a run.
         aliased: whether memref arguments of a type may overlap.
-        confirm: whether a difference is confirmed by lowering and running both.
     """
 
+    tool: str = ""
+    scratch: str = ""
     inputs: int = 48
     seconds: float = 20.0
     steps: int = 200_000
     aliased: bool = False
-    confirm: bool = True

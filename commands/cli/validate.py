@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -58,7 +59,6 @@ class ValidateOptions(Options):
     )
     inputs: int = option("N", default=48, help="run each function on N inputs; 48", parse=positive)
     aliased: bool = flag(help="memref arguments of a type may overlap")
-    unconfirmed: bool = flag(help="do not lower and run counterexamples")
     jobs: int = option(
         "-j", "N", default=_CORES, help=f"judge N functions at a time; {_CORES}", parse=positive
     )
@@ -87,7 +87,7 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
     with parser.reported_usage(), scratch_directory("validate") as folder:
         try:
             side = _side(words, recorded, folder)
-            found, validator = _validate(side, options)
+            found, validator = _validate(side, options, folder)
         except KeyboardInterrupt:
             print_notice("Interrupted.")
             return 128 + signal.SIGINT
@@ -120,7 +120,7 @@ def _side(words: list[str], recorded: bool, folder: Path) -> Side:
     return side
 
 
-def _validate(side: Side, options: ValidateOptions) -> tuple[Validation, Validator]:
+def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Validation, Validator]:
     from actiondbg.validation.judgement import Limits
     from actiondbg.validation.validation import Validator
 
@@ -134,7 +134,8 @@ def _validate(side: Side, options: ValidateOptions) -> tuple[Validation, Validat
         inputs=options.inputs,
         seconds=options.timeout,
         aliased=options.aliased,
-        confirm=not options.unconfirmed,
+        tool=shutil.which(side.argv[0]) or "",
+        scratch=str(folder),
     )
     validator = Validator(
         side, limits=limits, jobs=options.jobs, budget=options.budget, progress=show

@@ -6,6 +6,7 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from actiondbg.errors import IRNotParsed
@@ -14,7 +15,7 @@ from actiondbg.validation.concrete.operation import POISON, signed
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.execution.harness import Test, make_test
 from actiondbg.validation.execution.literals import Element, as_bits, bits_in
-from actiondbg.validation.execution.lowerings import LOWERINGS, Lowering
+from actiondbg.validation.execution.lowerings import LOWERINGS, PLAIN, Lowering
 from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
 from actiondbg.validation.execution.subject import NotRunnable, quoted
 from actiondbg.validation.floats import from_bits
@@ -78,11 +79,12 @@ def confirm(
     """
     try:
         tests = make_test(before, symbol, [input]), make_test(after, symbol, [input])
-    except (NotRunnable, NotInterpreted, IRNotParsed) as error:
+        lowerings = available(LOWERINGS, runner)
+    except (NotLowered, NotRunnable, NotInterpreted, IRNotParsed) as error:
         return Confirmation("not run", str(error))
     said = expected(source), expected(target) if target is not None else None
     best: Confirmation | None = None
-    for lowering in available(LOWERINGS):
+    for lowering in lowerings:
         found = _run(runner, tests, lowering, *said)
         if found.verdict == "confirmed":
             return found
@@ -95,9 +97,11 @@ def confirm(
 _RANK: dict[Verdict, int] = {"confirmed": 0, "differs": 1, "same": 2, "not run": 3}
 
 
-def available(lowerings: Sequence[Lowering]) -> list[Lowering]:
-    """Return the lowerings for which there are tools."""
-    return [each for each in lowerings if not each.of_path or shutil.which("mlir-opt")]
+def available(lowerings: Sequence[Lowering], runner: Runner) -> list[Lowering]:
+    """Return the lowerings for which there are tools, and no others have the same ones."""
+    found = shutil.which("mlir-opt")
+    is_other = found is not None and not Path(found).samefile(runner.find("mlir-opt", PLAIN))
+    return [each for each in lowerings if not each.of_path or is_other]
 
 
 def _run(

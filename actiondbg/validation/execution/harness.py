@@ -25,7 +25,7 @@ from actiondbg.validation.execution.subject import (
     read_subject,
 )
 from actiondbg.validation.inputs import Argument, Array, Input, View
-from actiondbg.validation.types import IntegerType, ShapedType
+from actiondbg.validation.types import ShapedType
 
 _NAMES = ("test", "actiondbg_test")  # of the entry
 _STACK = 2**16  # bytes of the stack that are filled before a call
@@ -68,14 +68,14 @@ class Test:
     is_isolated: bool
 
 
-def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: int | None = None) -> Test:
+def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: bool = False) -> Test:
     """Make a test from a module.
 
     Args:
         text: of the module.
         symbol: the function under test.
         inputs: what it is called with.
-        fill: a byte that the stack is filled with before each call; None to leave it.
+        fill: whether to fill the stack before each call, with what fresh memory of the heap holds.
 
     Raises:
         IRNotParsed: the IR is invalid.
@@ -95,10 +95,10 @@ class _TestWriter:
     Args:
         subject: the function under test.
         name: of the test; names of all that is added begin with it.
-        fill: a byte for the stack, or None.
+        fill: whether to fill the stack.
     """
 
-    def __init__(self, subject: Subject, name: str, fill: int | None) -> None:
+    def __init__(self, subject: Subject, name: str, fill: bool) -> None:
         self._subject = subject
         self._name = name
         self._fill = fill
@@ -117,7 +117,7 @@ class _TestWriter:
             *self._constants,
             *(text for text, _ in written),
             everything,
-            *([self._filler()] if self._fill is not None else []),
+            *([self._filler()] if self._fill else []),
             *self._printers.texts(),
         ]
         body = "\n\n".join(_indented(piece) for piece in pieces)
@@ -141,7 +141,7 @@ class _TestWriter:
             lines += made
             given.append(value)
         lines.append(self._marker(f"input {at}"))
-        if self._fill is not None:
+        if self._fill:
             lines.append(f"func.call @{self._name}_fill_stack() : () -> ()")
         lines.append(self._call(given))
         lines.append(self._marker("returned"))
@@ -232,15 +232,15 @@ class _TestWriter:
         return lines
 
     def _filler(self) -> str:
-        fill = number(self._fill or 0, IntegerType(8))
         return (
-            "// Memory on the stack that is read before it is written shows.\n"
+            "// With MALLOC_PERTURB_, memory that is read before it is written shows.\n"
             f"func.func private @{self._name}_fill_stack() {{\n"
             f"  %stack = memref.alloca() : memref<{_STACK}xi8>\n"
-            f"  %fill = arith.constant {fill} : i8\n"
             "  %zero = arith.constant 0 : index\n"
             "  %one = arith.constant 1 : index\n"
             f"  %size = arith.constant {_STACK} : index\n"
+            "  %fresh = memref.alloc() : memref<64xi8>\n"
+            "  %fill = memref.load %fresh[%one] : memref<64xi8>\n"
             "  scf.for %i = %zero to %size step %one {\n"
             f"    memref.store %fill, %stack[%i] : memref<{_STACK}xi8>\n"
             "  }\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from actiondbg.bisection.oracles.execute import PIPELINE
 
@@ -22,6 +23,50 @@ class Lowering:
     of_path: bool = False
 
 
+# What a program must have for a pass to be of use, where there is a pass that folds all else.
+_USES = {
+    "convert-tensor-to-linalg": r"\btensor\.pad",
+    "convert-elementwise-to-linalg": r"\btensor<",
+    "one-shot-bufferize{bufferize-function-boundaries}": r"\btensor<|\bbufferization\.",
+    "convert-bufferization-to-memref": r"\btensor<|\bbufferization\.",
+    "lower-vector-mask": r"\bvector\.mask",
+    "lower-vector-multi-reduction": r"\bvector\.multi_reduction",
+    "lower-vector-multi-reduction{lowering-strategy=inner-reduction}": r"\bvector\.multi_reduction",
+    "linalg-generalize-named-ops": r"\blinalg\.|\btensor<",
+    "expand-realloc": r"\bmemref\.realloc",
+    "scf-forall-to-for": r"\bscf\.forall",
+    "scf-forall-to-parallel": r"\bscf\.forall",
+    "convert-linalg-to-loops": r"\blinalg\.|\btensor<",
+    "convert-linalg-to-affine-loops": r"\blinalg\.|\btensor<",
+    "convert-vector-to-scf": r"\bvector\.(?:transfer|mask)|\bvector\.print[^:\n]* : vector",
+    "convert-vector-to-scf{full-unroll}": r"\bvector\.(?:transfer|mask|print[^:\n]* : vector)",
+    "affine-expand-index-ops": r"\baffine\.(?:de)?linearize",
+    "math-expand-ops": r"\bmath\.",
+    "convert-math-to-funcs": r"\bmath\.",
+    "expand-strided-metadata": r"\btensor<|\bmemref\.(?!alloc|load|store|dealloc|get_g|copy|dim)",
+}
+_SPLIT = re.compile(r"[\w-]+(?:\{[^}]*\})?")
+
+
+def fitted(lowering: Lowering, text: str) -> Lowering:
+    """Leave out the passes that fold all else on the way, where a program needs them not.
+
+    Args:
+        lowering: the whole.
+        text: of the program.
+    """
+
+    def kept(word: re.Match[str]) -> str:
+        use = _USES.get(word[0])
+        return word[0] if use is None or re.search(use, text) else ""
+
+    first, brace, rest = lowering.pipeline.partition("(")
+    pipeline = re.sub(r",(?=,|\))|(?<=\(),", "", _SPLIT.sub(kept, rest))
+    while (shorter := re.sub(r"func\.func\(\),?|,(?=[,)])|(?<=\(),", "", pipeline)) != pipeline:
+        pipeline = shorter
+    return replace(lowering, pipeline=f"{first}{brace}{pipeline.lstrip(',')}")
+
+
 _FIRST = "builtin.module("
 
 PLAIN = Lowering("the plain lowering", PIPELINE)
@@ -31,9 +76,9 @@ PLAIN = Lowering("the plain lowering", PIPELINE)
 OTHER = Lowering(
     "a lowering by other passes",
     "builtin.module(convert-tensor-to-linalg,convert-elementwise-to-linalg,"
+    "one-shot-bufferize{bufferize-function-boundaries},convert-bufferization-to-memref,"
     "func.func(linalg-generalize-named-ops,lower-vector-mask,"
     "lower-vector-multi-reduction{lowering-strategy=inner-reduction}),"
-    "one-shot-bufferize{bufferize-function-boundaries},convert-bufferization-to-memref,"
     "expand-realloc,scf-forall-to-parallel,convert-linalg-to-affine-loops,"
     "convert-vector-to-scf{full-unroll},affine-expand-index-ops,lower-affine,"
     "func.func(math-expand-ops),convert-math-to-funcs,memref-expand,expand-strided-metadata,"

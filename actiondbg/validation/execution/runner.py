@@ -16,7 +16,7 @@ from actiondbg.bisection.oracles.oracle import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.validation.execution.harness import Part, Test
 from actiondbg.validation.execution.literals import Element, bits_in
-from actiondbg.validation.execution.lowerings import PLAIN, Lowering
+from actiondbg.validation.execution.lowerings import PLAIN, Lowering, fitted
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Number
 from actiondbg.validation.types import FloatType
@@ -110,30 +110,33 @@ class Runner:
         source = self._scratch / f"test{self._count}.mlir"
         source.write_text(test.text, encoding="utf-8")
         lowered = source.with_suffix(".lowered.mlir")
-        words = self.lowering_command(test, lowering, str(source))
-        done = self._run([*words, "-o", str(lowered)], {})
+        done = self._lower(test, fitted(lowering, test.text), source, lowered)
+        if done.status not in {0, None}:  # a pass was needed after all
+            done = self._lower(test, lowering, source, lowered)
         if done.status != 0:
             raise NotLowered(f"{lowering.name} fails: {self._reason(done)}")
         return lowered
 
-    def lowering_command(self, test: Test, lowering: Lowering, source: str) -> list[str]:
-        """Return the command that lowers a test, and prints it."""
-        tool = str(self._find("mlir-opt", lowering))
+    def _lower(self, test: Test, lowering: Lowering, source: Path, lowered: Path) -> Completed:
+        words = self._lowering_command(test, lowering, str(source))
+        return self._run([*words, "-o", str(lowered)], {})
+
+    def _lowering_command(self, test: Test, lowering: Lowering, source: str) -> list[str]:
+        tool = str(self.find("mlir-opt", lowering))
         pipeline = lowering.pipeline.replace("ENTRY", test.entry)
         return [tool, source, "--allow-unregistered-dialect", f"--pass-pipeline={pipeline}"]
 
-    def execution_command(self, entry: str, lowering: Lowering, lowered: str) -> list[str]:
-        """Return the command that executes a lowered test."""
-        runner = self._find("mlir-runner", lowering)
+    def _execution_command(self, entry: str, lowering: Lowering, lowered: str) -> list[str]:
+        runner = self.find("mlir-runner", lowering)
         libraries = ",".join(runner_libraries(runner))
         shared = [f"--shared-libs={libraries}"] if libraries else []
         return [str(runner), lowered, "-e", entry, "--entry-point-result=void", *shared]
 
     def commands(self, test: Test, file: str) -> str:
         """Return the commands that run a test in a file, for a shell."""
-        lower = shlex.join(self.lowering_command(test, PLAIN, file))
+        lower = shlex.join(self._lowering_command(test, fitted(PLAIN, test.text), file))
         # The runner reads from its standard input.
-        return f"{lower} | {shlex.join(self.execution_command(test.entry, PLAIN, '-'))}"
+        return f"{lower} | {shlex.join(self._execution_command(test.entry, PLAIN, '-'))}"
 
     def execute(
         self,
@@ -171,7 +174,7 @@ class Runner:
         lowering: Lowering,
         environment: dict[str, str],
     ) -> list[Executed]:
-        words = self.execution_command(entry, lowering, str(lowered))
+        words = self._execution_command(entry, lowering, str(lowered))
         done = self._run(words, environment)
         if done.status != 0:
             return [Executed((), failure=self._ending(done))] * len(test.entries)
@@ -192,7 +195,12 @@ class Runner:
         command = ["/bin/sh", "-c", limit, "sh", *given, *words]
         return self._commands.run(command, None, self.seconds, self._scratch)
 
-    def _find(self, name: str, lowering: Lowering) -> Path:
+    def find(self, name: str, lowering: Lowering) -> Path:
+        """Return a tool.
+
+        Raises:
+            NotLowered: there is none.
+        """
         try:
             if not lowering.of_path:
                 return beside(name, self.tool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from actiondbg.errors import ActiondbgError
@@ -85,7 +86,7 @@ def read_subject(text: str, symbol: str) -> Subject:
         IRNotParsed: the IR is invalid.
         NotRunnable: there is no such function, or it has no body.
     """
-    module = IRReader().read_module(text)
+    module = _reader().read_module(text)
     operations: list[Any] = [each.operation for each in module.body.operations]
     tops = {_symbol_of(each): each for each in operations}
     function = tops.get(symbol)
@@ -113,6 +114,11 @@ def read_subject(text: str, symbol: str) -> Subject:
         unset or any(_is_mutable(each, "llvm.mlir.global") for each in kept),
         frozenset(_symbols_in(str(module))) | needed,
     )
+
+
+@lru_cache(1)
+def _reader() -> IRReader:
+    return IRReader()
 
 
 def quoted(symbol: str) -> str:

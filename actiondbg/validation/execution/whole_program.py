@@ -13,7 +13,7 @@ from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.execution.confirmation import epsilon, place
 from actiondbg.validation.execution.harness import Test, make_test
 from actiondbg.validation.execution.literals import Element
-from actiondbg.validation.execution.lowerings import CHECKED, OTHER, PLAIN, Lowering
+from actiondbg.validation.execution.lowerings import CHECKED, CONSTANTS, OTHER, PLAIN, Lowering
 from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
 from actiondbg.validation.execution.subject import NotRunnable, Subject, TypedText, read_subject
 from actiondbg.validation.floats import from_bits
@@ -26,6 +26,7 @@ _SAFETY = 8  # times the deviation that rounding is expected to make
 # Beyond these, another order of operations may overflow.
 _MODEST = {"f16": 16.0, "bf16": 1e4, "f32": 1e4, "f64": 1e4}
 
+_MOST_CONSTANT = 4  # inputs that are tried by constant propagation, each alone
 # What may be poison, as far as the text tells: a real run gives some number for it.
 _POISON = re.compile(
     r"\b(?:overflow|exact|nneg|disjoint|inbounds|nnan|ninf|fast|is_zero_poison|undef)\b"
@@ -89,6 +90,7 @@ def judge_by_running(
     symbol: str,
     inputs: Sequence[Input],
     exact: bool = False,
+    suspect: str = "",
 ) -> Same | Differs | NotRun:
     """Run a function with inputs, as it was before an action and as it is after it.
 
@@ -103,9 +105,18 @@ def judge_by_running(
         symbol: the function.
         inputs: what it is called with.
         exact: no rounding may differ, as nothing in the function leaves the order open.
+        suspect: the name of the pass that the action belongs to. If it lowers the function, too,
+            runs say little.
     """
     try:
-        return _Comparison(runner, before, after, symbol, exact).judge(list(inputs))
+        comparison = _Comparison(runner, before, after, symbol, exact)
+        found = comparison.judge(list(inputs))
+        if not isinstance(found, Same) or not _lowers(suspect):
+            return found
+        different = comparison.judge_by_constants(found.inputs)
+        return different or NotRun(
+            f"{suspect} is part of the lowering, too, by which both do the same"
+        )
     except (NotRunnable, NotLowered, NotInterpreted, IRNotParsed) as error:
         return NotRun(str(error))
 
@@ -143,6 +154,16 @@ class _Comparison:
                     return self._found(input, two[0], after, where)
         return Same(tuple(inputs))
 
+    def judge_by_constants(self, inputs: Sequence[Input]) -> Differs | NotRun | None:
+        """Return a difference that constant propagation shows before any lowering."""
+        for input in inputs[:_MOST_CONSTANT]:
+            before = self._twice(self._before, [input], CONSTANTS)[0]
+            for after in self._twice(self._after, [input], CONSTANTS)[0]:
+                where = self._difference(before, after, self._scale(input))
+                if where and not before[0].failure:
+                    return self._found(input, before[0], after, where, CONSTANTS)
+        return None
+
     # --- runs ---
 
     def _defined(self, inputs: list[Input]) -> tuple[list[Input], str]:
@@ -159,21 +180,22 @@ class _Comparison:
     def _twice(
         self, text: str, inputs: list[Input], lowering: Lowering = PLAIN
     ) -> list[tuple[Executed, Executed]]:
-        runs: list[list[Executed]] = []
-        for fill in _FILLS:
-            test = make_test(text, self._symbol, inputs, fill)
-            environment = {"MALLOC_PERTURB_": str(fill)}
-            runs.append(self._runner.run(test, lowering, environment))
-        return list(zip(*runs, strict=True))
+        test = make_test(text, self._symbol, inputs, fill=True)
+        lowered = self._runner.lower(test, lowering)
+        one, two = (
+            self._runner.execute(lowered, test, lowering, {"MALLOC_PERTURB_": str(fill)})
+            for fill in _FILLS
+        )
+        return list(zip(one, two, strict=True))
 
     def _found(
-        self, input: Input, before: Executed, after: Executed, where: str
+        self, input: Input, before: Executed, after: Executed, where: str, by: Lowering = PLAIN
     ) -> Differs | NotRun:
         """Doubt a difference: the program may be open, or the lowering at fault."""
         doubt = _doubt(read_subject(self._before, self._symbol))
         if doubt:
             return NotRun(f"{where}, but that may be undefined before: it has {doubt}")
-        if not self._is_seen(input, OTHER):
+        if by is PLAIN and not self._is_seen(input, OTHER):
             return NotRun(f"{where}, but not by {OTHER.name}")
         tests = tuple(
             make_test(text, self._symbol, [input]) for text in (self._before, self._after)
@@ -292,11 +314,19 @@ class _Check:
         return abs(one - other) <= self._near
 
 
+def _lowers(suspect: str) -> bool:
+    """Whether a pass is part of the plain lowering."""
+    return (
+        bool(suspect)
+        and re.search(rf"(?<![\w-]){re.escape(suspect)}(?![\w-])", PLAIN.pipeline) is not None
+    )
+
+
 def _doubt(subject: Subject) -> str | None:
     """Return what may have no defined behaviour in a function, where no run shows that."""
     text = subject.module
     doubts = [_POISON.search(text), _INDIRECT.search(text)]
-    if any(_is_control(each.type) for each in subject.inputs):
+    if "index_cast" in text or any(_is_control(each.type) for each in subject.inputs):
         doubts.append(_UNCHECKED.search(text))
     return next((each[0].strip() for each in doubts if each), None)
 
@@ -304,8 +334,9 @@ def _doubt(subject: Subject) -> str | None:
 def _is_control(type: Type) -> bool:
     """Whether an argument may tell where to access memory."""
     if isinstance(type, ShapedType):
-        return None in type.shape or _is_control(type.element)
-    return isinstance(type, IntegerType) and (type.is_index or type.width > 1)
+        element = type.element
+        return None in type.shape or (isinstance(element, IntegerType) and element.is_index)
+    return isinstance(type, IntegerType) and type.width > 1
 
 
 def _elements(type: TypedText) -> int:

@@ -12,6 +12,7 @@ from actiondbg.validation.proof.operation import (
     ScalarOperation,
     Side,
     format_of,
+    is_opaque,
     sort_of,
     width_of,
 )
@@ -24,6 +25,8 @@ _ROUNDING = ("RNE", "RTN", "RTP", "RTZ", "RNA")
 # Flags that allow other results than the operation's own.
 _LOOSE = frozenset({"reassoc", "arcp", "contract", "afn"})
 _UNKNOWN_BITS = "bits of"
+_FLAGS = frozenset({"fastmath", "fastmathFlags"})
+_COMMUTATIVE = frozenset({"addf", "mulf"})
 
 FloatFunction = Callable[..., tuple[Term, ...]]
 
@@ -36,9 +39,11 @@ def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Com
     """
     flags = fast_math(operation.attributes) if operation.attributes else frozenset[str]()
     function = FLOATS.get(operation.name)
+    if function is None and not operation.full_name.startswith("math."):
+        raise NotInterpreted(f"proof with {operation.full_name}")
+    if any(map(is_opaque, (*operation.types, *operation.results))):
+        return _on_bits(operation, operands, flags)
     if function is None:
-        if not operation.full_name.startswith("math."):
-            raise NotInterpreted(f"proof with {operation.full_name}")
         return _with_flags(operation, operands, _unknown(operation, operands), flags)
     if operation.name in ("fptosi", "fptoui"):
         return _to_integer(operation, operands[0])
@@ -101,10 +106,38 @@ def _unknown(operation: ScalarOperation, operands: Sequence[Term]) -> tuple[Term
     """Return the results of an unknown function, the same for the same operands."""
     terms = operation.terms
     operation.around.approximate(terms.false, f"{operation.full_name} is an unknown function")
+    others = [each for each in operation.attributes.items() if each[0] not in _FLAGS]
+    types = [str(each) for each in (*operation.types, "to", *operation.results)]
+    name = f"{operation.name} {' '.join(types)} {sorted(others)}"
+    if operation.name in _COMMUTATIVE:
+        operands = sorted(operands, key=lambda term: term.number)
     return tuple(
-        terms.function(f"{operation.name} {at} {operation.results}", operands, sort_of(type))
+        terms.function(f"{name} {at}", operands, sort_of(type))
         for at, type in enumerate(operation.results)
     )
+
+
+def _on_bits(
+    operation: ScalarOperation, operands: Sequence[Term], flags: frozenset[str]
+) -> Computed:
+    """Apply an operation on numbers of which the solver knows the bits only."""
+    terms = operation.terms
+    value, name = operands[0], operation.name
+    source, target = operation.types[0], operation.results[0]
+    if flags:
+        raise NotInterpreted(f"proof with flags of fast math on {source}")
+    if name == "bitcast" and not (isinstance(source, FloatType) and isinstance(target, FloatType)):
+        return Computed((value,))
+    if name in ("negf", "absf"):
+        sign = 1 << (value.width - 1)
+        if name == "negf":
+            return Computed((terms.op("bvxor", value, terms.bv(sign, value.width)),))
+        return Computed((terms.op("bvand", value, terms.bv(sign - 1, value.width)),))
+    if (name, str(source), str(target)) == ("extf", "bf16", "f32"):
+        wide = terms.extend(value, 32, is_signed=False)
+        shifted = terms.op("bvshl", wide, terms.bv(16, 32))
+        return Computed((terms.from_bits(shifted, format_of(target)),))
+    return Computed(_unknown(operation, operands))
 
 
 # --- bits ---

@@ -12,16 +12,11 @@ from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.terms import Sort, Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
-# The formats of IEEE 754: bits of the exponent, and of the significand with its hidden bit.
-_FORMATS = {
-    "f16": (5, 11),
-    "bf16": (8, 8),
-    "f32": (8, 24),
-    "f64": (11, 53),
-    "f8E5M2": (5, 3),
-    "f8E4M3": (4, 4),
-    "f8E3M4": (3, 5),
-}
+# The formats that the solver knows: bits of the exponent, and of the significand with its hidden
+# bit. Any other number is its bits, of which arithmetic makes nobody knows what.
+_FORMATS = {"f16": (5, 11), "f32": (8, 24), "f64": (11, 53)}
+_BFLOAT = "bf16"
+_BYTE = "f8"
 
 
 class Value(NamedTuple):
@@ -53,6 +48,8 @@ def sort_of(type: Type) -> Sort:
         return type.width
     if isinstance(type, FloatType) and type.name in _FORMATS:
         return _FORMATS[type.name]
+    if isinstance(type, FloatType) and type.name.startswith((_BFLOAT, _BYTE)):
+        return 16 if type.name == _BFLOAT else 8
     raise NotInterpreted(f"proof with the type {type}")
 
 
@@ -66,10 +63,14 @@ def format_of(type: Type) -> tuple[int, int]:
 
 def width_of(type: Type) -> int:
     """Return the bits of an integer type."""
-    sort = sort_of(type)
-    if not isinstance(sort, int):
-        raise NotInterpreted(f"an integer of type {type}")
-    return sort
+    if isinstance(type, IntegerType) and type.width:
+        return type.width
+    raise NotInterpreted(f"an integer of type {type}")
+
+
+def is_opaque(type: Type) -> bool:
+    """Whether the solver knows a floating-point type by its bits only."""
+    return isinstance(type, FloatType) and isinstance(sort_of(type), int)
 
 
 class Surroundings(Protocol):

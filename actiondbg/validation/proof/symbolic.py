@@ -17,7 +17,6 @@ from actiondbg.validation.proof.operation import (
     ScalarOperation,
     Side,
     Value,
-    format_of,
     sort_of,
     width_of,
 )
@@ -73,7 +72,12 @@ class Symbolic:
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
         if isinstance(type, FloatType):
-            term = self._terms.fp(bits_of_number(float(value), type), format_of(type))
+            sort = sort_of(type)
+            bits = bits_of_number(float(value), type)
+            if isinstance(sort, tuple):
+                return Value(self._terms.fp(bits, sort), self._terms.false)
+            assert isinstance(sort, int)
+            term = self._terms.bv(bits, sort)
         else:
             term = self._terms.bv(int(value), width_of(type))
         return Value(term, self._terms.false)

@@ -1,0 +1,322 @@
+"""A function before and after an action: runs on chosen inputs, a proof, and real runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from actiondbg.support.counts import counted
+from actiondbg.validation.agreement import Run, Strictness, disagreement, strictness
+from actiondbg.validation.concrete.domain import Concrete
+from actiondbg.validation.domain import (
+    NotInterpreted,
+    OutOfBudget,
+    UndefinedBehaviour,
+    Unsettled,
+)
+from actiondbg.validation.execution.confirmation import annotated, confirm
+from actiondbg.validation.execution.harness import Test
+from actiondbg.validation.execution.runner import Executed, Runner
+from actiondbg.validation.execution.whole_program import Differs, NotRun, judge_by_running
+from actiondbg.validation.inputs import (
+    Choice,
+    Input,
+    aliased,
+    choose_inputs,
+    materialize,
+    numbers_in,
+)
+from actiondbg.validation.interpreter import run_function
+from actiondbg.validation.judgement import (
+    Counterexample,
+    Evidence,
+    Judgement,
+    Limits,
+    Verdict,
+)
+from actiondbg.validation.program import Function, Module
+from actiondbg.validation.proof.exploration import Limits as ProofLimits
+from actiondbg.validation.proof.refinement import Proved, Refuted, prove
+
+_MOST_TRIED = 8  # inputs for each one with defined behaviour
+_REAL_INPUTS = 6  # with which a function that is not interpreted is run
+
+
+class Pair(NamedTuple):
+    """A function before and after an action, with the modules around it."""
+
+    symbol: str
+    before: Module
+    after: Module
+
+    @property
+    def source(self) -> Function:
+        return self.before.functions[self.symbol]
+
+    @property
+    def target(self) -> Function:
+        return self.after.functions[self.symbol]
+
+
+class _Difference(NamedTuple):
+    """An input on which the interpreter sees a difference.
+
+    Args:
+        where: what differs, with both values.
+        before: the run before.
+        after: the run after; None if it has no defined behaviour.
+    """
+
+    input: Input
+    where: str
+    before: Run
+    after: Run | None
+
+
+class _Doubt(Exception):
+    """Something seems to differ, and it is not certain; says what."""
+
+
+class Trial:
+    """Judges a function before and after an action.
+
+    Args:
+        pair: the function.
+        limits: of the judgement.
+        runner: of lowered programs; None for no real runs.
+    """
+
+    def __init__(self, pair: Pair, limits: Limits, runner: Runner | None = None) -> None:
+        self._pair = pair
+        self._limits = limits
+        self._runner = runner
+        self._strictness: Strictness = strictness((pair.before, pair.after))
+        self._start = time.monotonic()
+        self._inputs = 0
+        self._alias = ""
+
+    def judge(self) -> Judgement:
+        """Return the judgement."""
+        try:
+            found = self._first_difference()
+        except _Doubt as doubt:
+            return self._judgement("unknown", "none", str(doubt))
+        except (NotInterpreted, OutOfBudget) as error:
+            return self._by_real_runs(reason(error))
+        if found is not None:
+            return self._different(found)
+        return self._by_proof()
+
+    def _judgement(
+        self,
+        verdict: Verdict,
+        evidence: Evidence,
+        detail: str,
+        counterexample: Counterexample | None = None,
+    ) -> Judgement:
+        return Judgement(
+            self._pair.symbol,
+            verdict,
+            evidence,
+            detail,
+            self._inputs,
+            counterexample,
+            time.monotonic() - self._start,
+        )
+
+    @property
+    def _left(self) -> float:
+        """The seconds left."""
+        return max(self._limits.seconds - (time.monotonic() - self._start), 0.1)
+
+    # --- interpretation ---
+
+    def _first_difference(self) -> _Difference | None:
+        for input in self._chosen():
+            found = self._compared(input)
+            if found is not None:
+                return found
+            if self._inputs >= self._limits.inputs or self._left < self._limits.seconds / 2:
+                break
+        return None
+
+    def _chosen(self) -> Iterator[Input]:
+        source = self._pair.source
+        choice = Choice(
+            numbers_in((source, self._pair.target)), exact_floats=not self._strictness.bits
+        )
+        most = self._limits.inputs * _MOST_TRIED if source.inputs else 1
+        for input in islice(choose_inputs(source.inputs, choice), most):
+            yield input
+            shared = aliased(input, source.inputs)
+            if shared is not None:
+                yield shared
+
+    def _compared(self, input: Input) -> _Difference | None:
+        """Run both on an input.
+
+        Raises:
+            _Doubt: they seem to differ.
+        """
+        if input.is_aliased and self._alias:
+            return None
+        after: Run | None = None
+        try:
+            before = self._run(self._pair.before, input)
+        except (UndefinedBehaviour, Unsettled):
+            return None
+        try:
+            after = self._run(self._pair.after, input)
+        except Unsettled:
+            return None
+        except UndefinedBehaviour as error:
+            where = f"undefined behaviour after, none before: {error}"
+        else:
+            where = disagreement(before, after, self._strictness)
+        if where is None:
+            self._inputs += 1
+            return None
+        if input.is_aliased and not self._limits.aliased:
+            self._alias = "; not the same where memref arguments overlap (--aliased)"
+            return None
+        unknown = before.outcome.unknown | (after.outcome.unknown if after else frozenset())
+        if unknown:
+            names = ", ".join(sorted({name.partition(" ")[0] for name in unknown}))
+            raise _Doubt(f"seems to differ, but nothing is known of {names}")
+        return _Difference(input, where, before, after)
+
+    def _run(self, module: Module, input: Input) -> Run:
+        domain = Concrete()
+        function = module.functions[self._pair.symbol]
+        arguments, memory = materialize(input, function.inputs, domain)
+        steps = self._limits.steps
+        outcome = run_function(module, self._pair.symbol, arguments, domain, steps=steps)
+        return Run(outcome, memory, function.results)
+
+    # --- the second way ---
+
+    def _different(self, found: _Difference) -> Judgement:
+        """Judge a function of which the interpreter sees a difference."""
+        confirmed, tests = "", None
+        doubt = "its program cannot be lowered and run"
+        if self._runner is not None:
+            pair = self._pair
+            confirmation = confirm(
+                self._runner,
+                pair.before.source,
+                pair.after.source,
+                pair.symbol,
+                found.input,
+                found.before,
+                found.after,
+            )
+            doubt = confirmation.reason
+            if confirmation.tests and confirmation.before and confirmation.after:
+                tests = self._tests(confirmation.tests, confirmation.before, confirmation.after)
+            if confirmation.verdict == "confirmed":
+                confirmed = f"confirmed by real runs: {confirmation.reason}"
+        if not confirmed:
+            confirmed = self._confirmed_by_proof()
+        if not confirmed:
+            detail = f"interpreted to differ ({found.where}), which is not confirmed: {doubt}"
+            return self._judgement("unknown", "execution", detail)
+        counterexample = Counterexample(found.input, found.where, confirmed, tests)
+        return self._judgement("different", "execution", found.where, counterexample)
+
+    def _confirmed_by_proof(self) -> str:
+        found = self._proved()
+        return f"confirmed by the solver: {found.where}" if isinstance(found, Refuted) else ""
+
+    def _proved(self) -> Proved | Refuted | str:
+        limits = ProofLimits(seconds=self._left, query_seconds=self._left / 3)
+        pair = self._pair
+        found = prove(pair.before, pair.after, pair.symbol, limits)
+        return found if isinstance(found, Proved | Refuted) else found.reason
+
+    def _tests(
+        self, tests: tuple[Test, Test], before: Executed, after: Executed
+    ) -> tuple[str, str]:
+        """Return the counterexample as programs."""
+        assert self._runner is not None
+        texts: list[str] = []
+        for name, test, got in zip(("before", "after"), tests, (None, after), strict=True):
+            title = f"Calls @{self._pair.symbol} as it is {name} the action."
+            commands = self._runner.commands(test, f"counterexample-{name}.mlir")
+            texts.append(annotated(test, title, commands, before, got))
+        return texts[0], texts[1]
+
+    def _by_proof(self) -> Judgement:
+        """Judge a function of which the interpreter sees no difference."""
+        tested = f"the same on {counted(self._inputs, 'input')}{self._alias}"
+        found = self._proved()
+        if isinstance(found, Refuted):
+            return self._refuted(found)
+        if isinstance(found, Proved) and found.bounds is None:
+            return self._judgement("equivalent", "proof", f"proved{self._alias}")
+        bounds = f"; proved {found.bounds}" if isinstance(found, Proved) else ""
+        if self._inputs:
+            return self._judgement("equivalent", "execution", f"{tested}{bounds}")
+        if isinstance(found, Proved):
+            return self._judgement("equivalent", "execution", f"proved {found.bounds}")
+        detail = "no input was found for which the program before has defined behaviour"
+        return self._judgement("unknown", "none", detail)
+
+    def _refuted(self, found: Refuted) -> Judgement:
+        """Judge a function by the counterexample of the solver."""
+        try:
+            seen = self._compared(found.input)
+        except (_Doubt, NotInterpreted, OutOfBudget) as error:
+            seen = None
+            found_reason = reason(error)
+        else:
+            found_reason = "the interpreter sees none"
+        if seen is not None:
+            return self._different(seen)
+        detail = f"the solver sees a difference ({found.where}), and {found_reason}"
+        return self._judgement("unknown", "none", detail)
+
+    def _by_real_runs(self, why: str) -> Judgement:
+        """Judge a function that cannot be interpreted."""
+        if self._runner is None:
+            return self._judgement("unknown", "none", why)
+        pair = self._pair
+        try:
+            inputs = list(islice(self._chosen(), _REAL_INPUTS))
+        except NotInterpreted as error:
+            return self._judgement("unknown", "none", reason(error))
+        found = judge_by_running(
+            self._runner,
+            pair.before.source,
+            pair.after.source,
+            pair.symbol,
+            [each for each in inputs if not each.is_aliased],
+            exact=self._strictness.bits,
+        )
+        if isinstance(found, NotRun):
+            return self._judgement("unknown", "none", f"{why}; real runs: {found.reason}")
+        if isinstance(found, Differs):
+            tests = self._tests(found.tests, found.before, found.after)
+            counterexample = Counterexample(found.input, found.where, "by real runs", tests)
+            return self._judgement("different", "execution", found.where, counterexample)
+        self._inputs = len(found.inputs)
+        return self._judgement(
+            "equivalent", "execution", f"the same in real runs on {counted(self._inputs, 'input')}"
+        )
+
+
+def reason(error: Exception) -> str:
+    """Return why something is not known, in words."""
+    text = str(error).rstrip(".")
+    return f"{text} has no meaning here" if isinstance(error, NotInterpreted) else text
+
+
+def make_runner(limits: Limits, name: str) -> Runner | None:
+    """Return a runner with a folder of its own, if real runs are wanted."""
+    if not limits.scratch:
+        return None
+    folder = Path(limits.scratch) / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return Runner(Path(limits.tool), folder, seconds=max(limits.seconds / 2, 1.0))

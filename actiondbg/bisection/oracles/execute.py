@@ -19,17 +19,17 @@ from actiondbg.tool.command_line import is_file
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
 
-# No canonicalize and no cse: they may be the passes with the bug.
+# No canonicalize and no cse: they may be the passes with the bug. Passes that apply patterns
+# greedily fold all else on the way, so they are few, and come after bufferization.
 PIPELINE = (
     "builtin.module(convert-tensor-to-linalg,convert-elementwise-to-linalg,"
-    "func.func(lower-vector-mask,lower-vector-multi-reduction),"
     "one-shot-bufferize{bufferize-function-boundaries},convert-bufferization-to-memref,"
-    "expand-realloc,scf-forall-to-for,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,"
-    "convert-math-to-funcs,arith-expand,memref-expand,convert-scf-to-cf,expand-strided-metadata,"
-    "lower-affine,convert-complex-to-libm,convert-complex-to-standard,convert-math-to-llvm,"
-    "convert-math-to-libm,convert-vector-to-llvm,convert-complex-to-llvm,convert-index-to-llvm,"
-    "convert-arith-to-llvm,finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
-    "convert-ub-to-llvm,reconcile-unrealized-casts)"
+    "func.func(lower-vector-mask,lower-vector-multi-reduction),expand-realloc,scf-forall-to-for,"
+    "convert-linalg-to-loops,convert-vector-to-scf,lower-affine,convert-math-to-funcs,arith-expand,"
+    "memref-expand,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-complex-to-libm,"
+    "convert-complex-to-standard,convert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,"
+    "convert-complex-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm,"
+    "convert-cf-to-llvm,convert-func-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts)"
 )
 TOLERANCE = 1e-5  # printf's %g gives six digits
 

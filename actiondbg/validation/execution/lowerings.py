@@ -82,8 +82,8 @@ OTHER = Lowering(
     "expand-realloc,scf-forall-to-parallel,convert-linalg-to-affine-loops,"
     "convert-vector-to-scf{full-unroll},affine-expand-index-ops,lower-affine,"
     "func.func(math-expand-ops),convert-math-to-funcs,memref-expand,expand-strided-metadata,"
-    "lower-affine,convert-scf-to-cf,arith-expand,convert-complex-to-standard,convert-math-to-libm,"
-    "convert-math-to-llvm,convert-vector-to-llvm,convert-to-llvm,reconcile-unrealized-casts)",
+    "lower-affine,convert-scf-to-cf,arith-expand,convert-complex-to-standard,convert-math-to-llvm,"
+    "convert-math-to-libm,convert-vector-to-llvm,convert-to-llvm,reconcile-unrealized-casts)",
 )
 
 # The function is private here, so that the constants of the test reach it: what depends on nothing

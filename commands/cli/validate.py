@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -23,6 +22,7 @@ from actiondbg.recording.dependencies import READING, need_packages
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
+from actiondbg.tool.discovery import find_tool
 
 if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
@@ -134,7 +134,7 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Valid
         inputs=options.inputs,
         seconds=options.timeout,
         aliased=options.aliased,
-        tool=shutil.which(side.argv[0]) or "",
+        tool=_path_of(side.argv[0]),
         scratch=str(folder),
     )
     validator = Validator(
@@ -142,6 +142,14 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Valid
     )
     with progress.shown("judging ..."):
         return validator.validate(), validator
+
+
+def _path_of(tool: str) -> str:
+    """Return the path of the tool; its name, if it is not here."""
+    try:
+        return str(find_tool(tool).path)
+    except ActiondbgError:
+        return tool
 
 
 def _show(found: Validation, validator: Validator, options: ValidateOptions) -> None:

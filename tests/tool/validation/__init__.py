@@ -1,0 +1,1 @@
+"""Tests of the validation of transformations with MLIR's tools."""

@@ -1,0 +1,1 @@
+"""Tests of the validation of transformations without a tool."""

@@ -95,7 +95,7 @@ class Outcome:
     Args:
         results: of the function.
         events: in their order.
-        globals: the memory of the module's globals at the end, by symbol.
+        globals: the memory of the module's globals at the end, by symbol, but constant ones.
         unknown: names of the operations, and the functions, of which nothing is known, and whose
             results the run took from ``Domain.unknown``.
         is_aborted: the program has ended itself, by a failed assertion; there are no results.
@@ -194,6 +194,7 @@ class Machine:
         escaped: memory that the world outside knows of, beside that of globals.
         allocas: memory that the functions which are running made for themselves.
         calls_outside: how often the world outside had a chance to change.
+        parallel: the parallel loops that run, from the outermost one.
     """
 
     _MOST_CALLS = 64  # nested in each other
@@ -214,6 +215,7 @@ class Machine:
         self.escaped: list[Buffer] = []
         self.allocas: list[Buffer] = []
         self.calls_outside = 0
+        self.parallel: list[Any] = []
         self._left = steps
         self._depth = 0
 
@@ -237,7 +239,8 @@ class Machine:
             raise OutOfBudget("regions are nested too deeply") from None
         unknown = frozenset(self.unknown)
         events = tuple(self.events)
-        return Outcome(tuple(results), events, dict(self.globals), unknown, is_aborted)
+        memory = {name: each for name, each in self.globals.items() if not each.is_constant}
+        return Outcome(tuple(results), events, memory, unknown, is_aborted)
 
     def call(self, function: Function, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """Call a function with a body."""
@@ -269,6 +272,16 @@ class Machine:
             if isinstance(ended, Terminated):
                 return ended
             block, arguments = ended
+
+    def happens(self, event: Event) -> None:
+        """Add an event.
+
+        Raises:
+            NotInterpreted: a parallel loop runs, and the order of its events is open.
+        """
+        if self.parallel:
+            raise NotInterpreted(f"{event.kind} in a parallel loop")
+        self.events.append(event)
 
     def charge(self, steps: int) -> None:
         """Take steps from the budget, before elements are made.

@@ -8,6 +8,7 @@ from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
 from actiondbg.validation.dialects.control import counted, nested
 from actiondbg.validation.dialects.indices import DYNAMIC, numbers
 from actiondbg.validation.dialects.memory import item, place, read, write
+from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import identity, reduced
 from actiondbg.validation.dialects.scalars import applied, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
@@ -139,12 +140,12 @@ def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Sequence[
     kinds = numbers(attributes.get("reductions", ()))
     types = [result.type for result in operation.results]
     results = [identity(machine, kind, type) for kind, type in zip(kinds, types, strict=True)]
-    for variables in nested(machine, list(zip(lows, highs, steps, strict=True))):
-        values = machine.region(operation.regions[0], variables, frame).operands
-        results = [
-            reduced(machine, kind, (result, value), type)
-            for kind, result, value, type in zip(kinds, results, values, types, strict=True)
-        ]
+    with iterations(machine, frame, operation.name) as loop:
+        for variables in nested(machine, list(zip(lows, highs, steps, strict=True))):
+            loop.current += 1
+            values = machine.region(operation.regions[0], variables, frame).operands
+            parts = zip(kinds, results, values, types, strict=True)
+            results = [reduced(machine, kind, pair, type) for kind, *pair, type in parts]
     return results
 
 

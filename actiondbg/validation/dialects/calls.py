@@ -52,7 +52,7 @@ def _outside(
     """
     scalars = _scalars(machine, name, operands)
     if name[1:] in _PRINTING and not operation.results:
-        machine.events.append(Event(f"call {name}", tuple(operands)))
+        machine.happens(Event(f"call {name}", tuple(operands)))
         return []
     if any(each.name == "memref.global" for each in machine.module.others.values()):
         _check_globals(machine, name)
@@ -62,7 +62,7 @@ def _outside(
     for buffer in alive:
         machine.charge(len(buffer.items))
         seen.append(Elements((len(buffer.items),), tuple(buffer.items), buffer.element))
-    machine.events.append(Event(f"call {name}", (*operands, *seen)))
+    machine.happens(Event(f"call {name}", (*operands, *seen)))
     key = (name, machine.calls_outside, _shapes(operands))
     for number, buffer in enumerate(alive):
         element = plain_element(buffer.element)
@@ -164,20 +164,20 @@ def _print(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Run
     """Print as the functions of MLIR's runner do, which it is lowered to."""
     text = operation.attributes.get("stringLiteral")
     if isinstance(text, str):
-        machine.events.append(Event(f"print {text!r}", ()))
+        machine.happens(Event(f"print {text!r}", ()))
         return []
     if operation.operands:
         (operand,) = operation.operands
         _print_value(machine, frame[operand], plain_element(operand.type))
     punctuation = str(operation.attributes.get("punctuation")).partition("<")[2].partition(">")[0]
     if punctuation in _PUNCTUATION:
-        machine.events.append(Event(f"call @{_PUNCTUATION[punctuation]}", ()))
+        machine.happens(Event(f"call @{_PUNCTUATION[punctuation]}", ()))
     return []
 
 
 def _print_value(machine: Machine, value: RuntimeValue, element: IntegerType | FloatType) -> None:
     if not isinstance(value, Elements):
-        machine.events.append(_printed(machine, value, element))
+        machine.happens(_printed(machine, value, element))
         return
     machine.charge(len(value.items))
     if not value.shape:
@@ -193,15 +193,15 @@ def _print_row(
     element: IntegerType | FloatType,
 ) -> None:
     if not shape:
-        machine.events.append(_printed(machine, items[0], element))
+        machine.happens(_printed(machine, items[0], element))
         return
-    machine.events.append(Event("call @printOpen", ()))
+    machine.happens(Event("call @printOpen", ()))
     count = len(items) // shape[0]
     for at in range(shape[0]):
         if at:
-            machine.events.append(Event("call @printComma", ()))
+            machine.happens(Event("call @printComma", ()))
         _print_row(machine, items[at * count : (at + 1) * count], shape[1:], element)
-    machine.events.append(Event("call @printClose", ()))
+    machine.happens(Event("call @printClose", ()))
 
 
 def _printed(machine: Machine, value: Scalar, type: IntegerType | FloatType) -> Event:

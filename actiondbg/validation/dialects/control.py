@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from actiondbg.validation.dialects.indices import DYNAMIC
+from actiondbg.validation.dialects.indices import DYNAMIC, slice_positions
+from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.scalars import applied, compared, poison_of
 from actiondbg.validation.dialects.tensor import inserted_slice
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Aborted,
+    Elements,
     Event,
     Frame,
     Machine,
     RuntimeValue,
+    Terminated,
     branches,
     handles,
 )
-from actiondbg.validation.program import Block, Dense, OpaqueAttribute, Operation, Region
+from actiondbg.validation.program import Block, Dense, OpaqueAttribute, Operation, Value
 from actiondbg.validation.types import INDEX, IntegerType
 
 _NO_SIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
@@ -80,7 +83,7 @@ def _unreachable(_: Machine, operation: Operation, __: Frame) -> Sequence[Runtim
 def _assert(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
     if machine.domain.decide(frame[operation.operands[0]]):
         return []
-    machine.events.append(Event("abort", ()))
+    machine.happens(Event("abort", ()))
     raise Aborted
 
 
@@ -195,21 +198,23 @@ def nested(
 def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
     lower, upper, step, initial = (frame.all(segment) for segment in operation.segments())
     results = initial
-    for variables in nested(machine, list(zip(lower, upper, step, strict=True))):
-        ended = machine.region(operation.regions[0], variables, frame)
-        results = [
-            _combined(machine, region, [result, value], frame)
-            for region, result, value in zip(
-                ended.operation.regions, results, ended.operands, strict=True
-            )
-        ]
+    with iterations(machine, frame, operation.name) as loop:
+        for variables in nested(machine, list(zip(lower, upper, step, strict=True))):
+            loop.current += 1
+            ended = machine.region(operation.regions[0], variables, frame)
+            results = _combined(machine, ended, results, frame)
     return results
 
 
 def _combined(
-    machine: Machine, region: Region, operands: Sequence[RuntimeValue], frame: Frame
-) -> RuntimeValue:
-    return machine.region(region, operands, frame).operands[0]
+    machine: Machine, ended: Terminated, results: Sequence[RuntimeValue], frame: Frame
+) -> list[RuntimeValue]:
+    """Return what the regions of a reduction make of results so far, and an iteration's values."""
+    parts = zip(ended.operation.regions, results, ended.operands, strict=True)
+    return [
+        machine.region(region, [result, value], frame).operands[0]
+        for region, result, value in parts
+    ]
 
 
 @handles("scf.forall")
@@ -223,14 +228,42 @@ def _forall(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Ru
     body = operation.regions[0]
     loops = [(low, high, by) for low, high, by in zip(*bounds, strict=True)]
     shared = body.blocks[0].arguments[len(loops) :]
-    results = dict(zip(shared, outs, strict=True))
-    for variables in nested(machine, loops):
-        # Each thread sees the tensors as they were; the results have what all threads insert.
-        ended = machine.region(body, [*variables, *outs], frame)
-        for insertion in _insertions(ended.operation):
+    threads = _Threads(machine, frame, dict(zip(shared, outs, strict=True)))
+    with iterations(machine, frame, operation.name) as loop:
+        for variables in nested(machine, loops):
+            loop.current += 1
+            threads.insert(machine.region(body, [*variables, *outs], frame).operation)
+    return list(threads.results.values())
+
+
+class _Threads:
+    """What the threads of ``scf.forall`` insert; each of them sees the tensors as they were.
+
+    Args:
+        machine: interprets them.
+        frame: of the loop.
+        results: the tensors that they insert into.
+    """
+
+    def __init__(self, machine: Machine, frame: Frame, results: dict[Value, Elements]) -> None:
+        self._machine = machine
+        self._frame = frame
+        self.results = results
+        self._written: dict[Value, set[int]] = {each: set() for each in results}
+
+    def insert(self, terminator: Operation) -> None:
+        """Insert what a thread has at its end."""
+        mine: dict[Value, set[int]] = {each: set() for each in self.results}
+        for insertion in _insertions(terminator):
             tensor = insertion.operands[1]
-            results[tensor] = inserted_slice(machine, insertion, frame, results[tensor])
-    return list(results.values())
+            old = self.results[tensor]
+            self.results[tensor] = inserted_slice(self._machine, insertion, self._frame, old)
+            _, places = slice_positions(self._machine, insertion, self._frame, old.shape)
+            mine[tensor].update(places)
+        for tensor, places in mine.items():
+            if places & self._written[tensor]:
+                raise NotInterpreted("threads of scf.forall insert slices that overlap")
+            self._written[tensor] |= places
 
 
 def _insertions(terminator: Operation) -> Iterator[Operation]:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 
 from actiondbg.validation.dialects.memory import place, read, write
+from actiondbg.validation.dialects.races import atomic
 from actiondbg.validation.dialects.scalars import applied
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Elements, Frame, Machine, MemRef, RuntimeValue, handles
+from actiondbg.validation.machine import Frame, Machine, MemRef, RuntimeValue, handles
 from actiondbg.validation.program import Operation, walk
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
@@ -73,11 +74,10 @@ def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Ru
     assert isinstance(kind, int)
     view: MemRef = frame[destination]
     at = place(machine, view, frame.all(indices))
-    old = read(view, at, destination.type)
-    if isinstance(old, Elements):
-        raise NotInterpreted("memref.atomic_rmw of vectors")
-    new = reduced(machine, kind, (old, frame[value]), value.type)
-    write(view, at, new)
+    with atomic(machine):
+        old = read(view, at, destination.type)
+        new = reduced(machine, kind, (old, frame[value]), value.type)
+        write(view, at, new)
     return [new]
 
 
@@ -87,7 +87,8 @@ def _generic_atomic(machine: Machine, operation: Operation, frame: Frame) -> Seq
     destination, *indices = operation.operands
     view: MemRef = frame[destination]
     at = place(machine, view, frame.all(indices))
-    old = read(view, at, destination.type)
-    (new,) = machine.region(operation.regions[0], [old], frame).operands
-    write(view, at, new)
+    with atomic(machine):
+        old = read(view, at, destination.type)
+        (new,) = machine.region(operation.regions[0], [old], frame).operands
+        write(view, at, new)
     return [new]

@@ -136,3 +136,10 @@ def _ending(status: int | None) -> str:
     if status is not None and status < 0:
         return f"the process that judged it was killed by {signal_name(-status)}"
     return f"the process that judged it ended with status {status}"
+
+
+def judge_apart(query: Query, limits: Limits, seconds: float) -> tuple[Judgement, ...]:
+    """Judge one query in a process of its own, which may take some seconds altogether."""
+    with Workers(1, seconds, limits) as workers:
+        ((_, judgements),) = workers.answers([Numbered(0, query)])
+    return judgements

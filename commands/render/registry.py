@@ -15,6 +15,7 @@ from actiondbg.commands.render import (
     threads,
     time_travel,
     units,
+    validation,
     whatif,
 )
 from actiondbg.commands.render.ir import printed_ir
@@ -39,6 +40,7 @@ _TOPICS = (
     time_travel,
     tracking,
     units,
+    validation,
     whatif,
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}

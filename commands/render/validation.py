@@ -6,14 +6,18 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from actiondbg.ir.diff import Diff
+import msgspec
+
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.support.counts import counted, joined
-from actiondbg.validation.inputs import Argument, Array, Input, View
-from actiondbg.validation.judgement import Judgement, Query
-from actiondbg.validation.steps import Step
-from actiondbg.validation.validation import JudgedStep, Validation
+
+if TYPE_CHECKING:
+    from actiondbg.validation.inputs import Argument, Input
+    from actiondbg.validation.judgement import Judgement, Query
+    from actiondbg.validation.steps import Step
+    from actiondbg.validation.validation import JudgedStep, Validation
 
 _MOST_FUNCTIONS = 4  # that are named of a pass
 _MOST_VALUES = 16  # of an argument
@@ -109,6 +113,8 @@ def _culprit(
     if earlier is not None and earlier.step.ordinal < culprit.step.ordinal:
         yield f"Not known before it: {place(earlier.step)}."
     if texts is not None:
+        from actiondbg.ir.diff import Diff
+
         yield ""
         lines = Diff(texts.before, texts.after).unified()
         yield from map(paint, lines[:_MOST_LINES])
@@ -136,6 +142,8 @@ def call_text(symbol: str, input: Input) -> str:
 
 
 def _argument(argument: Argument, input: Input) -> str:
+    from actiondbg.validation.inputs import Array, View
+
     match argument:
         case Array(shape, values):
             return f"{_shape(shape)} {_values(values)}"
@@ -200,3 +208,35 @@ def _judgement_object(judgement: Judgement) -> dict[str, Any]:
         shown["call"] = call_text(judgement.symbol, counterexample.input)
         shown["confirmed"] = counterexample.confirmed
     return shown
+
+
+class ActionJudged(msgspec.Struct):
+    """What is known of the action of a stop.
+
+    Attributes:
+        ordinal: of the action; 0 for that of the stop.
+        functions: the judgement of each function that it changed.
+    """
+
+    ordinal: int
+    functions: list[Judgement]
+
+
+def action_text(_: RenderContext, shown: ActionJudged) -> str:
+    if not shown.functions:
+        return "The action changed no function."
+    lines: list[str] = []
+    for each in shown.functions:
+        verdict = "not known" if each.verdict == "unknown" else each.verdict
+        lines.append(f"@{each.symbol}: {verdict}: {each.detail}")
+        if each.counterexample is not None:
+            lines.append(f"    {call_text(each.symbol, each.counterexample.input)}")
+            lines.append(f"    {each.counterexample.confirmed}")
+    return "\n".join(lines)
+
+
+def _action_object(shown: ActionJudged) -> object:
+    return {"functions": [_judgement_object(each) for each in shown.functions]}
+
+
+RENDERERS = (renders(ActionJudged, action_text, _action_object),)

@@ -59,6 +59,9 @@ class OracleOptions(Options):
         alias="--compare",
         help="bad if the output, lowered and executed, prints another result than the input",
     )
+    validate: bool = flag(
+        help="bad if the output does something else than the input, by proof or on chosen inputs"
+    )
     # Options of the oracle --execute.
     lower: str | None = option(
         "PIPELINE", help="--execute: the pipeline that lowers both to the LLVM dialect"
@@ -77,7 +80,7 @@ class OracleOptions(Options):
     )
     input: str | None = option(
         "FILE",
-        help="--execute: the input file, if the command line is ambiguous",
+        help="--execute and --validate: the input file, if the command line is ambiguous",
         complete=completers.files,
     )
 
@@ -144,7 +147,7 @@ class BisectOptions(OracleOptions):
     resume: bool = flag(help="resume the interrupted bisection of the folder")
 
 
-_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute")
+_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute", "validate")
 _EXECUTE_OPTIONS = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
 
 
@@ -299,6 +302,8 @@ def _build(options: OracleOptions, given: str) -> Oracle:
 
     if options.execute:
         return _build_execute(options)
+    if options.validate:
+        return _build_validate(options)
     compared = _given(options, _EXECUTE_OPTIONS)
     if compared:
         raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is {given}.")
@@ -326,6 +331,17 @@ def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
         for each in fields_of(OracleOptions)
         if each.name in names and getattr(options, each.name) not in (None, False)
     ]
+
+
+def _build_validate(options: OracleOptions) -> Oracle:
+    from actiondbg.recording.dependencies import need_packages
+    from actiondbg.validation.oracle import Validate
+
+    need_packages("bisect --validate", ("numpy", "ml_dtypes", "z3"), extra="validate")
+    compared = _given(options, tuple(each for each in _EXECUTE_OPTIONS if each != "input"))
+    if compared:
+        raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is --validate.")
+    return Validate(Path(options.input) if options.input else None)
 
 
 def _build_execute(options: OracleOptions) -> Execute:

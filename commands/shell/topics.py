@@ -22,12 +22,13 @@ from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
+from actiondbg.commands.shell.validation import VALIDATION
 from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.
 TOPICS = (
     *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, DISPLAYS, CURSOR, PAST, LINEAGE, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, BISECTION, SCRIPTS),
+    *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, VALIDATION, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

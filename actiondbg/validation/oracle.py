@@ -1,0 +1,63 @@
+"""``bisect --validate``: the output does what the input does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.verdict import Judgement
+from actiondbg.errors import OracleError
+from actiondbg.tool.command_line import is_file
+from actiondbg.validation.judgement import Limits, Query
+from actiondbg.validation.workers import judge_apart
+
+_SECONDS = 30.0  # for a function
+_GRACE = 15.0  # for the start of the process
+
+
+@dataclass
+class Validate(Oracle):
+    """Judges by proof, and by running each function of the input and of the output.
+
+    Args:
+        input: the input, if the tool's command line does not name it.
+    """
+
+    input: Path | None = None
+    symptom = "a program that does something else than the input"
+    _before: str = ""
+    _limits: Limits = field(default_factory=Limits)
+    _lock: Lock = field(default_factory=Lock)
+
+    def as_option(self) -> str:
+        return "--validate" if self.input is None else f"--validate --input {self.input}"
+
+    def prepare(self, setup: OracleSetup) -> None:
+        source = self.input or setup.input
+        if source is None:
+            raise OracleError(
+                "Which file is the input of the tool cannot be told from its command line: name it "
+                "with --input FILE."
+            )
+        path = (setup.cwd or Path.cwd()) / source
+        if not is_file(path):
+            raise OracleError(f"There is no file {str(source)!r} to compare with: name another.")
+        self._before = path.read_text(encoding="utf-8", errors="replace")
+        scratch = str(setup.directory / "validation")
+        self._limits = Limits(
+            tool=str(setup.tool), scratch=scratch, seconds=setup.seconds or _SECONDS
+        )
+
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
+        after = output.read_text(encoding="utf-8", errors="replace")
+        query = Query(self._before, after)
+        with self._lock:  # one process at a time, as a judgement has a time limit
+            found = judge_apart(query, self._limits, self._limits.seconds + _GRACE)
+        for verdict, means in (("different", "bad"), ("unknown", "untestable")):
+            for each in found:
+                if each.verdict == verdict:
+                    return Judgement(means, f"@{each.symbol}: {each.detail}")
+        return Judgement("good", "the same")

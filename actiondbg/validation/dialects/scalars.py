@@ -11,6 +11,7 @@ from actiondbg.validation.program import Attribute
 from actiondbg.validation.types import (
     BOOL,
     INDEX,
+    INDEX_WIDTH,
     ComplexType,
     FloatType,
     IntegerType,
@@ -117,15 +118,21 @@ def chosen(
     return machine.domain.apply("arith.select", (condition, yes, no), types, (type,), {})[0]
 
 
-def bounded(machine: Machine, value: Scalar, size: int) -> int:
+def bounded(machine: Machine, value: Scalar, size: int, extent: int) -> int:
     """Return a number from 0 to ``size``, which stands for everything beyond, too.
 
+    Args:
+        machine: decides.
+        value: an index.
+        size: of what it is an index into.
+        extent: how many elements from it on are wanted: their indices must be numbers, too.
+
     Raises:
-        UndefinedBehaviour: the value is negative, or poison.
+        UndefinedBehaviour: an index is negative, or larger than any number, or poison.
     """
-    limit = index(machine, size)
-    if size and machine.domain.decide(compared(machine, "ult", value, limit)):
+    if size and machine.domain.decide(compared(machine, "ult", value, index(machine, size))):
         return machine.domain.below(value, INDEX, size)
-    if machine.domain.decide(compared(machine, "slt", value, index(machine, 0))):
-        raise UndefinedBehaviour("an index is negative")
+    largest = index(machine, 2 ** (INDEX_WIDTH - 1) - max(extent, 1))
+    if machine.domain.decide(compared(machine, "ult", largest, value)):
+        raise UndefinedBehaviour("an index is negative, or too large")
     return size

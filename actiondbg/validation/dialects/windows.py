@@ -126,9 +126,9 @@ class Window:
         self, machine: Machine, dimension: int, start: Scalar, size: int, *, is_masked: bool
     ) -> int:
         places = [at for at, each in enumerate(self.dimensions) if each == dimension]
-        if is_masked or any(self.may_leave[at] for at in places):
-            return bounded(machine, start, size)
         extent = self.shape[places[0]] if places else 1
+        if is_masked or any(self.may_leave[at] for at in places):
+            return bounded(machine, start, size, extent)
         return machine.domain.below(start, INDEX, max(size - extent + 1, 0))
 
 

@@ -25,6 +25,9 @@ from actiondbg.validation.types import FloatType
 
 def float_result(context: ScalarOperation, operands: Sequence[Scalar], result: Scalar) -> Scalar:
     """Round a result, and make it poison where a flag excludes it."""
+    target = context.results[0]
+    if isinstance(result, float) and isinstance(target, FloatType):
+        result = rounded(result, target)
     flags = fast_math(context.attributes) if context.attributes else frozenset[str]()
     if flags & {"nnan", "ninf"}:
         floats = [value for value in (*operands, result) if isinstance(value, float)]
@@ -32,9 +35,6 @@ def float_result(context: ScalarOperation, operands: Sequence[Scalar], result: S
             return POISON
         if "ninf" in flags and any(map(math.isinf, floats)):
             return POISON
-    target = context.results[0]
-    if isinstance(result, float) and isinstance(target, FloatType):
-        return rounded(result, target)
     return result
 
 

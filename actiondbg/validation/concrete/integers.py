@@ -119,9 +119,14 @@ def _sign_extend(context: ScalarOperation, value: int) -> Scalar:
     return context.signed(value) & ((1 << width_of(context.results[0])) - 1)
 
 
-def _zero_extend(context: ScalarOperation, value: int) -> Scalar:
+def _is_negative(context: ScalarOperation, value: int) -> bool:
+    """Whether ``nneg`` makes a result poison."""
     is_marked = is_set(context.attributes, "nneg") or context.attributes.get("nonNeg")
-    if is_marked and context.signed(value) < 0:
+    return bool(is_marked) and context.signed(value) < 0
+
+
+def _zero_extend(context: ScalarOperation, value: int) -> Scalar:
+    if _is_negative(context, value):
         return POISON
     return value & ((1 << width_of(context.results[0])) - 1)
 
@@ -192,7 +197,9 @@ def _trailing_zeros(context: ScalarOperation, value: int) -> int:
     return (value & -value).bit_length() - 1 if value else context.width
 
 
-def _to_float(context: ScalarOperation, value: int) -> float:
+def _to_float(context: ScalarOperation, value: int) -> Scalar:
+    if context.name == "uitofp" and _is_negative(context, value):
+        return POISON
     number = context.signed(value) if context.name == "sitofp" else value
     return rounded_exactly(Fraction(number), context.results[0])
 

@@ -61,6 +61,10 @@ def _is_zero(operation: ScalarOperation, term: Term) -> Term:
     return operation.terms.eq(term, operation.terms.bv(0, term.width))
 
 
+def _check_divisor(operation: ScalarOperation, right: Term) -> None:
+    operation.undefined_by(1, _is_zero(operation, right), "by zero")
+
+
 def _overflow(operation: ScalarOperation, left: Term, right: Term) -> Term:
     """Return where the smallest number is divided by -1."""
     terms = operation.terms
@@ -70,7 +74,7 @@ def _overflow(operation: ScalarOperation, left: Term, right: Term) -> Term:
 
 def _unsigned_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
     terms = operation.terms
-    operation.undefined(_is_zero(operation, right), "by zero")
+    _check_divisor(operation, right)
     quotient = terms.op("bvudiv", left, right)
     if operation.name == "divui" and not is_set(operation.attributes, "exact"):
         return Computed((quotient,))
@@ -84,8 +88,8 @@ def _unsigned_division(operation: ScalarOperation, left: Term, right: Term) -> C
 def _signed_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
     terms = operation.terms
     name = operation.name
-    undefined = terms.or_(_is_zero(operation, right), _overflow(operation, left, right))
-    operation.undefined(undefined, "by zero, or it overflows")
+    _check_divisor(operation, right)
+    operation.undefined(_overflow(operation, left, right), "overflows")
     quotient = terms.op("bvsdiv", left, right)
     if name == "divsi" and not is_set(operation.attributes, "exact"):
         return Computed((quotient,))
@@ -101,18 +105,17 @@ def _signed_division(operation: ScalarOperation, left: Term, right: Term) -> Com
 
 
 def _unsigned_remainder(operation: ScalarOperation, left: Term, right: Term) -> Computed:
-    operation.undefined(_is_zero(operation, right), "by zero")
+    _check_divisor(operation, right)
     return Computed((operation.terms.op("bvurem", left, right),))
 
 
 def _signed_remainder(operation: ScalarOperation, left: Term, right: Term) -> Computed:
     terms = operation.terms
-    undefined = _is_zero(operation, right)
+    _check_divisor(operation, right)
     # The documentation of arith leaves open whether an overflow is undefined; its lowering to LLVM
     # makes it so. What an action makes of it may be either: the source has none, the target 0.
     if operation.around.side is Side.SOURCE or operation.full_name == "llvm.srem":
-        undefined = terms.or_(undefined, _overflow(operation, left, right))
-    operation.undefined(undefined, "by zero, or it overflows")
+        operation.undefined(_overflow(operation, left, right), "overflows")
     return Computed((terms.op("bvsrem", left, right),))
 
 
@@ -311,6 +314,3 @@ INTEGERS: dict[str, Callable[..., Computed]] = {
     **_all("cttz llvm.intr.cttz", _zeros(are_leading=False)),
     "ipowi": _power,
 }
-DIVISIONS = frozenset(
-    ["divui", "ceildivui", "divsi", "ceildivsi", "floordivsi", "remui", "remsi"]
-)  # a poison divisor may be zero

@@ -114,7 +114,7 @@ class ScalarOperation:
         results: the types of the results.
         attributes: of the operation.
         around: the domain.
-        poison: where an operand is poison.
+        operands: with where they are poison.
     """
 
     name: str
@@ -123,16 +123,26 @@ class ScalarOperation:
     results: Sequence[IntegerType | FloatType]
     attributes: Mapping[str, Attribute]
     around: Surroundings
-    poison: Term
+    operands: Sequence[Value]
 
     @property
     def terms(self) -> Terms:
         return self.around.terms
 
+    @property
+    def poison(self) -> Term:
+        """Where an operand is poison."""
+        return self.terms.or_(*(operand.poison for operand in self.operands))
+
     def undefined(self, condition: Term, why: str) -> None:
         """Say where the operation has no defined behaviour, for operands that are not poison."""
         known = self.terms.not_(self.poison)
         self.around.undefined(self.terms.and_(known, condition), f"{self.full_name} {why}")
+
+    def undefined_by(self, at: int, condition: Term, why: str) -> None:
+        """Say where an operand has it so, whatever the others are; poison has, too."""
+        either = self.terms.or_(self.operands[at].poison, condition)
+        self.around.undefined(either, f"{self.full_name} {why}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from actiondbg.validation.operation_names import short_name
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.exploration import Explorer
 from actiondbg.validation.proof.floats import float_operation
-from actiondbg.validation.proof.integers import DIVISIONS, INTEGERS
+from actiondbg.validation.proof.integers import INTEGERS
 from actiondbg.validation.proof.operation import (
     Computed,
     ScalarOperation,
@@ -101,11 +101,9 @@ class Symbolic:
             return (self._selected(*values),)
         if short == "freeze":
             return (self._frozen(values[0]),)
-        if short in DIVISIONS:
-            self.undefined(values[1].poison, f"{name} by poison")
-        poison = self._terms.or_(*(value.poison for value in values))
-        operation = ScalarOperation(short, name, types, results, attributes, self, poison)
+        operation = ScalarOperation(short, name, types, results, attributes, self, values)
         computed = _computed(operation, [value.term for value in values])
+        poison = operation.poison
         if computed.poison is not None:
             poison = self._terms.or_(poison, computed.poison)
         return tuple([Value(term, poison) for term in computed.terms])

@@ -36,6 +36,8 @@ class Judge:
             before, after = (self._module(text, query) for text in (query.before, query.after))
         except ActiondbgError as error:
             return [Judgement(query.symbol, "unknown", "none", reason(error))]
+        except Exception as error:
+            return [Judgement(query.symbol, "unknown", "none", _fault(error))]
         symbols = [query.symbol] if query.symbol else list(before.functions)
         judged = [
             self._function(Pair(symbol, before, after))
@@ -67,8 +69,11 @@ class Judge:
         try:
             return Trial(pair, self._limits, self._runner).judge()
         except Exception as error:  # a fault of ours costs this function only
-            detail = f"internal error: {type(error).__name__}: {error}"
-            return Judgement(symbol, "unknown", "none", detail)
+            return Judgement(symbol, "unknown", "none", _fault(error))
+
+
+def _fault(error: Exception) -> str:
+    return f"internal error: {type(error).__name__}: {error}"
 
 
 def _is_same(before: Module, after: Module, symbol: str) -> bool:

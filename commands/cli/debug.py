@@ -54,6 +54,7 @@ subcommands, each with --help:
   log       log all actions, a line each
   lint      find the patterns and passes that break a rule of rewriting
   compare   compare two runs, or two suites: what differs, and what began it
+  validate  judge for each action whether the program still does the same
   trace     write a trace for Perfetto, Chrome or Tracy
   report    write an HTML page about a run
   stat      measure the cost of actions

@@ -83,7 +83,7 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
         parser.error(
             "the tool or recording is missing: actiondbg validate [options] -- TOOL ARGS..."
         )
-    need_packages("actiondbg validate", (*READING, "ml_dtypes", "z3"), extra="validate")
+    need_packages("actiondbg validate", (*READING, "ml_dtypes", "bitwuzla"), extra="validate")
     with parser.reported_usage(), scratch_directory("validate") as folder:
         try:
             side = _side(words, recorded, folder)

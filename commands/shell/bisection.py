@@ -337,7 +337,7 @@ def _build_validate(options: OracleOptions) -> Oracle:
     from actiondbg.recording.dependencies import need_packages
     from actiondbg.validation.oracle import Validate
 
-    need_packages("bisect --validate", ("numpy", "ml_dtypes", "z3"), extra="validate")
+    need_packages("bisect --validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
     compared = _given(options, tuple(each for each in _EXECUTE_OPTIONS if each != "input"))
     if compared:
         raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is --validate.")

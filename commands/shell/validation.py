@@ -37,7 +37,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     from actiondbg.validation.workers import judge_apart
 
     console.permissions.check("shell", "validate, which runs functions of the program")
-    need_packages("validate", ("numpy", "ml_dtypes", "z3"), extra="validate")
+    need_packages("validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
     with console.progress.shown("judging ..."), scratch_directory("validate") as scratch:
         found = _difference(console, options.ordinal)
         limits = Limits(

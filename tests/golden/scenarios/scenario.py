@@ -143,6 +143,7 @@ SUBCOMMANDS = (
     "suite merge",
     "suite record",
     "track",
+    "validate",
     "kernels",
     "kernels bisect",
     "kernels compile",

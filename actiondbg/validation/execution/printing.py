@@ -45,20 +45,20 @@ def _function(name: str, type: TypedText) -> str:
     element = element_of(kind)
     lines = [f"func.func private @{name}(%value: {type.text}) {{"]
     if not isinstance(kind, ShapedType):
-        lines += _widened("%value", element, "")
-        lines.append("  vector.print %wide : i64")
+        made, wide = _widened("%value", element, "")
+        lines += [*made, f"  vector.print {wide} : i64"]
     elif kind.kind == "vector":
         sizes = "x".join(map(str, kind.shape))
         around = f"vector<{sizes + 'x' if sizes else ''}@>"
-        lines += _widened("%value", element, around)
-        lines.append(f"  vector.print %wide : {around.replace('@', 'i64')}")
+        made, wide = _widened("%value", element, around)
+        lines += [*made, f"  vector.print {wide} : {around.replace('@', 'i64')}"]
     else:
         lines += [f"  {line}" for line in _elements(kind, element, type.text)]
     return "\n".join([*lines, "  return", "}"])
 
 
-def _widened(value: str, element: IntegerType | FloatType, around: str) -> list[str]:
-    """Return lines that make ``%wide`` from a value: its bits as an ``i64``."""
+def _widened(value: str, element: IntegerType | FloatType, around: str) -> tuple[list[str], str]:
+    """Return lines that make an ``i64`` of the bits of a value, and its name."""
     width = bits_in(element)
 
     def of(type: str) -> str:
@@ -69,13 +69,11 @@ def _widened(value: str, element: IntegerType | FloatType, around: str) -> list[
         lines.append(f"  %bits = arith.bitcast {value} : {of(str(element))} to {of(f'i{width}')}")
         value = "%bits"
     elif element.is_index:
-        return [f"  %wide = arith.index_castui {value} : {of('index')} to {of('i64')}"]
+        return [f"  %wide = arith.index_castui {value} : {of('index')} to {of('i64')}"], "%wide"
     if width < INDEX_WIDTH:
-        return [*lines, f"  %wide = arith.extui {value} : {of(f'i{width}')} to {of('i64')}"]
-    if lines:
-        return [line.replace("%bits", "%wide") for line in lines]
-    zero = f"  %zero = arith.constant {'dense<0>' if around else '0'} : {of('i64')}"
-    return [zero, f"  %wide = arith.ori {value}, %zero : {of('i64')}"]
+        lines.append(f"  %wide = arith.extui {value} : {of(f'i{width}')} to {of('i64')}")
+        value = "%wide"
+    return lines, value
 
 
 def _elements(kind: ShapedType, element: IntegerType | FloatType, text: str) -> list[str]:
@@ -96,9 +94,9 @@ def _elements(kind: ShapedType, element: IntegerType | FloatType, text: str) -> 
     for at in range(rank):
         lines.append(f"{'  ' * at}scf.for %i{at} = %zero to %size{at} step %one {{")
     indices = ", ".join(f"%i{at}" for at in range(rank))
-    inner = [f"  %element = {load} %value[{indices}] : {text}"]
-    inner += _widened("%element", element, "")
-    inner.append("  vector.print %wide : i64 punctuation <comma>")
+    made, wide = _widened("%element", element, "")
+    inner = [f"  %element = {load} %value[{indices}] : {text}", *made]
+    inner.append(f"  vector.print {wide} : i64 punctuation <comma>")
     deep = "  " * max(rank - 1, 0)
     lines += [f"{deep}{line}" for line in inner] if rank else [line[2:] for line in inner]
     lines += [f"{'  ' * at}}}" for at in reversed(range(rank))]

@@ -23,6 +23,8 @@ from actiondbg.validation.types import FloatType
 
 _INTEGER = re.compile(r"-?\d+")
 _MOST_TEXT = 2**26  # bytes of output that are read
+# The first operation of a line, if it is of another dialect.
+_NOT_LOWERED = re.compile(r'^ *(?:%[^=\n]+ = )?"?((?!llvm\.)[a-z]\w*\.[a-z]\w*)', re.MULTILINE)
 _MEMORY = 8192  # MiB of addresses
 
 
@@ -110,16 +112,21 @@ class Runner:
         source = self._scratch / f"test{self._count}.mlir"
         source.write_text(test.text, encoding="utf-8")
         lowered = source.with_suffix(".lowered.mlir")
-        done = self._lower(test, fitted(lowering, test.text), source, lowered)
-        if done.status not in {0, None}:  # a pass was needed after all
-            done = self._lower(test, lowering, source, lowered)
-        if done.status != 0:
-            raise NotLowered(f"{lowering.name} fails: {self._reason(done)}")
+        why = self._lower(test, fitted(lowering, test.text), source, lowered)
+        if why:  # a pass was needed after all
+            why = self._lower(test, lowering, source, lowered)
+        if why:
+            raise NotLowered(f"{lowering.name} {why}")
         return lowered
 
-    def _lower(self, test: Test, lowering: Lowering, source: Path, lowered: Path) -> Completed:
+    def _lower(self, test: Test, lowering: Lowering, source: Path, lowered: Path) -> str:
+        """Lower a test; return why that fails, or nothing."""
         words = self._lowering_command(test, lowering, str(source))
-        return self._run([*words, "-o", str(lowered)], {})
+        done = self._run([*words, "-o", str(lowered)], {})
+        if done.status != 0:
+            return f"fails: {self._reason(done)}"
+        left = _NOT_LOWERED.search(lowered.read_text(encoding="utf-8"))
+        return f"leaves {left[1]}" if left else ""
 
     def _lowering_command(self, test: Test, lowering: Lowering, source: str) -> list[str]:
         tool = str(self.find("mlir-opt", lowering))
@@ -150,7 +157,7 @@ class Runner:
         Inputs run in one process. If it dies, each runs in a process of its own.
 
         Raises:
-            NotLowered: the tools are missing.
+            NotLowered: the tools are missing, or they cannot run the program.
         """
         if not test.is_isolated:
             found = self._process(lowered, test, test.entry, lowering, environment or {})
@@ -176,6 +183,8 @@ class Runner:
     ) -> list[Executed]:
         words = self._execution_command(entry, lowering, str(lowered))
         done = self._run(words, environment)
+        if done.status is not None and done.status > 0:
+            raise NotLowered(f"the lowered program cannot be run: {self._reason(done)}")
         if done.status != 0:
             return [Executed((), failure=self._ending(done))] * len(test.entries)
         size = done.output.stat().st_size

@@ -304,7 +304,8 @@ class Machine:
                 return self._successor(operation, frame)
             results = self.evaluate(operation, frame)
             frame.values.update(zip(operation.results, results, strict=True))
-        return Terminated(block.operations[-1] if block.operations else _NOTHING, [])
+        last = block.operations[-1].name if block.operations else "nothing"
+        raise NotInterpreted(f"a block that ends with {last}")
 
     def _successor(
         self, operation: Operation, frame: Frame
@@ -394,7 +395,6 @@ class Machine:
         raise NotInterpreted(f"a constant of type {type}")
 
 
-_NOTHING = Operation("", (), (), {})
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
 _DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")

@@ -140,6 +140,9 @@ class _Conversion:
             attributes["overflowFlags"] = _hidden_overflow(parsed)
         if parsed.name.startswith("linalg."):
             attributes[MAPS] = tuple(self._attribute(each) for each in self._maps(parsed))
+        # The bindings leave this property out.
+        if parsed.name == "affine.linearize_index" and "linearize_index disjoint" in str(parsed):
+            attributes["disjoint"] = True
         regions = tuple(self._region(each, values) for each in parsed.regions)
         successors = tuple(blocks[each] for each in parsed.successors)
         line = getattr(parsed.location, "start_line", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from actiondbg.validation.affine import AffineMap
@@ -216,6 +217,45 @@ def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Sequence[
     view: MemRef = frame[operation.operands[0]]
     found = (view.offset, *view.sizes, *view.strides)
     return [MemRef(view.buffer, 0, (), ()), *(index(machine, number) for number in found)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Converted:
+    """A value that stands for one of a type that is not interpreted."""
+
+    type: Type
+    value: RuntimeValue
+
+
+def _is_memref_of(type: Type, view: MemRef) -> bool:
+    if not isinstance(type, ShapedType) or type.kind != "memref":
+        return False
+    return item(type)[1] == view.buffer.element
+
+
+@handles("builtin.unrealized_conversion_cast")
+def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    """Return the value, in the type of another dialect."""
+    if len(operation.operands) != 1 or len(operation.results) != 1:
+        raise NotInterpreted("a conversion of several values")
+    (operand,), (result,) = operation.operands, operation.results
+    value = frame[operand]
+    if isinstance(value, _Converted):
+        if value.type != result.type:
+            raise NotInterpreted(f"a conversion from {value.type} to {result.type}")
+        return [value.value]
+    if operand.type == result.type:
+        return [value]
+    if isinstance(operand.type, IntegerType) and isinstance(result.type, IntegerType):
+        if operand.type.width != result.type.width:
+            raise NotInterpreted("a conversion to another width")
+        types = (operand.type,), (result.type,)
+        return machine.domain.apply("arith.index_cast", (value,), *types, {})
+    if isinstance(value, MemRef) and _is_memref_of(result.type, value):
+        return [checked(value, result.type)]
+    if isinstance(result.type, OpaqueType):
+        return [_Converted(operand.type, value)]
+    raise NotInterpreted(f"a conversion from {operand.type} to {result.type}")
 
 
 # --- memory and tensors ---

@@ -474,7 +474,7 @@ class _Writer:
         if self._random.random() < 0.5:
             flag = self._pick("i8")
             targets = (
-                f"default: ^{label}a, 0: ^{label}b, -1: ^{label}({self._pick(type)} : {type}), "
+                f"default: ^{label}a, 0: ^{label}b, 5: ^{label}({self._pick(type)} : {type}), "
                 f"3: ^{label}b"
             )
             self._add(f"cf.switch {flag} : i8, [{targets}]")

@@ -26,7 +26,7 @@ _ROUNDING = ("RNE", "RTN", "RTP", "RTZ", "RNA")
 _LOOSE = frozenset({"reassoc", "arcp", "contract", "afn"})
 _UNKNOWN_BITS = "bits of"
 _FLAGS = frozenset({"fastmath", "fastmathFlags"})
-_COMMUTATIVE = frozenset({"addf", "mulf"})
+_COMMUTATIVE = frozenset({"addf", "mulf", "maxnumf", "minnumf"})
 
 FloatFunction = Callable[..., tuple[Term, ...]]
 
@@ -91,6 +91,7 @@ def _one_of_several(
     """
     terms = operation.terms
     operation.around.approximate(terms.not_(where), f"{operation.full_name} leaves results open")
+    operands = _ordered_operands(operation, operands)
     own = (flags & (_LOOSE | {"nsz"})) or frozenset({"open"})
     key = (operation.name, tuple(operands), tuple(operation.results), tuple(sorted(own)))
     if operation.around.is_recorded(key) or operation.around.side is Side.SOURCE:
@@ -102,6 +103,12 @@ def _one_of_several(
     )
 
 
+def _ordered_operands(operation: ScalarOperation, operands: Sequence[Term]) -> Sequence[Term]:
+    if operation.name not in _COMMUTATIVE:
+        return operands
+    return sorted(operands, key=lambda term: term.number)
+
+
 def _unknown(operation: ScalarOperation, operands: Sequence[Term]) -> tuple[Term, ...]:
     """Return the results of an unknown function, the same for the same operands."""
     terms = operation.terms
@@ -109,8 +116,7 @@ def _unknown(operation: ScalarOperation, operands: Sequence[Term]) -> tuple[Term
     others = [each for each in operation.attributes.items() if each[0] not in _FLAGS]
     types = [str(each) for each in (*operation.types, "to", *operation.results)]
     name = f"{operation.name} {' '.join(types)} {sorted(others)}"
-    if operation.name in _COMMUTATIVE:
-        operands = sorted(operands, key=lambda term: term.number)
+    operands = _ordered_operands(operation, operands)
     return tuple(
         terms.function(f"{name} {at}", operands, sort_of(type))
         for at, type in enumerate(operation.results)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from actiondbg.validation.dialects import (
     affine,
     calls,
+    complex,
     control,
     linalg,
     memory,
@@ -24,7 +25,7 @@ from actiondbg.validation.program import Module
 # Modules that register the meaning of operations when they are imported.
 DIALECTS = (
     *(affine, calls, control, memory, reductions, views),
-    *(linalg, tensor, vector, vector_memory, vector_reductions),
+    *(complex, linalg, tensor, vector, vector_memory, vector_reductions),
 )
 
 

@@ -15,7 +15,14 @@ pytestmark = pytest.mark.tool
 
 @pytest.mark.parametrize(
     ("name", "lines"),
-    [("vectors", 18), ("vector_memory", 23), ("tensors", 21), ("floats", 18), ("linalg", 44)],
+    [
+        ("vectors", 18),
+        ("vector_memory", 23),
+        ("tensors", 21),
+        ("floats", 18),
+        ("linalg", 44),
+        ("complex", 16),
+    ],
 )
 def test_prints_what_the_runner_prints(name: str, lines: int, mlir_opt: str) -> None:
     text = (INPUTS / f"interpreted_{name}.mlir").read_text()

@@ -1,0 +1,145 @@
+"""The meaning of operations on complex numbers, which are pairs of scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from actiondbg.validation.dialects.scalars import applied, scalar_element
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
+from actiondbg.validation.program import Attribute, Operation
+from actiondbg.validation.types import BOOL, ComplexType, FloatType
+
+_Results = Sequence[RuntimeValue]
+_Pair = tuple[Scalar, Scalar]
+_PREDICATES = {"oeq": 1, "une": 13}
+
+
+class _Parts:
+    """Operations on the parts of numbers.
+
+    Args:
+        machine: interprets them.
+        operation: is asked for its flags of fast math.
+        type: of the parts.
+    """
+
+    def __init__(self, machine: Machine, operation: Operation, type: FloatType) -> None:
+        self._machine = machine
+        flags = operation.attributes.get("fastmath")
+        self._flags: Mapping[str, Attribute] = {} if flags is None else {"fastmath": flags}
+        self._type = type
+
+    def of(self, name: str, *operands: Scalar) -> Scalar:
+        """Apply an operation of arith."""
+        return applied(self._machine, f"arith.{name}", operands, self._type, attributes=self._flags)
+
+    def compared(self, predicate: str, left: Scalar, right: Scalar) -> Scalar:
+        """Compare two parts."""
+        attributes: Mapping[str, Attribute] = {
+            **self._flags,
+            "predicate": _PREDICATES[predicate],
+        }
+        return applied(self._machine, "arith.cmpf", (left, right), self._type, BOOL, attributes)
+
+    def together(self, name: str, left: Scalar, right: Scalar) -> Scalar:
+        """Combine two conditions."""
+        return applied(self._machine, f"arith.{name}", (left, right), BOOL)
+
+
+def _add(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
+    return tuple(parts.of("addf", *pair) for pair in zip(left, right, strict=True))
+
+
+def _sub(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
+    return tuple(parts.of("subf", *pair) for pair in zip(left, right, strict=True))
+
+
+def _mul(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
+    real = parts.of(
+        "subf", parts.of("mulf", left[0], right[0]), parts.of("mulf", left[1], right[1])
+    )
+    first, second = parts.of("mulf", left[0], right[1]), parts.of("mulf", left[1], right[0])
+    return (real, parts.of("addf", first, second))
+
+
+def _neg(parts: _Parts, value: _Pair) -> RuntimeValue:
+    return tuple(parts.of("negf", part) for part in value)
+
+
+def _conj(parts: _Parts, value: _Pair) -> RuntimeValue:
+    return (value[0], parts.of("negf", value[1]))
+
+
+def _eq(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
+    pairs = zip(left, right, strict=True)
+    return parts.together("andi", *(parts.compared("oeq", *pair) for pair in pairs))
+
+
+def _neq(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
+    pairs = zip(left, right, strict=True)
+    return parts.together("ori", *(parts.compared("une", *pair) for pair in pairs))
+
+
+def _create(_: _Parts, real: Scalar, imaginary: Scalar) -> RuntimeValue:
+    return (real, imaginary)
+
+
+def _re(_: _Parts, value: _Pair) -> RuntimeValue:
+    return value[0]
+
+
+def _im(_: _Parts, value: _Pair) -> RuntimeValue:
+    return value[1]
+
+
+_MEANINGS: dict[str, Callable[..., RuntimeValue]] = {
+    "complex.add": _add,
+    "complex.sub": _sub,
+    "complex.mul": _mul,
+    "complex.neg": _neg,
+    "complex.conj": _conj,
+    "complex.eq": _eq,
+    "complex.neq": _neq,
+    "complex.create": _create,
+    "complex.re": _re,
+    "complex.im": _im,
+}
+
+
+@handles(*_MEANINGS)
+def _elementwise(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+    meaning = _MEANINGS[operation.name]
+    parts = _Parts(machine, operation, _part_type(operation))
+    operands = frame.all(operation.operands)
+    shaped = [each for each in operands if isinstance(each, Elements)]
+    if not shaped:
+        return [meaning(parts, *operands)]
+    shape = shaped[0].shape
+    if any(each.shape != shape for each in shaped) or len(shaped) != len(operands):
+        raise UndefinedBehaviour(f"{operation.name} of elements of different shapes")
+    machine.charge(prod(shape))
+    rows = zip(*(each.items for each in shaped), strict=True)
+    element = scalar_element(operation.results[0].type)
+    return [Elements(shape, [meaning(parts, *row) for row in rows], element)]
+
+
+def _part_type(operation: Operation) -> FloatType:
+    """Return the type of the parts of the numbers that an operation takes or makes."""
+    for value in (*operation.operands, *operation.results):
+        element = scalar_element(value.type)
+        if isinstance(element, ComplexType) and isinstance(element.element, FloatType):
+            return element.element
+    raise NotInterpreted(operation.name)
+
+
+@handles("complex.constant")
+def _constant(machine: Machine, operation: Operation, _: Frame) -> _Results:
+    value = operation.attributes.get("value")
+    parts = value if isinstance(value, tuple) else ()
+    numbers = [part for part in parts if isinstance(part, int | float)]
+    if len(numbers) != 2:
+        raise NotInterpreted(f"a constant of type {operation.results[0].type}")
+    type = _part_type(operation)
+    return [tuple(machine.domain.constant(number, type) for number in numbers)]

@@ -23,6 +23,11 @@ def random_program(seed: int) -> str:
     return join_programs([random_function(seed)])
 
 
+def with_helpers(function: str) -> str:
+    """Return a module with a function, and what it may call."""
+    return f"{_HELPERS}\n{function}"
+
+
 def join_programs(functions: Sequence[str]) -> str:
     """Return a module whose ``@main`` calls functions with the names ``@program0`` and so on."""
     names = [f"@program{number}" for number in range(len(functions))]
@@ -48,9 +53,14 @@ func.func @gcd(%a: i32, %b: i32) -> i32 {
 """
 
 
-def random_function(seed: int) -> str:
-    """Return ``func.func @program() {...}``, which prints."""
-    return _Writer(random.Random(seed)).function()
+def random_function(seed: int, *, has_arguments: bool = False) -> str:
+    """Return ``func.func @program() {...}``, which prints.
+
+    Args:
+        seed: of the random choices.
+        has_arguments: whether it has an argument of each type of integers.
+    """
+    return _Writer(random.Random(seed)).function(has_arguments=has_arguments)
 
 
 class _Writer:
@@ -65,7 +75,12 @@ class _Writer:
         self._count = 0
         self._depth = 0
 
-    def function(self) -> str:
+    def function(self, *, has_arguments: bool) -> str:
+        arguments: list[str] = []
+        if has_arguments:
+            for type in _WIDTHS:
+                arguments.append(f"%a{type}: {type}")
+                self._values[type] += [f"%a{type}"] * 2
         for type in _WIDTHS:
             for _ in range(2):
                 self._constant(type, self._random.choice((0, 1, 2, 3, 7, -1, -8, 100, -128, 127)))
@@ -79,7 +94,7 @@ class _Writer:
         for name, shape, _ in self._memories:
             self._print_memory(name, shape)
         body = "\n".join(self._lines)
-        return f"func.func @program() {{\n{body}\n  return\n}}\n"
+        return f"func.func @program({', '.join(arguments)}) {{\n{body}\n  return\n}}\n"
 
     # --- parts ---
 

@@ -29,7 +29,8 @@ _MODEST = {"f16": 16.0, "bf16": 1e4, "f32": 1e4, "f64": 1e4}
 _MOST_CONSTANT = 4  # inputs that are tried by constant propagation, each alone
 # What may be poison, as far as the text tells: a real run gives some number for it.
 _POISON = re.compile(
-    r"\b(?:overflow|exact|nneg|disjoint|inbounds|nnan|ninf|fast|is_zero_poison|undef)\b"
+    r"\b(?:overflow|exact|nneg|disjoint|inbounds|nnan|ninf|fast|is_zero_poison|undef|restrict)\b"
+    r"|\b\w+\.(?:intr\.)?assume\w*"
     r"|\b\w+\.(?:shl|shr|lshr|ashr|shli|shrsi|shrui|shrs|shru|fptosi|fptoui|poison)\b"
     r"|\bmath\.(?:fpowi|ipowi)\b"
     r"|\bvector\.(?:extract|insert)\b[^:]*\[[^]:]*%"
@@ -133,6 +134,9 @@ class _Comparison:
         self._after = after
         self._symbol = symbol
         self._exact = exact
+        self._subject = read_subject(before, symbol)
+        types = (*self._subject.inputs, *self._subject.results)
+        self._elements = max((_elements(each) for each in types), default=1)
 
     def judge(self, inputs: list[Input]) -> Same | Differs | NotRun:
         inputs, why = self._defined(inputs)
@@ -183,8 +187,7 @@ class _Comparison:
         test = make_test(text, self._symbol, inputs, fill=True)
         lowered = self._runner.lower(test, lowering)
         one, two = (
-            self._runner.execute(lowered, test, lowering, {"MALLOC_PERTURB_": str(fill)})
-            for fill in _FILLS
+            self._runner.execute(lowered, test, lowering, _perturbed(fill)) for fill in _FILLS
         )
         return list(zip(one, two, strict=True))
 
@@ -192,7 +195,7 @@ class _Comparison:
         self, input: Input, before: Executed, after: Executed, where: str, by: Lowering = PLAIN
     ) -> Differs | NotRun:
         """Doubt a difference: the program may be open, or the lowering at fault."""
-        doubt = _doubt(read_subject(self._before, self._symbol))
+        doubt = _doubt(self._subject)
         if doubt:
             return NotRun(f"{where}, but that may be undefined before: it has {doubt}")
         if by is PLAIN and not self._is_seen(input, OTHER):
@@ -233,11 +236,7 @@ class _Comparison:
             largest = max(largest, *numbers, 0.0)
             if len(numbers) < len(values):
                 largest = math.inf
-        return _Scale(max(*counts, self._constant_elements()), largest)
-
-    def _constant_elements(self) -> int:
-        subject = read_subject(self._before, self._symbol)
-        return max((_elements(each) for each in (*subject.inputs, *subject.results)), default=1)
+        return _Scale(max(*counts, self._elements), largest)
 
     def _difference(
         self, before: tuple[Executed, Executed], after: Executed, scale: _Scale
@@ -312,6 +311,12 @@ class _Check:
         if not math.isfinite(one) or not math.isfinite(other):
             return one == other or not self._modest
         return abs(one - other) <= self._near
+
+
+def _perturbed(fill: int) -> dict[str, str]:
+    """Return what makes glibc fill fresh memory; its caches of small blocks would not."""
+    tunables = "glibc.malloc.tcache_count=0"
+    return {"MALLOC_PERTURB_": str(fill), "GLIBC_TUNABLES": tunables}
 
 
 def _lowers(suspect: str) -> bool:

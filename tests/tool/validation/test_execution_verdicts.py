@@ -1,0 +1,306 @@
+"""Verdicts of real runs: of the known miscompilations, and of what is no difference."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.validation.agreement import Run
+from actiondbg.validation.concrete.operation import POISON
+from actiondbg.validation.execution.confirmation import annotated, confirm
+from actiondbg.validation.execution.runner import Runner
+from actiondbg.validation.execution.whole_program import Differs, NotRun, Same, judge_by_running
+from actiondbg.validation.inputs import Array, Input, View
+from actiondbg.validation.machine import Buffer, Elements, Outcome, RuntimeValue
+from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
+from tests.paths import ROOT
+
+BUILDS = ("pypi",)
+EXAMPLES = ROOT / "examples/miscompiles"
+I32 = IntegerType(32)
+F32 = FloatType("f32")
+LANES = ShapedType("tensor", (4,), I32)
+COPY = "--pass-pipeline=builtin.module(func.func(cse,affine-data-copy-generate{fast-mem-space=0}))"
+HOIST = ["--canonicalize", "--affine-loop-invariant-code-motion", "--cse"]
+MASKED = Input((Array((4,), (7, 8, 9, 10)), Array((4,), (1, 0, 1, 0))))
+
+
+@pytest.fixture
+def runner(mlir_opt: str, tmp_path: Path) -> Runner:
+    return Runner(Path(mlir_opt), tmp_path, seconds=20)
+
+
+def run_of(
+    *results: RuntimeValue,
+    types: tuple[Type, ...] = (),
+    cells: dict[str, list[RuntimeValue]] | None = None,
+) -> Run:
+    """Return what an interpreter would say."""
+    memory = {name: Buffer(list(items), I32) for name, items in (cells or {}).items()}
+    return Run(Outcome(results, (), memory, frozenset()), [], types)
+
+
+def lanes(*items: RuntimeValue) -> Elements:
+    return Elements((4,), items, I32)
+
+
+def after(runner: Runner, name: str, flags: list[str]) -> tuple[str, str]:
+    """Return the text of an example, and of what mlir-opt makes of it."""
+    file = EXAMPLES / f"{name}.mlir"
+    done = subprocess.run([runner.tool, file, *flags], check=True, capture_output=True, text=True)
+    return file.read_text(), done.stdout
+
+
+# Of the examples: file, options of mlir-opt, function, input, what is right, what is wrong.
+WRONG = [
+    ("while-if", ["--canonicalize"], "count", Input(()), 3, 50, INDEX),
+    (
+        *("masked-write", ["--canonicalize"], "zero_masked", MASKED),
+        *(lanes(7, 0, 9, 0), lanes(7, 8, 9, 10), LANES),
+    ),
+    ("index-casts", ["--canonicalize=max-iterations=1"], "low_byte", Input((300,)), 44, 300, INDEX),
+    ("wide-switch", ["--convert-scf-to-cf"], "choose", Input((1,)), 30, 20, INDEX),
+    (
+        *("index-compare", ["--canonicalize"], "difference_is_zero", Input((1,))),
+        *(0, 1, IntegerType(1)),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "symbol", "input", "right", "wrong", "type"),
+    WRONG,
+    ids=[each[0] for each in WRONG],
+)
+def test_known_miscompilations_are_confirmed(
+    runner: Runner,
+    name: str,
+    flags: list[str],
+    symbol: str,
+    input: Input,
+    right: RuntimeValue,
+    wrong: RuntimeValue,
+    type: Type,
+) -> None:
+    texts = after(runner, name, flags)
+    source, target = run_of(right, types=(type,)), run_of(wrong, types=(type,))
+    found = confirm(runner, *texts, symbol, input, source, target)
+    assert (found.verdict, found.reason[:8]) == ("confirmed", "result 0")
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "right", "wrong"),
+    [
+        ("hoisted-store", HOIST, {"cell": [7]}, {"cell": [9]}),
+        ("unfilled-copy", [COPY], {"slow": [5, 20, 30, 40]}, {"slow": [POISON, 20, 30, 40]}),
+    ],
+)
+def test_known_miscompilations_of_memory_are_confirmed(
+    runner: Runner,
+    name: str,
+    flags: list[str],
+    right: dict[str, list[RuntimeValue]],
+    wrong: dict[str, list[RuntimeValue]],
+) -> None:
+    texts = after(runner, name, flags)
+    found = confirm(runner, *texts, "main", Input(()), run_of(cells=right), run_of(cells=wrong))
+    assert found.verdict == "confirmed"
+
+
+def constant(value: int) -> str:
+    return f"""
+      func.func @f() -> i32 {{
+        %0 = arith.constant {value} : i32
+        return %0 : i32
+      }}"""
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ((1, 2), "confirmed"),
+        ((1, 3), "differs"),  # the interpreter is wrong about what it does after
+        ((0, 2), "differs"),
+        ((POISON, 2), "same"),  # anything is allowed
+        ((1, POISON), "confirmed"),
+    ],
+)
+def test_what_the_interpreter_said_is_compared(
+    runner: Runner, said: tuple[RuntimeValue, RuntimeValue], verdict: str
+) -> None:
+    runs = [run_of(each, types=(I32,)) for each in said]
+    found = confirm(runner, constant(1), constant(2), "f", Input(()), *runs)
+    assert found.verdict == verdict
+
+
+def test_a_difference_that_does_not_show(runner: Runner) -> None:
+    runs = [run_of(each, types=(I32,)) for each in (1, 2)]
+    found = confirm(runner, constant(1), constant(1), "f", Input(()), *runs)
+    assert found.verdict == "same"
+
+
+def test_a_crash_after_the_action(runner: Runner) -> None:
+    crash = """
+      func.func @f() -> i32 {
+        %no = arith.constant false
+        %0 = arith.constant 1 : i32
+        cf.assert %no, "no"
+        return %0 : i32
+      }"""
+    found = confirm(runner, constant(1), crash, "f", Input(()), run_of(1, types=(I32,)), None)
+    assert (found.verdict, found.reason) == (
+        "confirmed",
+        "the function as it is after died of SIGABRT",
+    )
+
+
+def test_the_test_for_a_person_says_what_is_expected(runner: Runner) -> None:
+    runs = [run_of(each, types=(I32,)) for each in (1, 2)]
+    found = confirm(runner, constant(1), constant(2), "f", Input(()), *runs)
+    assert found.tests is not None
+    assert found.before is not None
+    assert found.after is not None
+    commands = runner.commands(found.tests[1], "wrong.mlir")
+    text = annotated(found.tests[1], "@f gives 2.", commands, found.before, found.after)
+    lines = text.splitlines()
+    expected = lines.index("// Expected:")
+    assert lines[expected : expected + 4] == [
+        *("// Expected:", "//   result 0: 1"),
+        *("// Got:", "//   result 0: 2"),
+    ]
+    assert lines[0] == "// @f gives 2."
+
+
+# --- by runs alone ---
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "symbol", "input", "suspect"),
+    [
+        ("while-if", ["--canonicalize"], "count", Input(()), "canonicalize"),
+        ("masked-write", ["--canonicalize"], "zero_masked", MASKED, "canonicalize"),
+        ("hoisted-store", HOIST, "main", Input(()), "affine-loop-invariant-code-motion"),
+        ("unfilled-copy", [COPY], "main", Input(()), "affine-data-copy-generate"),
+        ("wide-switch", ["--convert-scf-to-cf"], "choose", Input((1,)), "convert-scf-to-cf"),
+    ],
+)
+def test_known_miscompilations_differ(
+    runner: Runner, name: str, flags: list[str], symbol: str, input: Input, suspect: str
+) -> None:
+    texts = after(runner, name, flags)
+    found = judge_by_running(runner, *texts, symbol, [input], exact=True, suspect=suspect)
+    assert isinstance(found, Differs)
+    assert found.input == input
+
+
+def sum_of(order: str, count: int = 4096, type: str = "f32") -> str:
+    """Return a function that adds up elements, from the first, from the last, or but the last."""
+    place = {"up": "d0", "down": f"{count - 1} - d0", "short": f"d0 mod {count - 1}"}[order]
+    return f"""
+      func.func @f(%a: memref<{count}x{type}>) -> {type} {{
+        %zero = arith.constant 0.0 : {type}
+        %0 = affine.for %i = 0 to {count} iter_args(%sum = %zero) -> {type} {{
+          %at = affine.apply affine_map<(d0) -> ({place})>(%i)
+          %x = memref.load %a[%at] : memref<{count}x{type}>
+          %new = arith.addf %sum, %x : {type}
+          affine.yield %new : {type}
+        }}
+        return %0 : {type}
+      }}"""
+
+
+def numbers(count: int = 4096) -> Input:
+    values = tuple(((at * 37) % 101 + 1) / 7 for at in range(count))
+    return Input((View(0, 0, (count,), (1,)),), (values,))
+
+
+def test_another_order_of_a_sum_is_the_same(runner: Runner) -> None:
+    found = judge_by_running(runner, sum_of("up"), sum_of("down"), "f", [numbers()])
+    assert found == Same((numbers(),))
+
+
+def test_a_wrong_element_of_a_sum_differs(runner: Runner) -> None:
+    found = judge_by_running(runner, sum_of("up"), sum_of("short"), "f", [numbers()])
+    assert isinstance(found, Differs)
+
+
+def test_the_order_matters_where_nothing_leaves_it_open(runner: Runner) -> None:
+    found = judge_by_running(runner, sum_of("up"), sum_of("down"), "f", [numbers()], exact=True)
+    assert isinstance(found, Differs)
+
+
+READ_OF_FRESH = """
+  func.func @f(%x: i32) -> (i32, i32) {{
+    %one = arith.constant 1 : index
+    %fresh = memref.{kind}() : memref<4xi32>
+    memref.store %x, %fresh[%one] : memref<4xi32>
+    %at = arith.constant {at} : index
+    %0 = memref.load %fresh[%at] : memref<4xi32>
+    return %0, %x : i32, i32
+  }}"""
+
+
+@pytest.mark.parametrize("kind", ["alloc", "alloca"])
+def test_memory_that_nobody_wrote_is_not_compared(runner: Runner, kind: str) -> None:
+    texts = READ_OF_FRESH.format(kind=kind, at=2), READ_OF_FRESH.format(kind=kind, at=1)
+    found = judge_by_running(runner, *texts, "f", [Input((5,))])
+    assert isinstance(found, Same)
+
+
+@pytest.mark.parametrize("kind", ["alloc", "alloca"])
+def test_a_read_of_memory_that_nobody_wrote_differs(runner: Runner, kind: str) -> None:
+    texts = READ_OF_FRESH.format(kind=kind, at=1), READ_OF_FRESH.format(kind=kind, at=2)
+    found = judge_by_running(runner, *texts, "f", [Input((5,))])
+    assert isinstance(found, Differs)
+    assert found.where.startswith("result 0: 5 before")
+
+
+def test_inputs_that_leave_memory_do_not_count(runner: Runner) -> None:
+    text = """
+      func.func @f(%a: memref<4xi32>, %at: index) -> i32 {{
+        %0 = memref.load %a[%at] : memref<4xi32>
+        {more}
+        return %0 : i32
+      }}"""
+    wrong = "memref.store %0, %a[%at] : memref<4xi32>"
+    outside = Input((View(0, 0, (4,), (1,)), 1000), ((1, 2, 3, 4),))
+    found = judge_by_running(runner, text.format(more=""), text.format(more=wrong), "f", [outside])
+    assert found == NotRun("the function as it was before died of SIGABRT")
+
+
+def shifted(more: int) -> str:
+    return f"""
+      func.func @f(%x: i32, %amount: i32) -> i32 {{
+        %more = arith.constant {more} : i32
+        %0 = arith.shli %x, %amount : i32
+        %1 = arith.addi %0, %more : i32
+        return %1 : i32
+      }}"""
+
+
+def test_a_difference_of_what_may_be_poison_is_no_verdict(runner: Runner) -> None:
+    found = judge_by_running(runner, shifted(1), shifted(2), "f", [Input((1, 33))])
+    assert isinstance(found, NotRun)
+    assert "may be undefined before: it has arith.shli" in found.reason
+
+
+def test_a_pass_that_lowers_the_program_is_not_judged_by_itself(runner: Runner) -> None:
+    found = judge_by_running(
+        runner, constant(1), constant(1), "f", [Input(())], suspect="convert-scf-to-cf"
+    )
+    assert isinstance(found, NotRun)
+    assert "convert-scf-to-cf is part of the lowering" in found.reason
+
+
+def test_a_loop_that_does_not_end_after_the_action(runner: Runner) -> None:
+    loop = """
+      func.func @f() -> i32 {
+        cf.br ^again
+      ^again:
+        cf.br ^again
+      }"""
+    runner.seconds = 3
+    found = judge_by_running(runner, constant(1), loop, "f", [Input(())])
+    assert found == NotRun("the function as it is after did not end in 3 s")

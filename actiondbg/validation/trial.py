@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import Run, Strictness, disagreement, strictness
 from actiondbg.validation.concrete.domain import Concrete
+from actiondbg.validation.congruence import Cut, Uncut, cuts
 from actiondbg.validation.domain import (
     NotInterpreted,
     OutOfBudget,
@@ -37,10 +39,12 @@ from actiondbg.validation.judgement import (
     Limits,
     Verdict,
 )
-from actiondbg.validation.program import Function, Module
+from actiondbg.validation.program import Function, Module, structure
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 
+_CUT_DEPTHS = (0, 3)  # operations before the values that both versions have
+_CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 
@@ -100,12 +104,15 @@ class Trial:
 
     def judge(self) -> Judgement:
         """Return the judgement."""
+        by_cuts = self._by_cuts(are_proved=True)
+        if by_cuts is not None:
+            return by_cuts
         try:
             found = self._first_difference()
         except _Doubt as doubt:
-            return self._judgement("unknown", "none", str(doubt))
+            return self._by_cuts() or self._judgement("unknown", "none", str(doubt))
         except (NotInterpreted, OutOfBudget) as error:
-            return self._by_real_runs(reason(error))
+            return self._by_cuts() or self._by_real_runs(reason(error))
         if found is not None:
             return self._different(found)
         return self._by_proof()
@@ -195,6 +202,58 @@ class Trial:
         steps = self._limits.steps
         outcome = run_function(module, self._pair.symbol, arguments, domain, steps=steps)
         return Run(outcome, memory, function.results)
+
+    # --- cuts ---
+
+    def _by_cuts(self, are_proved: bool = False) -> Judgement | None:
+        """Judge what differs in the function, piece by piece; None if that does not decide.
+
+        Args:
+            are_proved: only if nothing is left to be compared.
+        """
+        for depth in _CUT_DEPTHS:
+            try:
+                pieces = cuts(self._pair.source, self._pair.target, depth)
+            except Uncut:
+                return None
+            if not pieces:
+                detail = "proved: the same operations of the same values"
+                return self._judgement("equivalent", "proof", detail)
+            if are_proved:
+                return None
+            found = self._pieces(pieces)
+            if found is not None:
+                return found
+        return None
+
+    def _pieces(self, pieces: Sequence[Cut]) -> Judgement | None:
+        ways: set[Evidence] = set()
+        known: dict[str, Evidence | None] = {}
+        for before, after, symbol in pieces:
+            key = "\n".join(structure(each.functions[symbol].operation) for each in (before, after))
+            if key not in known:
+                limits = replace(self._limits, inputs=_CUT_INPUTS, seconds=self._left / 4)
+                known[key] = Trial(Pair(symbol, before, after), limits).agreement()
+            way = known[key]
+            if way is None:
+                return None
+            ways.add(way)
+        what = counted(len(pieces), "changed value")
+        if ways == {"proof"}:
+            return self._judgement("equivalent", "proof", f"proved: {what}")
+        return self._judgement("equivalent", "execution", f"{what}, each the same when it is run")
+
+    def agreement(self) -> Evidence | None:
+        """Return by which way the function is found equivalent; None if it is not."""
+        try:
+            if self._first_difference() is not None:
+                return None
+        except (_Doubt, NotInterpreted, OutOfBudget):
+            return None
+        found = self._proved()
+        if isinstance(found, Proved) and found.bounds is None:
+            return "proof"
+        return "execution" if self._inputs and not isinstance(found, Refuted) else None
 
     # --- the second way ---
 

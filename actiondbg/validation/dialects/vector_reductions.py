@@ -15,7 +15,7 @@ from actiondbg.validation.dialects.vector import made, vector
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, OpaqueAttribute, Operation
-from actiondbg.validation.types import ComplexType, FloatType, IntegerType, ShapedType
+from actiondbg.validation.types import BOOL, ComplexType, FloatType, IntegerType, ShapedType
 
 _Results = Sequence[RuntimeValue]
 
@@ -106,6 +106,8 @@ def _reduction(
     combination = _combination(machine, operation)
     machine.charge(len(source.items))
     items = list(source.items)
+    if not start and mask is not None:
+        _check_any_on(machine, mask)
     if not start and mask is None and items:
         start = [items.pop(0)]
     result = start[0] if start else combination.neutral()
@@ -113,6 +115,19 @@ def _reduction(
     for item, lane in zip(items, lanes, strict=True):
         result = combination.more(result, item, lane)
     return [result]
+
+
+def _check_any_on(machine: Machine, mask: Elements) -> None:
+    """Check that a lane is on.
+
+    Raises:
+        NotInterpreted: none is. Lowerings have a neutral result, canonicalisation the element.
+    """
+    on, *others = mask.items
+    for lane in others:
+        on = applied(machine, "arith.ori", (on, lane), BOOL)
+    if not machine.domain.decide(on):
+        raise NotInterpreted("a masked vector.reduction of no lanes, without an accumulator")
 
 
 @maskable("vector.multi_reduction")

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from math import prod
 
+import numpy as np
+
 from actiondbg.validation.execution.subject import NotRunnable
 from actiondbg.validation.floats import bits_of, numpy_type, rounded
 from actiondbg.validation.inputs import Number
@@ -51,6 +53,25 @@ def as_bits(value: Number, type: Element) -> int:
     return int(value) & ((1 << type.width) - 1)
 
 
+def all_bits(values: Sequence[Number], type: Element) -> list[int]:
+    """Return the bits of many numbers of a type, unsigned."""
+    if isinstance(type, FloatType):
+        with np.errstate(all="ignore"):
+            array = np.array(values, dtype=np.float64).astype(numpy_type(type))
+        return array.view(f"u{array.dtype.itemsize}").tolist()
+    mask = (1 << type.width) - 1
+    return [int(value) & mask for value in values]
+
+
+def all_numbers(bits: Sequence[int], type: Element) -> list[Number]:
+    """Return the numbers with some bits; integers are unsigned."""
+    if isinstance(type, FloatType):
+        kind = numpy_type(type)
+        array = np.array(bits, dtype=f"u{kind.itemsize}").view(kind)
+        return array.astype(np.float64).tolist()
+    return list(bits)
+
+
 def number(value: Number, type: Element) -> str:
     """Return a number in MLIR's syntax, without its type."""
     if isinstance(type, FloatType):
@@ -73,12 +94,12 @@ def dense(shape: Sequence[int], values: Sequence[Number], type: Element) -> str:
     assert len(values) == prod(shape), (shape, len(values))
     if not values:
         return "dense<>"
-    bits = [as_bits(value, type) for value in values]
+    bits = all_bits(values, type)
     if len(set(bits)) == 1:
         return f"dense<{number(values[0], type)}>"
-    size = bits_in(type) // 8
-    if len(values) > _MOST_WRITTEN and size * 8 == bits_in(type):
-        content = b"".join(each.to_bytes(size, "little") for each in bits)
+    size = bits_in(type) / 8
+    if len(values) > _MOST_WRITTEN and size in {1, 2, 4, 8}:
+        content = np.array(bits, dtype=f"<u{size:.0f}").tobytes()
         return f'dense<"0x{content.hex().upper()}">'
     return f"dense<{_nested(shape, [number(value, type) for value in values])}>"
 

@@ -15,11 +15,9 @@ from actiondbg.bisection.oracles.execute import beside, runner_libraries
 from actiondbg.bisection.oracles.oracle import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.validation.execution.harness import Part, Test
-from actiondbg.validation.execution.literals import Element, bits_in
+from actiondbg.validation.execution.literals import Element, all_numbers, bits_in
 from actiondbg.validation.execution.lowerings import PLAIN, Lowering, fitted
-from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Number
-from actiondbg.validation.types import FloatType
 
 _INTEGER = re.compile(r"-?\d+")
 _MOST_TEXT = 2**26  # bytes of output that are read
@@ -46,9 +44,7 @@ class Printed:
 
     def numbers(self) -> tuple[Number, ...]:
         """Return the values; integers are unsigned."""
-        if isinstance(self.type, FloatType):
-            return tuple(from_bits(each, self.type) for each in self.bits)
-        return self.bits
+        return tuple(all_numbers(self.bits, self.type))
 
 
 @dataclass(frozen=True, slots=True)

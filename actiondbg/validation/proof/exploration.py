@@ -105,6 +105,8 @@ class Explorer:
             if runs >= self.limits.paths:
                 self.bounds[f"{self.paths} paths of more"] = None
                 return
+            if time.monotonic() > self._deadline:
+                raise TimeOver
             runs += 1
             _, _, self._choices = heappop(self._pending)
             self.conditions = []

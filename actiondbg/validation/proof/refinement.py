@@ -23,7 +23,7 @@ from actiondbg.validation.proof.arguments import (
 from actiondbg.validation.proof.differences import Difference, Run, differences
 from actiondbg.validation.proof.exploration import Explorer, Limits, PathLeft, TimeOver
 from actiondbg.validation.proof.operation import Side, Value
-from actiondbg.validation.proof.solver import Solver
+from actiondbg.validation.proof.solver import Solver, SolverFailed
 from actiondbg.validation.proof.symbolic import Symbolic, Undecided, UndefinedTarget
 from actiondbg.validation.proof.terms import Term, Terms, signed
 from actiondbg.validation.types import ShapedType
@@ -120,8 +120,10 @@ def prove(
         return proof.verdict(may_be_poison=poison_arguments, is_aliased=aliased_arguments)
     except _Found as found:
         return found.verdict
-    except (NotInterpreted, Undecided) as error:
+    except (NotInterpreted, Undecided, SolverFailed) as error:
         return NotProved(str(error))
+    except RecursionError:
+        return NotProved("terms are nested too deeply")
     except TimeOver:
         return NotProved(f"it takes more than {limits.seconds:g} seconds")
 

@@ -57,6 +57,10 @@ class SolverMissing(ActiondbgError):
     """The solver is not installed."""
 
 
+class SolverFailed(ActiondbgError):
+    """The solver cannot read a query."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the solver found.
@@ -103,6 +107,9 @@ class Solver:
             conditions: Boolean terms.
             wanted: terms whose values are returned.
             seconds: the most for it, if it is less than the most for any query.
+
+        Raises:
+            SolverFailed: a term is none of the solver's.
         """
         kept = [each for each in dict.fromkeys(conditions) if each.value != 1]
         if any(each.value == 0 for each in kept):
@@ -119,6 +126,8 @@ class Solver:
                 return Answer("unsat")
             limit -= time.monotonic() - began
             return self._query(self._exact, kept, wanted, max(limit, 0.01))
+        except self._bitwuzla.BitwuzlaException as error:
+            raise SolverFailed(f"the solver cannot read a query: {error}") from error
         finally:
             self.spent += time.monotonic() - began
 

@@ -1,0 +1,445 @@
+"""What differs between two versions of a function, cut out as small functions.
+
+Two values are the same if the same operation computes them of the same values. What remains is cut
+at values that both versions have: each remaining pair of values becomes a pair of functions of
+these values, which is judged on its own. If all such pairs are equivalent, the versions are. If one
+is not, nothing is known: its arguments may have values that they never have in the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from actiondbg.validation.machine import (
+    TERMINATORS,
+    Frame,
+    Machine,
+    RuntimeValue,
+    handles,
+)
+from actiondbg.validation.program import (
+    Block,
+    Function,
+    Module,
+    Operation,
+    Region,
+    Value,
+    structure,
+    walk,
+)
+from actiondbg.validation.types import OpaqueType, ShapedType
+
+_NAME = "cut"
+_COPY = "cut.copy"  # an operation of ours: its result is its operand
+_MOST_OPERATIONS = 200  # of a cut
+_CONSTANT = re.compile(r"(?:^|\.)(?:const|constant|Constant)(?:\.\w+)?$")
+_PURE = re.compile(
+    r"(?:arith|math|index|complex|ub|tensor|linalg)\..*"
+    r"|affine\.(?:apply|min|max|linearize_index|delinearize_index)"
+    r"|vector\.(?:broadcast|extract|insert|shape_cast|transpose|shuffle|bitcast|reduction|fma"
+    r"|extract_strided_slice|insert_strided_slice|multi_reduction|contract|outerproduct|step"
+    r"|create_mask|constant_mask|from_elements|to_elements|interleave|deinterleave)"
+)
+# Without effects but for undefined behaviour: to run one more, or earlier, is another program.
+_TRAPPING = re.compile(
+    r"(?:arith|index)\.(?:floor|ceil)?(?:div|rem)(?:s|u|si|ui)|math\.ipowi|tensor\.extract"
+    r"|tensor\.(?:extract|insert|parallel_insert)_slice|tensor\.insert|tensor\.generate|tensor\.pad"
+    r"|tensor\.(?:reshape|expand_shape|collapse_shape|cast|dim)|linalg\.index"
+)
+
+
+@handles(_COPY)
+def _copy(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    return frame.all(operation.operands)
+
+
+class Cut(NamedTuple):
+    """A pair of values, as functions of values that both versions have.
+
+    Args:
+        before: the function, as a module of its own.
+        after: likewise, with the same type.
+        symbol: of both.
+    """
+
+    before: Module
+    after: Module
+    symbol: str = _NAME
+
+
+class Uncut(Exception):
+    """The versions differ in more than values: in effects, control flow, or their order."""
+
+
+def cuts(before: Function, after: Function, depth: int = 0) -> list[Cut]:
+    """Return the pairs of values that decide whether two versions of a function are the same.
+
+    Args:
+        before: the function, with a body.
+        after: likewise, of the same type.
+        depth: how many operations before values that both have are in a cut, too.
+
+    Raises:
+        Uncut: they cannot be cut.
+    """
+    if before.body is None or after.body is None:
+        raise Uncut
+    comparison = _Comparison()
+    comparison.regions(before.body, after.body)
+    return [_Extraction(comparison, pair, depth).cut() for pair in comparison.open_pairs()]
+
+
+Pair = tuple[Value, Value]
+
+
+@dataclass
+class _Comparison:
+    """Numbers the values of both versions: values with the same number are the same.
+
+    Attributes:
+        numbers: of values, of both versions.
+        makers: the operation of each result.
+    """
+
+    numbers: dict[Value, int] = field(default_factory=dict[Value, int])
+    makers: dict[Value, Operation] = field(default_factory=dict[Value, Operation])
+    _keys: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+    _shapes: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    _open: list[Pair] = field(default_factory=list[Pair])
+    _next: int = 0
+
+    def open_pairs(self) -> list[Pair]:
+        """Return the pairs that are not the same for what computes them, each once."""
+        seen: dict[tuple[int, int], Pair] = {}
+        for left, right in self._open:
+            key = (self.numbers[left], self.numbers[right])
+            if key[0] != key[1]:
+                seen.setdefault(key, (left, right))
+        return list(seen.values())
+
+    def regions(self, before: Region, after: Region) -> None:
+        """Compare two regions, whose blocks correspond."""
+        if len(before.blocks) != len(after.blocks):
+            raise Uncut
+        order = {block: at for at, block in enumerate(before.blocks)}
+        order |= {block: at for at, block in enumerate(after.blocks)}
+        for left, right in zip(before.blocks, after.blocks, strict=True):
+            self._same(left.arguments, right.arguments)
+        for left, right in zip(before.blocks, after.blocks, strict=True):
+            self._blocks(left, right, order)
+
+    def _same(self, left: Sequence[Value], right: Sequence[Value]) -> None:
+        """Give values the same numbers."""
+        if [str(each.type) for each in left] != [str(each.type) for each in right]:
+            raise Uncut
+        for one, other in zip(left, right, strict=True):
+            self._next += 1
+            self.numbers[one] = self.numbers[other] = self._next
+
+    def _blocks(self, before: Block, after: Block, order: dict[Block, int]) -> None:
+        lefts, rights = _anchors(before), _anchors(after)
+        pairs = self._anchor_pairs(lefts, rights)
+        left_at = right_at = 0
+        for left, right in (*pairs, (None, None)):
+            left_end = before.operations.index(left) if left else len(before.operations)
+            right_end = after.operations.index(right) if right else len(after.operations)
+            self._stretch(before.operations[left_at:left_end], after.operations[right_at:right_end])
+            if left is not None and right is not None:
+                self._anchor(left, right, order)
+            left_at, right_at = left_end + 1, right_end + 1
+
+    def _anchor_pairs(
+        self, before: list[Operation], after: list[Operation]
+    ) -> list[tuple[Operation, Operation]]:
+        """Pair operations whose order counts; only such that do nothing else may be left out."""
+        keys = [[_kind(each) for each in one] for one in (before, after)]
+        pairs: list[tuple[Operation, Operation]] = []
+        matcher = SequenceMatcher(None, *keys, autojunk=False)
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+            if tag == "equal":
+                pairs += zip(before[i1:i2], after[j1:j2], strict=True)
+            elif j2 > j1 or not all(_is_trapping(each) for each in before[i1:i2]):
+                raise Uncut
+        return pairs
+
+    def _anchor(self, left: Operation, right: Operation, order: dict[Block, int]) -> None:
+        """Compare two operations with effects: the operands must be the same, then all is."""
+        successors = [[order.get(each, -1) for each in one.successors] for one in (left, right)]
+        if successors[0] != successors[1] or len(left.operands) != len(right.operands):
+            raise Uncut
+        self._open += zip(left.operands, right.operands, strict=True)
+        for one, other in zip(left.regions, right.regions, strict=True):
+            self.regions(one, other)
+        self._made(left)
+        self._made(right)
+        self._same(left.results, right.results)
+
+    def _made(self, operation: Operation) -> None:
+        for result in operation.results:
+            self.makers[result] = operation
+
+    def _stretch(self, before: list[Operation], after: list[Operation]) -> None:
+        """Number the results of operations without effects."""
+        known = [self._number(each) for each in before]
+        others = [self._number(each) for each in after]
+        common = set(known) & set(others)
+        lefts = [each for each, key in zip(before, known, strict=True) if key not in common]
+        rights = [each for each, key in zip(after, others, strict=True) if key not in common]
+        pairs = self._alike(lefts, rights)
+        if pairs:
+            self._pair_up(pairs, (*before, *after))
+
+    def _alike(
+        self, lefts: list[Operation], rights: list[Operation]
+    ) -> list[tuple[Operation, Operation]]:
+        """Pair operations that differ in their operands only."""
+        keys = [[_kind(each) + self._shape(each) for each in one] for one in (lefts, rights)]
+        matcher = SequenceMatcher(None, *keys, autojunk=False)
+        return [
+            (lefts[at + step], rights[other + step])
+            for at, other, size in matcher.get_matching_blocks()
+            for step in range(size)
+            if lefts[at + step].operands and not lefts[at + step].regions
+        ]
+
+    def _pair_up(
+        self, pairs: list[tuple[Operation, Operation]], operations: Sequence[Operation]
+    ) -> None:
+        """Let operations be the same, as they are if their operands are; number the rest again."""
+        shared: dict[Operation, int] = {}
+        for left, right in pairs:
+            self._open += zip(left.operands, right.operands, strict=True)
+            shared[left] = shared[right] = self._next + 1
+            self._next += len(left.results) or 1
+        for operation in operations:
+            if operation in shared:
+                self._keys[self._key(operation)] = shared[operation]
+            self._number(operation)
+
+    def _number(self, operation: Operation) -> int:
+        """Number the results of an operation by what computes them; return the first number."""
+        self._made(operation)
+        key = self._key(operation)
+        first = self._keys.get(key)
+        if first is None:
+            first = self._keys[key] = self._next + 1
+            self._next += len(operation.results) or 1
+        for at, result in enumerate(operation.results):
+            self.numbers[result] = first + at
+        return first
+
+    def _key(self, operation: Operation) -> tuple[object, ...]:
+        operands = tuple(self._of(value) for value in operation.operands)
+        inner = tuple(self._of(value) for value in _captured(operation))
+        types = tuple(str(value.type) for value in operation.results)
+        return operation.name, self._shape(operation), operands, inner, types
+
+    def _of(self, value: Value) -> int:
+        number = self.numbers.get(value)
+        if number is None:  # of a block that comes later
+            raise Uncut
+        return number
+
+    def _shape(self, operation: Operation) -> str:
+        """Return what an operation does, without its operands."""
+        found = self._shapes.get(operation)
+        if found is None:
+            alone = Operation(
+                operation.name, (), operation.results, operation.attributes, operation.regions
+            )
+            found = self._shapes[operation] = structure(alone)
+        return found
+
+
+def _anchors(block: Block) -> list[Operation]:
+    return [each for each in block.operations if not _is_free(each)]
+
+
+def _is_free(operation: Operation) -> bool:
+    """Whether it does not matter when, and how often, an operation is run."""
+    return _is_pure(operation) and not _is_trapping(operation)
+
+
+def _is_trapping(operation: Operation) -> bool:
+    return _TRAPPING.fullmatch(operation.name) is not None and _is_pure(operation)
+
+
+def _is_pure(operation: Operation) -> bool:
+    if operation.successors or operation.name in TERMINATORS:
+        return False
+    if _CONSTANT.search(operation.name) and not operation.operands and not operation.regions:
+        return True
+    if _PURE.fullmatch(operation.name) is None or _touches_memory(operation):
+        return False
+    return all(
+        each is operation or each.name in TERMINATORS or _is_pure(each) for each in walk(operation)
+    )
+
+
+def _touches_memory(operation: Operation) -> bool:
+    return any(
+        (isinstance(value.type, ShapedType) and value.type.kind == "memref")
+        or (isinstance(value.type, OpaqueType) and "memref" in value.type.text)
+        for value in (*operation.operands, *operation.results)
+    )
+
+
+def _kind(operation: Operation) -> str:
+    types = [str(value.type) for value in (*operation.operands, *operation.results)]
+    attributes = sorted(operation.attributes.items(), key=lambda item: item[0])
+    return f"{operation.name} {types} {attributes!r} {len(operation.regions)}"
+
+
+def _captured(operation: Operation) -> Iterator[Value]:
+    """Yield the values from outside that the regions of an operation use."""
+    if not operation.regions:
+        return
+    inside: set[Value] = set()
+    for each in walk(operation):
+        if each is not operation:
+            inside.update(each.results)
+        for region in each.regions:
+            for block in region.blocks:
+                inside.update(block.arguments)
+    for each in walk(operation):
+        if each is not operation:
+            yield from (value for value in each.operands if value not in inside)
+
+
+class _Extraction:
+    """Makes functions of a pair of values.
+
+    Args:
+        comparison: has their numbers.
+        pair: the values.
+        depth: how many operations before common values are in the functions, too.
+    """
+
+    def __init__(self, comparison: _Comparison, pair: Pair, depth: int) -> None:
+        self._comparison = comparison
+        self._pair = pair
+        self._depth = depth
+
+    def cut(self) -> Cut:
+        """Return the functions.
+
+        Raises:
+            Uncut: they are too large, or have no common values to begin with.
+        """
+        left, right = self._pair
+        if str(left.type) != str(right.type):
+            raise Uncut
+        numbers = [self._reached(value) for value in self._pair]
+        common = self._depths(numbers[0].keys() & numbers[1].keys())
+        bodies = [self._body(value, common) for value in self._pair]
+        arguments = {number: values[0] for body in bodies for number, values in body.leaves.items()}
+        keys = sorted(arguments)
+        types = tuple(arguments[key].type for key in keys)
+        made = [
+            _module(body, keys, arguments, value)
+            for body, value in zip(bodies, self._pair, strict=True)
+        ]
+        assert all(each.functions[_NAME].inputs == types for each in made)
+        return Cut(*made)
+
+    def _reached(self, value: Value) -> dict[int, Value]:
+        """Return the values of which a value is computed, and itself, by their numbers."""
+        found: dict[int, Value] = {}
+        left = [value]
+        while left:
+            each = left.pop()
+            number = self._comparison.numbers[each]
+            if number in found:
+                continue
+            found[number] = each
+            maker = self._comparison.makers.get(each)
+            if maker is not None and _is_pure(maker):
+                left += (*maker.operands, *_captured(maker))
+        return found
+
+    def _depths(self, common: set[int]) -> dict[int, int]:
+        return dict.fromkeys(common, self._depth)
+
+    def _body(self, root: Value, common: dict[int, int]) -> _Body:
+        """Collect the operations between common values and a value."""
+        body = _Body()
+        left: list[tuple[Value, int]] = [(root, self._depth)]
+        seen: dict[Value, int] = {}
+        while left:
+            value, depth = left.pop()
+            if seen.get(value, -1) >= depth:
+                continue
+            seen[value] = depth
+            number = self._comparison.numbers[value]
+            maker = self._comparison.makers.get(value)
+            is_common = number in common and value is not root
+            is_constant = maker is not None and not maker.operands and not maker.regions
+            inside = maker is not None and _is_pure(maker)
+            if not inside or (is_common and depth <= 0 and not is_constant):
+                body.leaves.setdefault(number, []).append(value)
+                continue
+            assert maker is not None
+            body.operations[maker] = None
+            if len(body.operations) > _MOST_OPERATIONS:
+                raise Uncut
+            rest = depth - 1 if is_common else depth
+            left += ((each, rest) for each in (*maker.operands, *_captured(maker)))
+        made = {result for operation in body.operations for result in operation.results}
+        for number, values in list(body.leaves.items()):
+            body.leaves[number] = list(dict.fromkeys(each for each in values if each not in made))
+            if not body.leaves[number]:  # it was reached on a shorter way, too
+                del body.leaves[number]
+        return body
+
+
+@dataclass
+class _Body:
+    """Operations, in no order, and the values that they begin with, by number: those of a
+    number are the same."""
+
+    operations: dict[Operation, None] = field(default_factory=dict[Operation, None])
+    leaves: dict[int, list[Value]] = field(default_factory=dict[int, list[Value]])
+
+
+def _module(body: _Body, keys: Sequence[int], arguments: dict[int, Value], result: Value) -> Module:
+    """Return a module with a function of a body."""
+    own: list[Value] = []
+    copies: list[Operation] = []
+    for key in keys:
+        first, *others = body.leaves.get(key, [Value(arguments[key].type)])
+        own.append(first)
+        copies += (Operation(_COPY, (first,), (other,), {}) for other in others)
+    block = Block(tuple(own), [*copies, *_sorted(body.operations)])
+    block.operations.append(Operation("func.return", (result,), (), {}))
+    region = Region((block,))
+    operation = Operation("func.func", (), (), {"sym_name": _NAME}, (region,))
+    types = tuple(each.type for each in own)
+    function = Function(_NAME, types, (result.type,), region, False, operation)
+    return Module({_NAME: function}, {})
+
+
+def _sorted(operations: dict[Operation, None]) -> list[Operation]:
+    """Return operations so that each comes after those that compute its operands."""
+    made = {result for operation in operations for result in operation.results}
+    placed: list[Operation] = []
+    known: set[Value] = set()
+    left = list(operations)
+    while left:
+        ready = [
+            each
+            for each in left
+            if all(
+                value in known or value not in made for value in (*each.operands, *_captured(each))
+            )
+        ]
+        if not ready:
+            raise Uncut
+        for each in ready:
+            known.update(each.results)
+        placed += ready
+        left = [each for each in left if each not in set(ready)]
+    return placed

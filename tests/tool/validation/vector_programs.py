@@ -287,11 +287,14 @@ class _Writer:
     def _reduce(self) -> None:
         name, shape, element = self._any(rank=1)
         kind = self._chance.choice(_INTEGER_KINDS)
-        start = f", {self._scalar(element)}" if self._chance.random() < 0.5 else ""
+        is_masked = self._chance.random() < 0.5
+        # Without an accumulator, what a mask that is off leaves is open.
+        has_start = is_masked or self._chance.random() < 0.5
+        start = f", {self._scalar(element)}" if has_start else ""
         text = (
             f"vector.reduction <{kind}>, {name}{start} : {_vector(shape, element)} into {element}"
         )
-        if self._chance.random() < 0.5:
+        if is_masked:
             mask = self._mask(shape)
             text = f"vector.mask {mask} {{ {text} }} : {_vector(shape, 'i1')} -> {element}"
         self._made(text, (), element)

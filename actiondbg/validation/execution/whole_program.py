@@ -16,7 +16,6 @@ from actiondbg.validation.execution.literals import Element
 from actiondbg.validation.execution.lowerings import CHECKED, CONSTANTS, OTHER, PLAIN, Lowering
 from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
 from actiondbg.validation.execution.subject import NotRunnable, Subject, TypedText, read_subject
-from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Array, Input, Number, View
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
 
@@ -262,11 +261,11 @@ class _Comparison:
         if left.bits == right.bits:
             return None
         check = _Check(left, scale, self._exact)
-        rows = zip(left.bits, again.bits, right.bits, strict=True)
-        for at, (one, two, other) in enumerate(rows):
-            if one == two and not check.agrees(one, other):
-                shown = left.numbers()[at], right.numbers()[at]
-                return f"{place(left, at)}: {shown[0]} before, {shown[1]} after"
+        was, now = left.numbers(), right.numbers()
+        rows = zip(left.bits, again.bits, right.bits, was, now, strict=True)
+        for at, (one, two, other, old, new) in enumerate(rows):
+            if one == two and one != other and not check.agrees(old, new):
+                return f"{place(left, at)}: {old} before, {new} after"
         return None
 
 
@@ -299,18 +298,17 @@ class _Check:
         self._near = _SAFETY * epsilon(part.type) * math.sqrt(scale.count) * magnitude
         self._modest = scale.largest <= _MODEST.get(part.type.name, 0.0)
 
-    def agrees(self, left: int, right: int) -> bool:
-        """Whether two values are the same, by their bits."""
-        if left == right or not isinstance(self._type, FloatType):
-            return left == right
-        one, other = from_bits(left, self._type), from_bits(right, self._type)
-        if math.isnan(one) and math.isnan(other):
+    def agrees(self, old: Number, new: Number) -> bool:
+        """Whether two numbers with different bits count as the same."""
+        if not isinstance(self._type, FloatType):
+            return False
+        if math.isnan(old) and math.isnan(new):
             return True
         if self._exact:
             return False
-        if not math.isfinite(one) or not math.isfinite(other):
-            return one == other or not self._modest
-        return abs(one - other) <= self._near
+        if not math.isfinite(old) or not math.isfinite(new):
+            return old == new or not self._modest
+        return abs(old - new) <= self._near
 
 
 def _perturbed(fill: int) -> dict[str, str]:

@@ -22,6 +22,7 @@ from actiondbg.validation.program import (
     Operation,
     Region,
     Value,
+    walk,
 )
 from actiondbg.validation.types import FloatType, IntegerType, ScalarType, ShapedType, Type
 
@@ -69,6 +70,19 @@ class MemRef:
     offset: int
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value that few operations know.
+
+    Args:
+        kind: what it is: ``function``, or the type of the value that was converted to it.
+        value: the symbol of the function, or the converted value.
+    """
+
+    kind: object
+    value: Any
 
 
 # What a value of a program is when it is interpreted: a scalar of the domain, or one of these.
@@ -216,6 +230,7 @@ class Machine:
         self.allocas: list[Buffer] = []
         self.calls_outside = 0
         self.parallel: list[Any] = []
+        self._used: frozenset[Value] | None = None
         self._left = steps
         self._depth = 0
 
@@ -272,6 +287,14 @@ class Machine:
             if isinstance(ended, Terminated):
                 return ended
             block, arguments = ended
+
+    def is_used(self, value: Value) -> bool:
+        """Whether any operation has a value as an operand."""
+        if self._used is None:
+            functions = [each.operation for each in self.module.functions.values()]
+            users = [user for function in functions for user in walk(function)]
+            self._used = frozenset(each for user in users for each in user.operands)
+        return value in self._used
 
     def happens(self, event: Event) -> None:
         """Add an event.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import cast
 
 from actiondbg.validation.dialects.scalars import plain_element
 from actiondbg.validation.domain import NotInterpreted, Scalar
@@ -13,6 +14,7 @@ from actiondbg.validation.machine import (
     Frame,
     Machine,
     MemRef,
+    Opaque,
     RuntimeValue,
     handles,
     means_unknown,
@@ -37,10 +39,32 @@ def _call(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runt
     operands, *bundles = operation.segments()
     if any(bundles) or "var_callee_type" in operation.attributes:
         raise NotInterpreted(f"{operation.name} of @{callee.path[0]} with other operands")
-    function = machine.module.functions.get(callee.path[0])
+    return _called(machine, callee.path[0], operation, frame.all(operands))
+
+
+@handles("func.constant")
+def _function(_: Machine, operation: Operation, __: Frame) -> Sequence[RuntimeValue]:
+    symbol = operation.attributes.get("value")
+    if not isinstance(symbol, Symbol) or len(symbol.path) != 1:
+        raise NotInterpreted(operation.name)
+    return [Opaque("function", symbol.path[0])]
+
+
+@handles("func.call_indirect")
+def _call_indirect(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    callee, *operands = frame.all(operation.operands)
+    if not isinstance(callee, Opaque) or callee.kind != "function":
+        raise NotInterpreted(f"{operation.name} of an unknown function")
+    return _called(machine, str(callee.value), operation, operands)
+
+
+def _called(
+    machine: Machine, symbol: str, operation: Operation, operands: Sequence[RuntimeValue]
+) -> Sequence[RuntimeValue]:
+    function = machine.module.functions.get(symbol)
     if function is not None and function.body is not None:
-        return machine.call(function, frame.all(operands))
-    return _outside(machine, f"@{callee.path[0]}", operation, frame.all(operands))
+        return machine.call(function, operands)
+    return _outside(machine, f"@{symbol}", operation, operands)
 
 
 def _outside(
@@ -88,7 +112,7 @@ def _unknown_results(
 ) -> Sequence[RuntimeValue]:
     results: list[RuntimeValue] = []
     for number, result in enumerate(operation.results):
-        machine.unknown.add(name)
+        machine.unknown.add(name.partition(" ")[0])
         results.append(_unknown_value(machine, (key, number), result.type, scalars))
     return results
 
@@ -111,11 +135,12 @@ def _unknown_value(
 def _scalars(machine: Machine, name: str, operands: Sequence[RuntimeValue]) -> list[Scalar]:
     found: list[Scalar] = []
     for operand in operands:
-        if isinstance(operand, MemRef):
-            raise NotInterpreted(f"{name} is given memory")
+        if isinstance(operand, MemRef | Opaque):
+            raise NotInterpreted(f"{name} is given memory, or a value of a special type")
         items = operand.items if isinstance(operand, Elements) else [operand]
         machine.charge(len(items))
-        found.extend(items)
+        for item in items:  # a complex number is a pair
+            found.extend(cast("tuple[Scalar, ...]", item) if isinstance(item, tuple) else [item])
     return found
 
 

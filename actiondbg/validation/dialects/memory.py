@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 
 from actiondbg.validation.dialects.indices import element_position, positions, row_major
-from actiondbg.validation.dialects.scalars import index, poison
+from actiondbg.validation.dialects.scalars import applied, index, poison
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Buffer,
@@ -20,6 +20,7 @@ from actiondbg.validation.machine import (
 )
 from actiondbg.validation.program import Dense, Operation, Symbol
 from actiondbg.validation.types import (
+    BOOL,
     INDEX,
     INDEX_WIDTH,
     ComplexType,
@@ -182,13 +183,38 @@ def _alloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Run
 
 @handles("memref.dealloc")
 def _dealloc(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
-    view: MemRef = frame[operation.operands[0]]
+    _free(frame[operation.operands[0]])
+    return []
+
+
+def _free(view: MemRef) -> None:
     if not view.buffer.is_alive:
         raise UndefinedBehaviour("memory is freed twice")
     if view.buffer.is_constant:
         raise UndefinedBehaviour("constant memory is freed")
     view.buffer.is_alive = False
-    return []
+
+
+@handles("bufferization.dealloc")
+def _dealloc_owned(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    """Free memory that no retained view is of, and say who owns the retained ones."""
+    freed, conditions, retained = (frame.all(segment) for segment in operation.segments())
+    owned: list[RuntimeValue] = []
+    for view in retained:
+        owns = machine.domain.constant(0, BOOL)
+        for other, condition in zip(freed, conditions, strict=True):
+            if other.buffer is view.buffer:
+                owns = applied(machine, "arith.ori", (owns, condition), BOOL)
+        owned.append(owns)
+    kept = {view.buffer for view in retained}
+    dead: set[Buffer] = set()
+    for view, condition in zip(freed, conditions, strict=True):
+        if view.buffer in kept or not machine.domain.decide(condition):
+            continue
+        if view.buffer not in dead:
+            _free(view)
+        dead.add(view.buffer)
+    return owned
 
 
 @handles("memref.realloc")

@@ -10,7 +10,7 @@ from actiondbg.validation.dialects.races import atomic
 from actiondbg.validation.dialects.scalars import applied
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import Frame, Machine, MemRef, RuntimeValue, handles
-from actiondbg.validation.program import Operation, walk
+from actiondbg.validation.program import Operation
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
 # By the number of the kind: the operation of arith; "" is assignment.
@@ -60,10 +60,8 @@ def _check_unused(machine: Machine, operation: Operation) -> None:
     It is the value that is in memory by the documentation, and the one that was there when it is
     lowered.
     """
-    for function in machine.module.functions.values():
-        for user in walk(function.operation):
-            if operation.results[0] in user.operands:
-                raise NotInterpreted(f"the result of {operation.name}")
+    if machine.is_used(operation.results[0]):
+        raise NotInterpreted(f"the result of {operation.name}")
 
 
 @handles("memref.atomic_rmw")

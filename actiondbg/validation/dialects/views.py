@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from actiondbg.validation.affine import AffineMap
@@ -32,6 +31,7 @@ from actiondbg.validation.machine import (
     Frame,
     Machine,
     MemRef,
+    Opaque,
     RuntimeValue,
     handles,
 )
@@ -219,14 +219,6 @@ def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Sequence[
     return [MemRef(view.buffer, 0, (), ()), *(index(machine, number) for number in found)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Converted:
-    """A value that stands for one of a type that is not interpreted."""
-
-    type: Type
-    value: RuntimeValue
-
-
 def _is_memref_of(type: Type, view: MemRef) -> bool:
     if not isinstance(type, ShapedType) or type.kind != "memref":
         return False
@@ -240,9 +232,9 @@ def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Sequenc
         raise NotInterpreted("a conversion of several values")
     (operand,), (result,) = operation.operands, operation.results
     value = frame[operand]
-    if isinstance(value, _Converted):
-        if value.type != result.type:
-            raise NotInterpreted(f"a conversion from {value.type} to {result.type}")
+    if isinstance(value, Opaque):
+        if value.kind != result.type:
+            raise NotInterpreted(f"a conversion from {value.kind} to {result.type}")
         return [value.value]
     if operand.type == result.type:
         return [value]
@@ -254,7 +246,7 @@ def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Sequenc
     if isinstance(value, MemRef) and _is_memref_of(result.type, value):
         return [checked(value, result.type)]
     if isinstance(result.type, OpaqueType):
-        return [_Converted(operand.type, value)]
+        return [Opaque(operand.type, value)]
     raise NotInterpreted(f"a conversion from {operand.type} to {result.type}")
 
 

@@ -1,0 +1,170 @@
+"""Calls: of functions in the module, and of the world outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.validation.agreement import Run, disagreement, strictness
+from actiondbg.validation.concrete.domain import Concrete
+from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.inputs import Input, View, materialize
+from actiondbg.validation.interpreter import run_function
+from actiondbg.validation.program import Module
+from actiondbg.validation.reading import ProgramReader
+
+_OUTSIDE = "func.func private @outside(i32) -> i32\nfunc.func private @look()\n"
+_ONCE = """\
+func.func @f(%x: i32) -> i32 {
+  %a = func.call @outside(%x) : (i32) -> i32
+  %b = arith.muli %a, %a : i32
+  return %b : i32
+}
+"""
+_TWICE = """\
+func.func @f(%x: i32) -> i32 {
+  %a = func.call @outside(%x) : (i32) -> i32
+  %c = func.call @outside(%x) : (i32) -> i32
+  %b = arith.muli %a, %c : i32
+  return %b : i32
+}
+"""
+
+
+def _run(module: Module, input: Input) -> Run:
+    function = module.functions["f"]
+    domain = Concrete()
+    arguments, memory = materialize(input, function.inputs, domain)
+    return Run(run_function(module, "f", arguments, domain), memory, function.results)
+
+
+def _difference(before: str, after: str, input: Input) -> str | None:
+    reader = ProgramReader()
+    modules = [reader.read(text) for text in (before, after)]
+    source, target = (_run(module, input) for module in modules)
+    return disagreement(source, target, strictness(modules))
+
+
+def test_an_outside_function_is_the_same_in_both_programs() -> None:
+    renamed = _ONCE.replace("%a", "%other").replace("%b", "%product")
+    assert _difference(_OUTSIDE + _ONCE, _OUTSIDE + renamed, Input((7,))) is None
+
+
+def test_an_outside_call_may_not_be_dropped_or_repeated() -> None:
+    assert _difference(_OUTSIDE + _ONCE, _OUTSIDE + _TWICE, Input((7,))) is not None
+    assert _difference(_OUTSIDE + _TWICE, _OUTSIDE + _ONCE, Input((7,))) is not None
+
+
+def test_an_outside_call_gets_the_same_operands() -> None:
+    other = _ONCE.replace("@outside(%x)", "@outside(%y)").replace(
+        "  %a", "  %y = arith.addi %x, %x : i32\n  %a", 1
+    )
+    assert _difference(_OUTSIDE + _ONCE, _OUTSIDE + other, Input((7,))) is not None
+    assert _difference(_OUTSIDE + _ONCE, _OUTSIDE + other, Input((0,))) is None
+
+
+_LOAD_AFTER = """\
+func.func @f(%m: memref<2xi32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  func.call @look() : () -> ()
+  %x = memref.load %m[%c0] : memref<2xi32>
+  return %x : i32
+}
+"""
+_LOAD_BEFORE = """\
+func.func @f(%m: memref<2xi32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %x = memref.load %m[%c0] : memref<2xi32>
+  func.call @look() : () -> ()
+  return %x : i32
+}
+"""
+_MEMORY = Input((View(0, 0, (2,), (1,)),), ((5, 6),))
+
+
+def test_an_outside_call_may_change_memory_of_the_caller() -> None:
+    assert _difference(_OUTSIDE + _LOAD_AFTER, _OUTSIDE + _LOAD_AFTER, _MEMORY) is None
+    assert _difference(_OUTSIDE + _LOAD_AFTER, _OUTSIDE + _LOAD_BEFORE, _MEMORY) is not None
+
+
+def test_an_outside_call_sees_what_was_stored() -> None:
+    store = _LOAD_AFTER.replace(
+        "  func.call",
+        "  %n = arith.constant 9 : i32\n  memref.store %n, %m[%c0] : memref<2xi32>\n  func.call",
+    )
+    assert _difference(_OUTSIDE + store, _OUTSIDE + _LOAD_AFTER, _MEMORY) is not None
+
+
+def test_memory_of_the_function_is_its_own() -> None:
+    own = """\
+func.func @f(%x: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %new = memref.alloc() : memref<1xi32>
+  memref.store %x, %new[%c0] : memref<1xi32>
+  func.call @look() : () -> ()
+  %y = memref.load %new[%c0] : memref<1xi32>
+  return %y : i32
+}
+"""
+    known = "func.func @f(%x: i32) -> i32 {\n  func.call @look() : () -> ()\n  return %x : i32\n}\n"
+    assert _difference(_OUTSIDE + own, _OUTSIDE + known, Input((7,))) is None
+
+
+def test_globals_may_change_outside() -> None:
+    state = 'memref.global "private" @state : memref<1xi32> = dense<3>\n'
+    module = ProgramReader().read(state + _OUTSIDE + _ONCE)
+    with pytest.raises(NotInterpreted, match="state"):
+        _run(module, Input((7,)))
+    module = ProgramReader().read(
+        state.replace('"private"', '"private" constant') + _OUTSIDE + _ONCE
+    )
+    assert len(_run(module, Input((7,))).outcome.events) == 1
+
+
+def test_a_function_is_called_by_its_value() -> None:
+    text = """\
+func.func private @triple(%x: i32) -> i32 {
+  %three = arith.constant 3 : i32
+  %y = arith.muli %x, %three : i32
+  return %y : i32
+}
+func.func @f(%x: i32) -> i32 {
+  %function = func.constant @triple : (i32) -> i32
+  %y = func.call_indirect %function(%x) : (i32) -> i32
+  return %y : i32
+}
+"""
+    assert _run(ProgramReader().read(text), Input((7,))).outcome.results == (21,)
+
+
+def test_operations_of_unknown_dialects_are_events() -> None:
+    before = """\
+func.func @f(%x: i32) -> i32 {
+  %y = "test.mystery"(%x) {level = 1 : i32} : (i32) -> i32
+  return %y : i32
+}
+"""
+    other = before.replace("level = 1", "level = 2")
+    run = _run(ProgramReader().read(before), Input((7,)))
+    assert run.outcome.unknown == {"test.mystery"}
+    assert _difference(before, before, Input((7,))) is None
+    assert _difference(before, other, Input((7,))) is not None
+
+
+def test_owned_memory_is_freed_once_and_not_if_it_is_retained() -> None:
+    text = """\
+func.func @f(%owned: i1) -> (i1, i32) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %true = arith.constant true
+  %kept = memref.alloc() : memref<1xi32>
+  %gone = memref.alloc() : memref<1xi32>
+  memref.store %one, %kept[%c0] : memref<1xi32>
+  %owns = bufferization.dealloc (%kept, %gone, %gone : memref<1xi32>, memref<1xi32>, memref<1xi32>)
+    if (%owned, %true, %true) retain (%kept : memref<1xi32>)
+  %x = memref.load %kept[%c0] : memref<1xi32>
+  return %owns, %x : i1, i32
+}
+"""
+    module = ProgramReader().read(text)
+    assert _run(module, Input((1,))).outcome.results == (1, 1)
+    assert _run(module, Input((0,))).outcome.results == (0, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, nan, prod
 
@@ -32,6 +32,7 @@ _NEUTRAL_FLOATS = {
     **{"add": 0.0, "mul": 1.0, "minimumf": inf, "maximumf": -inf},
     **{"minnumf": nan, "maxnumf": nan},
 }
+_OPEN_ORDER = {"fastmath": OpaqueAttribute("#arith.fastmath<reassoc,contract>")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Combination:
     def product(self, left: Scalar, right: Scalar) -> Scalar:
         """Return the product of two elements."""
         name = "arith.mulf" if isinstance(self.element, FloatType) else "arith.muli"
-        return applied(self.machine, name, (left, right), self.element)
+        return applied(self.machine, name, (left, right), self.element, attributes=self.attributes)
 
     def neutral(self) -> Scalar:
         """Return what changes nothing."""
@@ -194,7 +195,8 @@ def _contract(
 ) -> _Results:
     left, right = (vector(each, operation) for each in frame.all(operation.operands[:2]))
     start = frame[operation.operands[2]]
-    combination = _combination(machine, operation)
+    # Lowerings fuse the product with the addition, or add the products first.
+    combination = replace(_combination(machine, operation), attributes=_OPEN_ORDER)
     found = list(start.items) if isinstance(start, Elements) else [start]
     shape = start.shape if isinstance(start, Elements) else ()
     maps = operation.attributes.get("indexing_maps")

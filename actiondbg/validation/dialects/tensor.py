@@ -201,6 +201,8 @@ def _collapse(_: Machine, operation: Operation, frame: Frame) -> _Results:
     groups = operation.attributes.get("reassociation")
     assert isinstance(groups, tuple)
     shape = tuple(prod(source.shape[at] for at in numbers(group)) for group in groups)
+    if prod(shape) != len(source.items):
+        raise UndefinedBehaviour("tensor.collapse_shape of more elements than its result has")
     check_shape(shape, operation.results[0].type, operation)
     return [Elements(shape, source.items, source.element)]
 

@@ -7,6 +7,8 @@ import pytest
 from actiondbg.validation.proof.refinement import NotProved, Proved, Refuted, prove
 from actiondbg.validation.reading import ProgramReader
 
+pytest.importorskip("bitwuzla")
+
 pytestmark = pytest.mark.unit
 
 CONTRACT = """func.func @f(%a: vector<2x2xTYPE>, %b: vector<2xTYPE>, %c: vector<2xTYPE>)

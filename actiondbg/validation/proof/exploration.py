@@ -92,6 +92,11 @@ class Explorer:
         self._known_possible = True
         self._answers: dict[tuple[frozenset[Term], Term], Answer] = {}
 
+    def restart(self) -> None:
+        """Forget which paths were followed, but not how much time is left."""
+        self.paths = 0
+        self.bounds.clear()
+
     def each_path(self, run: Callable[[], None]) -> None:
         """Call a function again and again, until it took each way at each choice.
 

@@ -93,6 +93,11 @@ def _one_of_several(
     operation.around.approximate(terms.not_(where), f"{operation.full_name} leaves results open")
     operands = _ordered_operands(operation, operands)
     own = (flags & (_LOOSE | {"nsz"})) or frozenset({"open"})
+    if not own & _LOOSE and ("open" in own or operation.around.side is Side.SOURCE):
+        choice = operation.around.choice()
+        if choice is not None:
+            condition = terms.and_(choice, where)
+            return tuple(_other_zero(terms, condition, result) for result in results)
     key = (operation.name, tuple(operands), tuple(operation.results), tuple(sorted(own)))
     if operation.around.is_recorded(key) or operation.around.side is Side.SOURCE:
         return results
@@ -101,6 +106,14 @@ def _one_of_several(
         terms.ite(where, terms.function(f"{name} {at}", operands, result.sort), result)
         for at, result in enumerate(results)
     )
+
+
+def _other_zero(terms: Terms, condition: Term, result: Term) -> Term:
+    """Return the zero of the other sign, where a condition holds and a result is zero."""
+    if not isinstance(result.sort, tuple):
+        return result
+    is_zero = terms.fp_op("fp.isZero", result)
+    return terms.ite(terms.and_(condition, is_zero), terms.fp_op("fp.neg", result), result)
 
 
 def _ordered_operands(operation: ScalarOperation, operands: Sequence[Term]) -> Sequence[Term]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.program import Attribute
@@ -19,8 +19,9 @@ _BFLOAT = "bf16"
 _BYTE = "f8"
 
 
-class Value(NamedTuple):
-    """A scalar.
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar; no tuple, which a complex number is.
 
     Args:
         term: what it is, where it is not poison.
@@ -100,6 +101,10 @@ class Surroundings(Protocol):
 
     def is_recorded(self, key: tuple[object, ...]) -> bool:
         """Whether the source has a result that is one of several; it records that it has."""
+        ...
+
+    def choice(self) -> Term | None:
+        """Return a condition that chooses one of two results; None if the first one is taken."""
         ...
 
 

@@ -8,8 +8,9 @@ the world sees is equal to that of the source, or that of the source is poison.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.inputs import Input
@@ -25,7 +26,7 @@ from actiondbg.validation.proof.exploration import Explorer, Limits, PathLeft, T
 from actiondbg.validation.proof.operation import Side, Value
 from actiondbg.validation.proof.solver import Solver, SolverFailed
 from actiondbg.validation.proof.symbolic import Symbolic, Undecided, UndefinedTarget
-from actiondbg.validation.proof.terms import Term, Terms, signed
+from actiondbg.validation.proof.terms import Term, Terms, signed, uses
 from actiondbg.validation.types import ShapedType
 
 
@@ -78,6 +79,9 @@ class NotProved:
     reason: str
 
 
+# Signs of zero that are open, for each of which the source has two ways.
+_MOST_CHOICES = 4
+
 Verdict = Proved | Refuted | NotProved
 
 
@@ -116,8 +120,17 @@ def prove(
     if _types(source) != _types(target):
         return NotProved(f"@{symbol} has another type")
     proof = _Proof(before, after, source, limits)
+    options = _Options(poison_arguments, aliased_arguments)
+    found = _verdict(proof, options)
+    if isinstance(found, NotProved) and 0 < proof.open_signs <= _MOST_CHOICES:
+        again = _verdict(proof, replace(options, has_choices=True))
+        return again if isinstance(again, Proved) else found
+    return found
+
+
+def _verdict(proof: _Proof, options: _Options) -> Verdict:
     try:
-        return proof.verdict(may_be_poison=poison_arguments, is_aliased=aliased_arguments)
+        return proof.verdict(options)
     except _Found as found:
         return found.verdict
     except (NotInterpreted, Undecided, SolverFailed) as error:
@@ -125,11 +138,26 @@ def prove(
     except RecursionError:
         return NotProved("terms are nested too deeply")
     except TimeOver:
-        return NotProved(f"it takes more than {limits.seconds:g} seconds")
+        return NotProved(f"it takes more than {proof.limits.seconds:g} seconds")
 
 
 def _types(function: Function) -> list[str]:
     return [str(each) for each in (*function.inputs, "->", *function.results)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How a proof goes.
+
+    Args:
+        may_be_poison: whether arguments may be poison.
+        is_aliased: whether memrefs share memory.
+        has_choices: whether the source may choose each sign of zero that is open.
+    """
+
+    may_be_poison: bool
+    is_aliased: bool
+    has_choices: bool = False
 
 
 class _Proof:
@@ -140,30 +168,39 @@ class _Proof:
         after: the module after.
         function: in it.
         limits: of the time and of the paths.
+
+    Attributes:
+        open_signs: how many signs of zero are open in the source, at most on a path.
     """
 
     def __init__(self, before: Module, after: Module, function: Function, limits: Limits) -> None:
         self._before = before
         self._after = after
         self._function = function
-        self._limits = limits
+        self.limits = limits
         self._terms = Terms()
         self._solver = Solver(limits.query_seconds)
         self._explorer = Explorer(self._terms, self._solver, limits)
         self._compared = 0
+        self.open_signs = 0
 
-    def verdict(self, *, may_be_poison: bool, is_aliased: bool) -> Verdict:
+    def verdict(self, options: _Options) -> Verdict:
         """Follow all paths, for each choice of dynamic sizes."""
         began = time.monotonic()
+        self._options = options
+        self._compared = 0
+        self._explorer.restart()
         types = self._function.inputs
         bounds = self._explorer.bounds
-        for shapes in size_combinations(types, self._limits.sizes):
-            arguments = SymbolicArguments(self._terms, types, shapes, may_be_poison, is_aliased)
-            if arguments.count > self._limits.elements:
+        for shapes in size_combinations(types, self.limits.sizes):
+            arguments = SymbolicArguments(
+                self._terms, types, shapes, options.may_be_poison, options.is_aliased
+            )
+            if arguments.count > self.limits.elements:
                 raise NotInterpreted(f"proof with the {arguments.count:,} elements of arguments")
             self._explorer.each_path(lambda arguments=arguments: self._path(arguments))
         if _is_dynamic(types):
-            sizes = ", ".join(map(str, sorted(self._limits.sizes)))
+            sizes = ", ".join(map(str, sorted(self.limits.sizes)))
             bounds[f"dynamic sizes of {sizes}, strides without gaps"] = None
         if bounds and not self._compared:
             return NotProved(f"no path is complete within {'; '.join(bounds)}")
@@ -173,16 +210,17 @@ class _Proof:
             self._solver.queries,
             seconds,
             "; ".join(bounds) or None,
-            _assumptions(self._function, may_be_poison=may_be_poison, is_aliased=is_aliased),
+            _assumptions(self._function, options),
         )
 
     def _path(self, arguments: SymbolicArguments) -> None:
         """Run both functions on one path, and compare what they did."""
-        domain = Symbolic(self._terms, self._explorer)
+        domain = Symbolic(self._terms, self._explorer, has_choices=self._options.has_choices)
         source = self._run(self._before, domain, arguments)
         if source is None:
             return  # no defined behaviour: everything is allowed
         self._explorer.check_possible()
+        self.open_signs = max(self.open_signs, domain.open_signs)
         domain.side = Side.TARGET
         shown = "defined behaviour"
         try:
@@ -195,15 +233,28 @@ class _Proof:
             difference = Difference(self._undefined, self._terms.true)
             self._report(domain, arguments, difference, (shown, f"undefined: {self._undefined}"))
             raise PathLeft
-        for difference in differences(self._terms, source, target):
+        found = differences(self._terms, source, target)
+        for difference in self._best(domain, found) if domain.choices else found:
             self._report(domain, arguments, difference)
         self._compared += 1
+
+    def _best(self, domain: Symbolic, found: Iterable[Difference]) -> list[Difference]:
+        """Return the difference that is left with the best choices of the source."""
+        terms, choices = self._terms, domain.choices
+        if len(choices) > _MOST_CHOICES or uses(self._explorer.conditions, choices):
+            raise NotInterpreted("proof with a path that depends on the sign of a zero")
+        condition = terms.or_(*(each.condition for each in found))
+        ways = product((terms.false, terms.true), repeat=len(choices))
+        substituted = (
+            terms.substituted(condition, dict(zip(choices, way, strict=True))) for way in ways
+        )
+        return [Difference("some result", terms.and_(*substituted))]
 
     def _run(self, module: Module, domain: Symbolic, arguments: SymbolicArguments) -> Run | None:
         """Run a function; None if it has no defined behaviour."""
         made, memory = arguments.make()
-        memories = unknown_globals(self._terms, module, self._limits.elements)
-        symbol, steps = self._function.symbol, self._limits.steps
+        memories = unknown_globals(self._terms, module, self.limits.elements)
+        symbol, steps = self._function.symbol, self.limits.steps
         try:
             outcome = run_function(
                 module, symbol, made, domain, steps=steps, entry_globals=memories
@@ -212,7 +263,7 @@ class _Proof:
             self._undefined = str(error)
             return None
         except OutOfBudget as error:
-            self._explorer.bounds[f"runs of {self._limits.steps:,} steps ({error})"] = None
+            self._explorer.bounds[f"runs of {self.limits.steps:,} steps ({error})"] = None
             raise PathLeft from None
         return Run(outcome, memory)
 
@@ -256,14 +307,14 @@ def _is_dynamic(types: Sequence[object]) -> bool:
     )
 
 
-def _assumptions(function: Function, *, may_be_poison: bool, is_aliased: bool) -> tuple[str, ...]:
+def _assumptions(function: Function, options: _Options) -> tuple[str, ...]:
     found: list[str] = []
-    if function.inputs and not may_be_poison:
+    if function.inputs and not options.may_be_poison:
         found.append("no argument is poison")
     memory = [
         each for each in function.inputs if isinstance(each, ShapedType) and each.kind == "memref"
     ]
-    if len(memory) > 1 and not is_aliased:
+    if len(memory) > 1 and not options.is_aliased:
         found.append("no two arguments share memory")
     return tuple(found)
 

@@ -48,18 +48,25 @@ class Symbolic:
     Args:
         terms: what makes them.
         explorer: follows the paths.
+        has_choices: whether each sign of zero that is open is a choice of its own.
 
     Attributes:
         side: which function runs: undefined behaviour of the source ends the path, that of the
             target is a difference.
         approximations: conditions under which results are exact, with what is open elsewhere.
+        choices: of the source, which may take the best ones.
+        open_signs: how many signs of zero are open in the source.
     """
 
-    def __init__(self, terms: Terms, explorer: Explorer) -> None:
+    def __init__(self, terms: Terms, explorer: Explorer, *, has_choices: bool = False) -> None:
         self.side = Side.SOURCE
         self.approximations: dict[Term, str] = {}
         self._terms = terms
         self._explorer = explorer
+        self.choices: list[Term] = []
+        self.open_signs = 0
+        self._has_choices = has_choices
+        self._targets_choices = 0
         self._recorded: set[tuple[object, ...]] = set()
         self._frozen_count: dict[tuple[Side, Value], int] = {}
 
@@ -162,6 +169,18 @@ class Symbolic:
         if self.side is Side.SOURCE:
             self._recorded.add(key)
         return key in self._recorded
+
+    def choice(self) -> Term | None:
+        """Return a condition that chooses one of two results; None if the first one is taken."""
+        if self.side is Side.SOURCE:
+            self.open_signs += 1
+        if not self._has_choices:
+            return None
+        if self.side is Side.TARGET:
+            self._targets_choices += 1
+            return self._terms.var(f"choice {self._targets_choices} after", "Bool")
+        self.choices.append(self._terms.var(f"choice {self.open_signs} before", "Bool"))
+        return self.choices[-1]
 
     # --- decisions ---
 

@@ -6,7 +6,7 @@ function), ``fp.from_bits``, ``fp.from_fp``, ``fp.from_sbv``, ``fp.from_ubv``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # The sort of a term: "Bool", the bits of a bit-vector, or a floating-point number's bits of the
 # exponent and of the significand with its hidden bit.
@@ -172,6 +172,21 @@ _COMPARISONS: dict[str, Callable[[int, int, int], bool]] = {
 _NEUTRAL_RIGHT = {"bvadd", "bvsub", "bvor", "bvxor", "bvshl", "bvlshr", "bvashr"}
 
 
+def uses(terms: Iterable[Term], used: Iterable[Term]) -> bool:
+    """Whether terms have other ones in them."""
+    wanted = frozenset(used)
+    seen: set[Term] = set()
+    pending = list(terms)
+    while pending:
+        term = pending.pop()
+        if term in wanted:
+            return True
+        if term not in seen:
+            seen.add(term)
+            pending.extend(term.args)
+    return False
+
+
 class Terms:
     """Makes terms, each once."""
 
@@ -216,6 +231,33 @@ class Terms:
         if not args:
             return self.var(name, sort)
         return self._make("uf", tuple(args), (name,), sort)
+
+    def substituted(self, term: Term, values: Mapping[Term, Term]) -> Term:
+        """Return a term with other terms in place of some."""
+        known = dict(values)
+        pending = [term]
+        while pending:
+            top = pending[-1]
+            missing = [each for each in top.args if each not in known]
+            if top in known or missing:
+                pending = [*pending, *missing] if top not in known else pending[:-1]
+                continue
+            pending.pop()
+            known[top] = self._rebuilt(top, tuple(known[each] for each in top.args))
+        return known[term]
+
+    def _rebuilt(self, term: Term, args: tuple[Term, ...]) -> Term:
+        match term.op:
+            case "ite":
+                return self.ite(*args)
+            case "not":
+                return self.not_(*args)
+            case "and":
+                return self.and_(*args)
+            case "or":
+                return self.or_(*args)
+            case _:
+                return self._make(term.op, args, term.params, term.sort)
 
     # --- Boolean terms ---
 

@@ -318,6 +318,29 @@ RIGHT = {
         "%r = arith.subf %x, %x fastmath<nnan> : f32; return %r : f32",
         "%r = arith.constant 0.0 : f32; return %r : f32",
     ),
+    "a maximum whose zeros have any sign, by comparison": (
+        F32,
+        "%r = arith.maxnumf %x, %y : f32; return %r : f32",
+        "%c = arith.cmpf ugt, %x, %y : f32; %a = arith.select %c, %x, %y : f32;"
+        "%n = arith.cmpf uno, %x, %x : f32; %r = arith.select %n, %y, %a : f32; return %r : f32",
+    ),
+    "the same maximum": (
+        F32,
+        "%r = arith.maxnumf %x, %y : f32; return %r : f32",
+        "%r = arith.maxnumf %y, %x : f32; return %r : f32",
+    ),
+    "a maximum of integers as floats is exact": (
+        "(%x: i8, %y: i8) -> f32",
+        "%a = arith.sitofp %x : i8 to f32; %b = arith.sitofp %y : i8 to f32;"
+        "%r = arith.maximumf %a, %b : f32; return %r : f32",
+        "%a = arith.sitofp %x : i8 to f32; %b = arith.sitofp %y : i8 to f32;"
+        "%r = arith.maxnumf %a, %b : f32; return %r : f32",
+    ),
+    "zero is added where its sign does not matter": (
+        F32,
+        "%c = arith.constant 0.0 : f32; %r = arith.addf %x, %c fastmath<nsz> : f32;return %r : f32",
+        "return %x : f32",
+    ),
     "the same fast operation": (
         F32,
         "%r = arith.addf %x, %y fastmath<fast> : f32; return %r : f32",
@@ -514,6 +537,20 @@ WRONG = {
 }
 
 OPEN = {
+    "a maximum whose zeros have the sign that nobody asked for": (
+        F32,
+        "%r = arith.maximumf %x, %y : f32; return %r : f32",
+        "%n = arith.addf %x, %y : f32; %c = arith.cmpf uno, %n, %n : f32;"
+        "%m = arith.maxnumf %x, %y : f32; %p = arith.maximumf %x, %y : f32;"
+        "%r = arith.select %c, %p, %m : f32; return %r : f32",
+    ),
+    "another sign of zero than the flag allows": (
+        F32,
+        "%c = arith.constant 0.0 : f32; %a = arith.addf %x, %c fastmath<nsz> : f32;"
+        "%r = arith.mulf %y, %c : f32; return %r : f32",
+        "%c = arith.constant 0.0 : f32; %a = arith.addf %x, %c fastmath<nsz> : f32;"
+        "%m = arith.mulf %y, %c : f32; %r = arith.addf %m, %c fastmath<nsz> : f32; return %r : f32",
+    ),
     "two unknown functions": (
         F32,
         "%r = math.sin %x : f32; return %r : f32",

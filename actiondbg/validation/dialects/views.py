@@ -283,11 +283,11 @@ def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Sequence
 def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
     elements: Elements = frame[operation.operands[0]]
     type = operation.results[0].type
-    if not isinstance(type, ShapedType) or type.strides != row_major(elements.shape):
-        raise NotInterpreted("bufferization.to_buffer of an open layout")
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"bufferization.to_buffer to {type}")
     view = new_memory(machine, type, elements.shape)
     fill(machine, view, elements)
-    return [view]
+    return [checked(view, type)]
 
 
 @handles("bufferization.clone")

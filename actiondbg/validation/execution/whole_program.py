@@ -133,6 +133,7 @@ class _Comparison:
         self._after = after
         self._symbol = symbol
         self._exact = exact
+        self._is_checked = True
         self._subject = read_subject(before, symbol)
         types = (*self._subject.inputs, *self._subject.results)
         self._elements = max((_elements(each) for each in types), default=1)
@@ -175,7 +176,8 @@ class _Comparison:
         try:
             runs = self._runner.run(test, CHECKED)
         except NotLowered:
-            return inputs, ""  # the checks are an addition
+            self._is_checked = False
+            return inputs, ""
         kept = [each for each, run in zip(inputs, runs, strict=True) if not run.failure]
         failures = [run.failure for run in runs if run.failure]
         return kept, f"the function as it was before {failures[0]}" if failures else ""
@@ -195,6 +197,8 @@ class _Comparison:
     ) -> Differs | NotRun:
         """Doubt a difference: the program may be open, or the lowering at fault."""
         doubt = _doubt(self._subject)
+        if not self._is_checked:
+            doubt = doubt or "accesses of memory that cannot be checked"
         if doubt:
             return NotRun(f"{where}, but that may be undefined before: it has {doubt}")
         if by is PLAIN and not self._is_seen(input, OTHER):

@@ -31,7 +31,7 @@ from actiondbg.validation.program import (
     structure,
     walk,
 )
-from actiondbg.validation.types import OpaqueType, ShapedType
+from actiondbg.validation.types import OpaqueType, ShapedType, Type
 
 _NAME = "cut"
 _COPY = "cut.copy"  # an operation of ours: its result is its operand
@@ -55,6 +55,9 @@ _TRAPPING = re.compile(
 @handles(_COPY)
 def _copy(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
     return frame.all(operation.operands)
+
+
+_NUMBERS = ("arith.", "index.", "math.")
 
 
 class Cut(NamedTuple):
@@ -203,7 +206,8 @@ class _Comparison:
             (lefts[at + step], rights[other + step])
             for at, other, size in matcher.get_matching_blocks()
             for step in range(size)
-            if lefts[at + step].operands and not lefts[at + step].regions
+            if _uses(lefts[at + step])
+            and len(_uses(lefts[at + step])) == len(_uses(rights[other + step]))
         ]
 
     def _pair_up(
@@ -212,7 +216,7 @@ class _Comparison:
         """Let operations be the same, as they are if their operands are; number the rest again."""
         shared: dict[Operation, int] = {}
         for left, right in pairs:
-            self._open += zip(left.operands, right.operands, strict=True)
+            self._open += zip(_uses(left), _uses(right), strict=True)
             shared[left] = shared[right] = self._next + 1
             self._next += len(left.results) or 1
         for operation in operations:
@@ -265,7 +269,16 @@ def _is_free(operation: Operation) -> bool:
 
 
 def _is_trapping(operation: Operation) -> bool:
-    return _TRAPPING.fullmatch(operation.name) is not None and _is_pure(operation)
+    if _TRAPPING.fullmatch(operation.name) is None or not _is_pure(operation):
+        return False
+    # The verifier has checked shapes that are static.
+    return operation.name.startswith(_NUMBERS) or not all(
+        _is_static(value.type) for value in (*operation.operands, *operation.results)
+    )
+
+
+def _is_static(type: Type) -> bool:
+    return isinstance(type, ShapedType) and None not in type.shape
 
 
 def _is_pure(operation: Operation) -> bool:
@@ -292,6 +305,11 @@ def _kind(operation: Operation) -> str:
     types = [str(value.type) for value in (*operation.operands, *operation.results)]
     attributes = sorted(operation.attributes.items(), key=lambda item: item[0])
     return f"{operation.name} {types} {attributes!r} {len(operation.regions)}"
+
+
+def _uses(operation: Operation) -> tuple[Value, ...]:
+    """Return the operands, and the values from outside that the regions use."""
+    return (*operation.operands, *_captured(operation))
 
 
 def _captured(operation: Operation) -> Iterator[Value]:
@@ -358,7 +376,7 @@ class _Extraction:
             found[number] = each
             maker = self._comparison.makers.get(each)
             if maker is not None and _is_pure(maker):
-                left += (*maker.operands, *_captured(maker))
+                left += _uses(maker)
         return found
 
     def _depths(self, common: set[int]) -> dict[int, int]:
@@ -387,7 +405,7 @@ class _Extraction:
             if len(body.operations) > _MOST_OPERATIONS:
                 raise Uncut
             rest = depth - 1 if is_common else depth
-            left += ((each, rest) for each in (*maker.operands, *_captured(maker)))
+            left += ((each, rest) for each in _uses(maker))
         made = {result for operation in body.operations for result in operation.results}
         for number, values in list(body.leaves.items()):
             body.leaves[number] = list(dict.fromkeys(each for each in values if each not in made))

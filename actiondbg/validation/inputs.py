@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from actiondbg.validation.domain import Domain, NotInterpreted
+from actiondbg.validation.domain import Domain, NotInterpreted, OutOfBudget
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
 from actiondbg.validation.program import Dense, Function, walk
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
@@ -104,8 +104,8 @@ def _element(type: Type) -> IntegerType | FloatType:
 # --- choice ---
 
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
-_MOST_ELEMENTS = 2**16  # of an argument
-_WIDE = 2**31  # an index beyond it overflows 32 bits
+_MOST_ELEMENTS = 2**17  # of an argument
+INDEX_BITS = 32  # of indices, by default
 _LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
 _SMALLEST = {"f64": 5e-324, "f32": 1e-45, "f16": 6e-8}
 
@@ -118,11 +118,14 @@ class Choice:
         numbers: integers in the program, near which something may happen.
         exact_floats: only floats that are small whole numbers, whose sums and products are exact in
             any order.
+        index_bits: indices are signed numbers of so many bits; a program with larger ones would
+            need more memory than there is.
         seed: of the random choices.
     """
 
     numbers: tuple[int, ...] = ()
     exact_floats: bool = False
+    index_bits: int = INDEX_BITS
     seed: int = 0
 
 
@@ -145,6 +148,7 @@ def choose_inputs(types: Sequence[Type], choice: Choice) -> Iterator[Input]:
 
     Raises:
         NotInterpreted: an argument has a type of which no value can be made.
+        OutOfBudget: an argument is too large.
     """
     round = 0
     while True:
@@ -178,7 +182,7 @@ class _Round:
         if isinstance(type, ShapedType):
             shape = tuple(self._dimension() if size is None else size for size in type.shape)
             if prod(shape) > _MOST_ELEMENTS:
-                raise NotInterpreted(f"an argument of type {type} with {prod(shape):,} elements")
+                raise OutOfBudget(f"an argument has {prod(shape):,} elements")
             if type.kind == "memref":
                 return self._view(type, shape)
             values = tuple(self._number_of(_element(type)) for _ in range(prod(shape)))
@@ -233,7 +237,9 @@ class _Round:
             return self._random.randrange(self._size + 1)
         if kind < 0.8 and self._choice.numbers:
             return self._random.choice(self._choice.numbers)
-        return self._random.choice((-1, -2, 10, 100, _WIDE, _WIDE * 2 + 1, 2**63 - 1, -(2**63)))
+        largest = (1 << (self._choice.index_bits - 1)) - 1
+        number = self._random.choice((-1, -2, 10, 100, largest, -largest - 1, 2**31, 2**32 + 1))
+        return number if -largest - 1 <= number <= largest else self._size
 
     def _integer(self, type: IntegerType) -> int:
         largest = (1 << (type.width - 1)) - 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.validation.contexts import in_module
 from actiondbg.validation.judgement import Judgement, Limits, Query
-from actiondbg.validation.program import Module, Operation, Symbol, structure, walk
+from actiondbg.validation.program import Module, is_same, operation_of, references, structure, walk
 from actiondbg.validation.reading import ProgramReader
 from actiondbg.validation.trial import Pair, Trial, make_runner, reason
 
@@ -42,9 +43,12 @@ class Judge:
         judged = [
             self._function(Pair(symbol, before, after))
             for symbol in symbols
-            if not _is_same(before, after, symbol)
+            if not is_same(before, after, [symbol])
         ]
-        return [each for each in judged if each is not None]
+        found = [each for each in judged if each is not None]
+        if not query.symbol:
+            found += _inner_modules(before, after)
+        return _interprocedural(found, before) if not query.symbol else found
 
     def _module(self, text: str, query: Query) -> Module:
         if query.symbol:
@@ -72,38 +76,52 @@ class Judge:
             return Judgement(symbol, "unknown", "none", _fault(error))
 
 
-def _fault(error: Exception) -> str:
-    return f"internal error: {type(error).__name__}: {error}"
+def _inner_modules(before: Module, after: Module) -> Iterator[Judgement]:
+    """Yield judgements of changed modules in a module, whose functions are not read."""
+    for symbol in before.others.keys() | after.others.keys():
+        one, other = (operation_of(module, symbol) for module in (before, after))
+        holds = any(
+            each.name.endswith(".func") for top in (one, other) if top for each in walk(top)
+        )
+        if holds and (one is None or other is None or structure(one) != structure(other)):
+            yield Judgement(symbol, "unknown", "none", "a module in a module is not looked into")
 
 
-def _is_same(before: Module, after: Module, symbol: str) -> bool:
-    """Whether a function, and all that it refers to, is the same in both modules."""
-    seen: set[str] = set()
+def _interprocedural(judged: list[Judgement], before: Module) -> list[Judgement]:
+    """Doubt the difference of a function that the module calls, and none of whose callers differs.
+
+    A pass may use what it knows of the arguments of all calls.
+    """
+    different = {each.symbol for each in judged if each.verdict == "different"}
+    callers = {symbol: set[str]() for symbol in before.functions}
+    for symbol, function in before.functions.items():
+        for name in references(function.operation):
+            callers.setdefault(name, set()).add(symbol)
+    found: list[Judgement] = []
+    for each in judged:
+        function = before.functions.get(each.symbol)
+        is_doubted = (
+            each.verdict == "different"
+            and function is not None
+            and function.is_private
+            and callers[each.symbol] - {each.symbol}
+            and not _reached(each.symbol, callers) & different
+        )
+        detail = f"{each.detail}, and no caller differs"
+        found.append(replace(each, verdict="unknown", detail=detail) if is_doubted else each)
+    return found
+
+
+def _reached(symbol: str, callers: dict[str, set[str]]) -> set[str]:
+    """Return the functions that call one, and those that call these."""
+    found: set[str] = set()
     left = [symbol]
     while left:
-        name = left.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        one, other = (_operation(module, name) for module in (before, after))
-        if one is None or other is None:
-            if one is not other:
-                return False
-            continue
-        if structure(one) != structure(other):
-            return False
-        left += _references(one)
-    return True
+        new = callers.get(left.pop(), set()) - found
+        found |= new
+        left += new
+    return found
 
 
-def _operation(module: Module, symbol: str) -> Operation | None:
-    function = module.functions.get(symbol)
-    return function.operation if function is not None else module.others.get(symbol)
-
-
-def _references(operation: Operation) -> Iterator[str]:
-    """Yield the symbols that an operation, and each one in it, refers to."""
-    for inner in walk(operation):
-        for value in inner.attributes.values():
-            if isinstance(value, Symbol):
-                yield value.path[0]
+def _fault(error: Exception) -> str:
+    return f"internal error: {type(error).__name__}: {error}"

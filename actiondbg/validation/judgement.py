@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from actiondbg.validation.inputs import Input
+from actiondbg.validation.inputs import INDEX_BITS, Input
 
 Verdict = Literal["equivalent", "different", "unknown"]
 # How a verdict was found: nothing to compare, a proof, or runs on chosen inputs.
@@ -69,6 +69,11 @@ class Query:
     symbol: str = ""
     module: str = ""
 
+    @property
+    def functions(self) -> int:
+        """The number of functions, about."""
+        return 1 if self.symbol else max(self.before.count("func.func"), 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -81,6 +86,7 @@ class Limits:
         seconds: for a function, all ways together.
         steps: for a run.
         aliased: whether memref arguments of a type may overlap.
+        index_bits: arguments of type index are signed numbers of so many bits.
     """
 
     tool: str = ""
@@ -89,3 +95,4 @@ class Limits:
     seconds: float = 20.0
     steps: int = 200_000
     aliased: bool = False
+    index_bits: int = INDEX_BITS

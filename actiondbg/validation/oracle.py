@@ -8,7 +8,7 @@ from threading import Lock
 
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
-from actiondbg.bisection.verdict import Judgement
+from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.tool.command_line import is_file
 from actiondbg.validation.judgement import Limits, Query
@@ -56,7 +56,8 @@ class Validate(Oracle):
         query = Query(self._before, after)
         with self._lock:  # one process at a time, as a judgement has a time limit
             found = judge_apart(query, self._limits, self._limits.seconds + _GRACE)
-        for verdict, means in (("different", "bad"), ("unknown", "untestable")):
+        verdicts: dict[str, Verdict] = {"different": "bad", "unknown": "untestable"}
+        for verdict, means in verdicts.items():
             for each in found:
                 if each.verdict == verdict:
                     return Judgement(means, f"@{each.symbol}: {each.detail}")

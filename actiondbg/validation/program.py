@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from actiondbg.validation.affine import AffineMap, IntegerSet
@@ -141,7 +141,7 @@ class Module:
 
     Args:
         functions: by symbol.
-        others: any other operation with a symbol, such as ``memref.global``, by symbol.
+        others: any other operation, such as ``memref.global``, by symbol, or by its place.
         source: the text.
     """
 
@@ -186,3 +186,37 @@ def structure(operation: Operation) -> str:
 
     add(operation)
     return "\n".join(parts)
+
+
+def operation_of(module: Module, symbol: str) -> Operation | None:
+    """Return the operation with a symbol in a module."""
+    function = module.functions.get(symbol)
+    return function.operation if function is not None else module.others.get(symbol)
+
+
+def references(operation: Operation) -> Iterator[str]:
+    """Yield the symbols to which an operation, and each one in it, refers."""
+    for inner in walk(operation):
+        for value in inner.attributes.values():
+            if isinstance(value, Symbol):
+                yield value.path[0]
+
+
+def is_same(before: Module, after: Module, symbols: Iterable[str]) -> bool:
+    """Whether symbols, and all to which they refer, are the same in both modules."""
+    seen: set[str] = set()
+    left = list(symbols)
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        one, other = (operation_of(module, name) for module in (before, after))
+        if one is None or other is None:
+            if one is not other:
+                return False
+            continue
+        if structure(one) != structure(other):
+            return False
+        left += references(one)
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -10,7 +11,6 @@ from typing import Any, Literal, cast
 
 from actiondbg.ir.bindings import IRReader
 from actiondbg.validation.affine import parse_affine
-from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.program import (
     Attribute,
@@ -67,7 +67,6 @@ class ProgramReader:
 
         Raises:
             IRNotParsed: the IR is invalid, as it may be in the middle of a conversion.
-            NotInterpreted: a constant is too large, or modules are nested.
         """
         return _Conversion(text).module(self._reader.read_module(text))
 
@@ -102,13 +101,10 @@ class _Conversion:
         if root.name == "builtin.module":
             tops = [each.operation for each in parsed.body.operations]
         module = Module({}, {}, self._text)
-        for top in tops:
+        for at, top in enumerate(tops):
             operation = self._operation(top, {}, {})
-            symbol = operation.attributes.get("sym_name")
-            if operation.name == "builtin.module":
-                raise NotInterpreted("modules are nested")
-            if not isinstance(symbol, str):
-                continue
+            symbol = operation.attributes.get("sym_name", f"{operation.name} {at}")
+            assert isinstance(symbol, str)
             if operation.name in _FUNCTIONS:
                 module.functions[symbol] = self._function(symbol, operation, top)
             else:
@@ -240,7 +236,8 @@ class _Conversion:
         if parsed.is_splat:
             return Dense(shaped, (_number(parsed.get_splat_value()),))
         if len(parsed) > _MOST_ELEMENTS:
-            raise NotInterpreted(f"a constant has {len(parsed):,} elements")
+            digest = hashlib.sha256(str(parsed).encode()).hexdigest()
+            return OpaqueAttribute(f"dense<{len(parsed)} elements, {digest}>")
         try:
             values = [parsed[at] for at in range(len(parsed))]
         except TypeError:  # the bindings have no Python number for the element type

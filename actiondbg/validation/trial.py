@@ -39,13 +39,15 @@ from actiondbg.validation.judgement import (
     Limits,
     Verdict,
 )
-from actiondbg.validation.program import Function, Module, structure
+from actiondbg.validation.program import Function, Module, is_same, references, structure
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
+from actiondbg.validation.scaling import NotScaled, scaled
 
 _CUT_DEPTHS = (0, 3)  # operations before the values that both versions have
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
+_LEAST_SECONDS = 2.0  # for a command
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 
 
@@ -153,7 +155,9 @@ class Trial:
     def _chosen(self) -> Iterator[Input]:
         source = self._pair.source
         choice = Choice(
-            numbers_in((source, self._pair.target)), exact_floats=not self._strictness.bits
+            numbers_in((source, self._pair.target)),
+            exact_floats=not self._strictness.bits,
+            index_bits=self._limits.index_bits,
         )
         most = self._limits.inputs * _MOST_TRIED if source.inputs else 1
         for input in islice(choose_inputs(source.inputs, choice), most):
@@ -189,9 +193,9 @@ class Trial:
         if input.is_aliased and not self._limits.aliased:
             self._alias = "; not the same where memref arguments overlap (--aliased)"
             return None
-        unknown = before.outcome.unknown | (after.outcome.unknown if after else frozenset())
+        unknown = before.outcome.unknown | (after.outcome.unknown if after else frozenset[str]())
         if unknown:
-            names = ", ".join(sorted({name.partition(" ")[0] for name in unknown}))
+            names = ", ".join(sorted({str(name).partition(" ")[0] for name in unknown}))
             raise _Doubt(f"seems to differ, but nothing is known of {names}")
         return _Difference(input, where, before, after)
 
@@ -211,9 +215,13 @@ class Trial:
         Args:
             are_proved: only if nothing is left to be compared.
         """
+        pair = self._pair
+        called = set(references(pair.source.operation)) | set(references(pair.target.operation))
+        if not is_same(pair.before, pair.after, called - {pair.symbol}):
+            return None
         for depth in _CUT_DEPTHS:
             try:
-                pieces = cuts(self._pair.source, self._pair.target, depth)
+                pieces = cuts(pair.source, pair.target, depth)
             except Uncut:
                 return None
             if not pieces:
@@ -232,8 +240,7 @@ class Trial:
         for before, after, symbol in pieces:
             key = "\n".join(structure(each.functions[symbol].operation) for each in (before, after))
             if key not in known:
-                limits = replace(self._limits, inputs=_CUT_INPUTS, seconds=self._left / 4)
-                known[key] = Trial(Pair(symbol, before, after), limits).agreement()
+                known[key] = self._agreement(before, after, symbol)
             way = known[key]
             if way is None:
                 return None
@@ -243,12 +250,31 @@ class Trial:
             return self._judgement("equivalent", "proof", f"proved: {what}")
         return self._judgement("equivalent", "execution", f"{what}, each the same when it is run")
 
+    def _agreement(self, before: Module, after: Module, symbol: str) -> Evidence | None:
+        """Return by which way a cut is found equivalent; if it is large, with smaller sizes."""
+        limits = replace(self._limits, inputs=_CUT_INPUTS, seconds=self._left / 4)
+        try:
+            smaller = scaled(before, after, symbol)
+        except NotScaled:
+            smaller = None
+        try:
+            if smaller is not None:
+                agreement = Trial(Pair(symbol, *smaller), limits).agreement()
+                return agreement and "execution"
+            return Trial(Pair(symbol, before, after), limits).agreement()
+        except OutOfBudget:
+            return None
+
     def agreement(self) -> Evidence | None:
-        """Return by which way the function is found equivalent; None if it is not."""
+        """Return by which way the function is found equivalent; None if it is not.
+
+        Raises:
+            OutOfBudget: it is too large.
+        """
         try:
             if self._first_difference() is not None:
                 return None
-        except (_Doubt, NotInterpreted, OutOfBudget):
+        except (_Doubt, NotInterpreted):
             return None
         found = self._proved()
         if isinstance(found, Proved) and found.bounds is None:
@@ -263,6 +289,7 @@ class Trial:
         doubt = "its program cannot be lowered and run"
         if self._runner is not None:
             pair = self._pair
+            self._runner.seconds = max(self._left / 2, _LEAST_SECONDS)
             confirmation = confirm(
                 self._runner,
                 pair.before.source,
@@ -342,9 +369,10 @@ class Trial:
         if self._runner is None:
             return self._judgement("unknown", "none", why)
         pair = self._pair
+        self._runner.seconds = max(self._left / 4, _LEAST_SECONDS)
         try:
             inputs = list(islice(self._chosen(), _REAL_INPUTS))
-        except NotInterpreted as error:
+        except (NotInterpreted, OutOfBudget) as error:
             return self._judgement("unknown", "none", reason(error))
         found = judge_by_running(
             self._runner,

@@ -40,7 +40,7 @@ class Workers:
 
     Args:
         count: of processes.
-        seconds: the most that a query may take before its process is killed.
+        seconds: the most that a function may take before its process is killed.
         limits: of each judgement.
     """
 
@@ -69,8 +69,10 @@ class Workers:
             for ready in wait(list(busy), _TICK):
                 yield self._received(busy.pop(cast("Connection", ready)))
             for worker in list(busy.values()):
-                if time.monotonic() - worker.since > self._seconds:
-                    yield self._ended(worker, f"it took longer than {self._seconds:g} s")
+                assert worker.asked is not None
+                most = self._seconds * worker.asked.query.functions
+                if time.monotonic() - worker.since > most:
+                    yield self._ended(worker, f"it took longer than {most:g} s")
 
     def close(self) -> None:
         """Kill all processes."""

@@ -59,6 +59,7 @@ class ValidateOptions(Options):
     )
     inputs: int = option("N", default=48, help="run each function on N inputs; 48", parse=positive)
     aliased: bool = flag(help="memref arguments of a type may overlap")
+    any_index: bool = flag(help="arguments of type index may need more than 32 bits")
     jobs: int = option(
         "-j", "N", default=_CORES, help=f"judge N functions at a time; {_CORES}", parse=positive
     )
@@ -121,7 +122,9 @@ def _side(words: list[str], recorded: bool, folder: Path) -> Side:
 
 
 def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Validation, Validator]:
+    from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits
+    from actiondbg.validation.types import INDEX_WIDTH
     from actiondbg.validation.validation import Validator
 
     progress = ProgressLine(sys.stderr, enabled=not options.json)
@@ -134,6 +137,7 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Valid
         inputs=options.inputs,
         seconds=options.timeout,
         aliased=options.aliased,
+        index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
         tool=_path_of(side.argv[0]),
         scratch=str(folder),
     )

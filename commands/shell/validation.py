@@ -24,6 +24,7 @@ class ValidateOptions(Options):
         "SECONDS", default=20.0, help="the time limit for a function; 20", parse=values.seconds
     )
     aliased: bool = flag(help="memref arguments of a type may overlap")
+    any_index: bool = flag(help="arguments of type index may need more than 32 bits")
 
 
 @VALIDATION.command("validate", example="validate #17")
@@ -33,7 +34,9 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """
     from actiondbg.recording.dependencies import need_packages
     from actiondbg.support.scratch_directory import scratch_directory
+    from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits, Query
+    from actiondbg.validation.types import INDEX_WIDTH
     from actiondbg.validation.workers import judge_apart
 
     console.permissions.check("shell", "validate, which runs functions of the program")
@@ -45,6 +48,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
             scratch=str(scratch),
             seconds=options.timeout,
             aliased=options.aliased,
+            index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
         )
         judged = judge_apart(Query(found.before, found.after), limits, options.timeout + _GRACE)
     return ActionJudged(options.ordinal or 0, list(judged))

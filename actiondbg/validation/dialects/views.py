@@ -52,8 +52,8 @@ def checked(view: MemRef, type: Type) -> MemRef:
         raise NotInterpreted(f"a view of type {type}")
     has_layout = "strided<" in type.text or "affine_map<" in type.text
     strides = type.strides if has_layout or None not in type.shape else row_major(view.sizes)
-    # The stride of a dimension with one element says nothing.
-    is_same = all(
+    # The stride of a dimension with one element says nothing, nor do those of no elements.
+    is_same = 0 in view.sizes or all(
         stride is None or stride == known or size <= 1
         for stride, known, size in zip(strides, view.strides, view.sizes, strict=True)
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import cast
 
+from actiondbg.validation.dialects.memory import places, read
 from actiondbg.validation.dialects.scalars import plain_element
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import (
@@ -29,6 +30,7 @@ _PRINTING = frozenset(
         *("printOpen", "printClose", "printComma", "printNewline"),
     }
 )
+_PRINTS_MEMORY = "@printMemref"  # and the type of the elements
 
 
 @handles("func.call", "llvm.call")
@@ -74,6 +76,8 @@ def _outside(
 
     It sees all memory that it knows of, and may change it.
     """
+    if name.startswith(_PRINTS_MEMORY) and not operation.results:
+        return _print_memory(machine, name, operation, operands)
     scalars = _scalars(machine, name, operands)
     if name[1:] in _PRINTING and not operation.results:
         machine.happens(Event(f"call {name}", tuple(operands)))
@@ -94,6 +98,23 @@ def _outside(
             (*key, "memory", number), scalars, [element] * len(buffer.items)
         )
     return _unknown_results(machine, name, key, operation, scalars)
+
+
+def _print_memory(
+    machine: Machine, name: str, operation: Operation, operands: Sequence[RuntimeValue]
+) -> Sequence[RuntimeValue]:
+    """Print the elements of a view; its address, which is printed too, is left out."""
+    view = operands[-1]
+    if (
+        not isinstance(view, MemRef)
+        or len(operands) > 1
+        or "vector" in str(operation.operands[-1].type)
+    ):
+        raise NotInterpreted(f"{name} of something else")
+    element = view.buffer.element
+    items = [read(view, at, element) for at in places(machine, view)]
+    machine.happens(Event(f"call {name}", (Elements(view.sizes, items, element),)))
+    return []
 
 
 def _check_globals(machine: Machine, name: str) -> None:

@@ -9,6 +9,7 @@ from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.inputs import Input, View, materialize
 from actiondbg.validation.interpreter import run_function
+from actiondbg.validation.machine import Elements
 from actiondbg.validation.program import Module
 from actiondbg.validation.reading import ProgramReader
 
@@ -168,3 +169,24 @@ func.func @f(%owned: i1) -> (i1, i32) {
     module = ProgramReader().read(text)
     assert _run(module, Input((1,))).outcome.results == (1, 1)
     assert _run(module, Input((0,))).outcome.results == (0, 1)
+
+
+def test_printed_memory_is_compared_by_its_elements() -> None:
+    text = """\
+func.func private @printMemrefI32(memref<*xi32>)
+func.func @f(%m: memref<2xi32>) {
+  %c1 = arith.constant 1 : index
+  %six = arith.constant 6 : i32
+  memref.store %six, %m[%c1] : memref<2xi32>
+  %any = memref.cast %m : memref<2xi32> to memref<*xi32>
+  func.call @printMemrefI32(%any) : (memref<*xi32>) -> ()
+  return
+}
+"""
+    printed = _run(ProgramReader().read(text), _MEMORY).outcome.events[0].operands[0]
+    assert isinstance(printed, Elements)
+    assert list(printed.items) == [5, 6]
+    without = text.replace("  memref.store %six, %m[%c1] : memref<2xi32>\n", "")
+    later = Input(_MEMORY.arguments, ((5, 0),))
+    assert _difference(text, text, later) is None
+    assert _difference(text, without, later) is not None

@@ -20,9 +20,9 @@ from actiondbg.tool.command_line import is_file
 EntryResult = Literal["void", "i32", "i64", "f32"]
 
 # No canonicalize and no cse: they may be the passes with the bug. Passes that apply patterns
-# greedily fold all else on the way, so they are few, and come after bufferization.
+# greedily fold all else on the way, so they come after bufferization.
 PIPELINE = (
-    "builtin.module(convert-tensor-to-linalg,convert-elementwise-to-linalg,"
+    "builtin.module(convert-elementwise-to-linalg,"
     "one-shot-bufferize{bufferize-function-boundaries},convert-bufferization-to-memref,"
     "func.func(lower-vector-mask,lower-vector-multi-reduction),expand-realloc,scf-forall-to-for,"
     "convert-linalg-to-loops,convert-vector-to-scf,lower-affine,convert-math-to-funcs,arith-expand,"

@@ -25,7 +25,6 @@ class Lowering:
 
 # What a program must have for a pass to be of use, where there is a pass that folds all else.
 _USES = {
-    "convert-tensor-to-linalg": r"\btensor\.pad",
     "convert-elementwise-to-linalg": r"\btensor<",
     "one-shot-bufferize{bufferize-function-boundaries}": r"\btensor<|\bbufferization\.",
     "convert-bufferization-to-memref": r"\btensor<|\bbufferization\.",
@@ -75,7 +74,7 @@ PLAIN = Lowering("the plain lowering", PIPELINE)
 # unrolled, the conversion to LLVM is a single pass with its own order.
 OTHER = Lowering(
     "a lowering by other passes",
-    "builtin.module(convert-tensor-to-linalg,convert-elementwise-to-linalg,"
+    "builtin.module(convert-elementwise-to-linalg,"
     "one-shot-bufferize{bufferize-function-boundaries},convert-bufferization-to-memref,"
     "func.func(linalg-generalize-named-ops,lower-vector-mask,"
     "lower-vector-multi-reduction{lowering-strategy=inner-reduction}),"

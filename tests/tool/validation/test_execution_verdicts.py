@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.bisection.oracles.execute import PIPELINE, runner_libraries
 from actiondbg.validation.agreement import Run
 from actiondbg.validation.concrete.operation import POISON
 from actiondbg.validation.execution.confirmation import annotated, confirm
+from actiondbg.validation.execution.lowerings import PLAIN
 from actiondbg.validation.execution.runner import Runner
 from actiondbg.validation.execution.whole_program import Differs, NotRun, Same, judge_by_running
 from actiondbg.validation.inputs import Array, Input, View
@@ -304,3 +306,17 @@ def test_a_loop_that_does_not_end_after_the_action(runner: Runner) -> None:
     runner.seconds = 3
     found = judge_by_running(runner, constant(1), loop, "f", [Input(())])
     assert found == NotRun("the function as it is after did not end in 3 s")
+
+
+def test_the_whole_pipeline_does_not_fold_what_it_may_have_to_judge(
+    runner: Runner, tmp_path: Path
+) -> None:
+    lowered = tmp_path / "lowered.mlir"
+    source = EXAMPLES / "masked-write.mlir"
+    flags = [f"--pass-pipeline={PIPELINE}", "-o", lowered]
+    subprocess.run([runner.tool, source, *flags], check=True)
+    tool = runner.find("mlir-runner", PLAIN)
+    libraries = ",".join(runner_libraries(tool))
+    words = ["-e", "main", "--entry-point-result=void", f"--shared-libs={libraries}"]
+    done = subprocess.run([tool, lowered, *words], check=True, capture_output=True, text=True)
+    assert done.stdout == "( 7, 0, 9, 0 )\n"

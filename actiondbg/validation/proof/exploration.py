@@ -34,8 +34,8 @@ class Limits:
     paths: int = 256
     choices: int = 32
     values: int = 6
-    steps: int = 50_000
-    elements: int = 1024
+    steps: int = 200_000
+    elements: int = 4096
     sizes: tuple[int, ...] = (2, 1, 3, 0)
 
 
@@ -110,8 +110,7 @@ class Explorer:
             if runs >= self.limits.paths:
                 self.bounds[f"{self.paths} paths of more"] = None
                 return
-            if time.monotonic() > self._deadline:
-                raise TimeOver
+            self.check_time()
             runs += 1
             _, _, self._choices = heappop(self._pending)
             self.conditions = []
@@ -123,6 +122,15 @@ class Explorer:
             except PathLeft:
                 continue
             self.paths += 1
+
+    def check_time(self) -> None:
+        """Check that there is time left.
+
+        Raises:
+            TimeOver: there is none.
+        """
+        if time.monotonic() > self._deadline:
+            raise TimeOver
 
     def _push(self, choices: list[_Choice]) -> None:
         self._pushed += 1

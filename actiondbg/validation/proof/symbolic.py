@@ -23,6 +23,8 @@ from actiondbg.validation.proof.operation import (
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
+_CHECKED = 256  # operations after which the time is looked at
+
 
 class UndefinedTarget(Exception):
     """The target may have no defined behaviour where the source has one.
@@ -65,6 +67,7 @@ class Symbolic:
         self._explorer = explorer
         self.choices: list[Term] = []
         self.open_signs = 0
+        self._applied = 0
         self._has_choices = has_choices
         self._targets_choices = 0
         self._recorded: set[tuple[object, ...]] = set()
@@ -100,6 +103,9 @@ class Symbolic:
         results: Sequence[IntegerType | FloatType],
         attributes: Mapping[str, Attribute],
     ) -> tuple[Scalar, ...]:
+        self._applied += 1
+        if self._applied % _CHECKED == 0:
+            self._explorer.check_time()
         short = short_name(name)
         values: Sequence[Value] = operands
         if short == "select":
@@ -195,6 +201,8 @@ class Symbolic:
     def below(self, value: Scalar, type: IntegerType, size: int) -> int:
         terms = self._terms
         term: Term = value.term
+        if term.value is not None and term.value < size and value.poison.value == 0:
+            return term.value
         self.undefined(value.poison, "an index into memory is poison")
         if size < 1 << (term.width - 1):
             inside = terms.op("bvult", term, terms.bv(size, term.width))

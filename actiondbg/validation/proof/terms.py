@@ -278,6 +278,9 @@ class Terms:
         return self._junction("or", terms, self.false, self.true)
 
     def _junction(self, op: str, terms: Sequence[Term], neutral: Term, absorbing: Term) -> Term:
+        terms = [term for term in terms if term is not neutral]
+        if len(terms) <= 1:
+            return terms[0] if terms else neutral
         parts: dict[Term, None] = {}
         for term in terms:
             inner = term.args if term.op == op else (term,)

@@ -67,6 +67,12 @@ class Input:
         used = [each.buffer for each in self.arguments if isinstance(each, View)]
         return len(set(used)) < len(used)
 
+    @property
+    def elements(self) -> int:
+        """The number of elements of all arguments."""
+        arrays = (each for each in self.arguments if isinstance(each, Array))
+        return sum(len(each.values) for each in arrays) + sum(map(len, self.buffers))
+
 
 def materialize(
     input: Input, types: Sequence[Type], domain: Domain

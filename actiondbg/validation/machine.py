@@ -366,7 +366,7 @@ class Machine:
             return self._scalar(operation, operands, types, results)
         shape = shaped[0].shape
         if any(each.shape != shape for each in shaped):
-            raise UndefinedBehaviour(f"{operation.name} of elements of different shapes")
+            raise NotInterpreted(f"{operation.name} of elements of different shapes")
         count = prod(shape)
         self.charge(count)
         columns = [

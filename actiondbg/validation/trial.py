@@ -47,7 +47,9 @@ from actiondbg.validation.scaling import NotScaled, scaled
 _CUT_DEPTHS = (0, 3)  # operations before the values that both versions have
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
+_STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
+_REAL_ELEMENTS = 2**14  # of all inputs together, but of the first one
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 
 
@@ -145,6 +147,8 @@ class Trial:
 
     def _first_difference(self) -> _Difference | None:
         for input in self._chosen():
+            if input.elements * _STEPS_FOR_ELEMENT > self._limits.steps:
+                raise OutOfBudget(f"the arguments have {input.elements:,} elements")
             found = self._compared(input)
             if found is not None:
                 return found
@@ -364,6 +368,19 @@ class Trial:
         detail = f"the solver sees a difference ({found.where}), and {found_reason}"
         return self._judgement("unknown", "none", detail)
 
+    def _few_inputs(self) -> list[Input]:
+        """Return some inputs for real runs; of large ones, fewer."""
+        chosen: list[Input] = []
+        elements = 0
+        for input in self._chosen():
+            if input.is_aliased:
+                continue
+            chosen.append(input)
+            elements += input.elements
+            if len(chosen) >= _REAL_INPUTS or elements >= _REAL_ELEMENTS:
+                break
+        return chosen
+
     def _by_real_runs(self, why: str) -> Judgement:
         """Judge a function that cannot be interpreted."""
         if self._runner is None:
@@ -371,7 +388,7 @@ class Trial:
         pair = self._pair
         self._runner.seconds = max(self._left / 4, _LEAST_SECONDS)
         try:
-            inputs = list(islice(self._chosen(), _REAL_INPUTS))
+            inputs = self._few_inputs()
         except (NotInterpreted, OutOfBudget) as error:
             return self._judgement("unknown", "none", reason(error))
         found = judge_by_running(
@@ -379,7 +396,7 @@ class Trial:
             pair.before.source,
             pair.after.source,
             pair.symbol,
-            [each for each in inputs if not each.is_aliased],
+            inputs,
             exact=self._strictness.bits,
         )
         if isinstance(found, NotRun):

@@ -321,7 +321,11 @@ class Trial:
         return f"confirmed by the solver: {found.where}" if isinstance(found, Refuted) else ""
 
     def _proved(self) -> Proved | Refuted | str:
-        limits = ProofLimits(seconds=self._left, query_seconds=self._left / 3)
+        limits = ProofLimits(
+            seconds=self._left,
+            query_seconds=self._left / 3,
+            index_bits=self._limits.index_bits,
+        )
         pair = self._pair
         found = prove(pair.before, pair.after, pair.symbol, limits)
         return found if isinstance(found, Proved | Refuted) else found.reason

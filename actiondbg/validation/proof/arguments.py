@@ -15,7 +15,15 @@ from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
 from actiondbg.validation.program import Module, Operation
 from actiondbg.validation.proof.operation import Value, sort_of
 from actiondbg.validation.proof.terms import Term, Terms, signed
-from actiondbg.validation.types import ComplexType, FloatType, IntegerType, ShapedType, Type
+from actiondbg.validation.types import (
+    INDEX,
+    INDEX_WIDTH,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    ShapedType,
+    Type,
+)
 
 _MOST_COMBINATIONS = 64  # of dynamic sizes; of more, only those with all sizes equal
 
@@ -48,6 +56,7 @@ class SymbolicArguments:
         shapes: of the arguments; () for scalars.
         may_be_poison: whether scalars may be, and elements.
         is_aliased: whether memrefs of the same type and shape share memory.
+        index_bits: indices are signed numbers of so many bits.
 
     Attributes:
         leaves: the bits of each scalar in the order of the arguments, and of their elements.
@@ -59,6 +68,7 @@ class SymbolicArguments:
     shapes: Sequence[tuple[int, ...]]
     may_be_poison: bool = False
     is_aliased: bool = False
+    index_bits: int = INDEX_WIDTH
     leaves: list[Term] = field(default_factory=list[Term])
     poison: list[Term] = field(default_factory=list[Term])
 
@@ -103,7 +113,15 @@ class SymbolicArguments:
         return Buffer(items, element)
 
     def _leaf(self, name: str, type: Type) -> Value:
-        value = unknown_value(self.terms, f"argument {name}", type, self.may_be_poison)
+        name = f"argument {name}"
+        if type == INDEX and self.index_bits < INDEX_WIDTH:
+            small = unknown_value(
+                self.terms, name, IntegerType(self.index_bits), self.may_be_poison
+            )
+            wide = self.terms.extend(small.term, INDEX_WIDTH, is_signed=True)
+            value = Value(wide, small.poison)
+        else:
+            value = unknown_value(self.terms, name, type, self.may_be_poison)
         bits = value.term.args[0] if value.term.op == "fp.from_bits" else value.term
         self.leaves.append(bits)
         self.poison.append(value.poison)

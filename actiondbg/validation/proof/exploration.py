@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 
 from actiondbg.validation.proof.solver import Answer, Solver
 from actiondbg.validation.proof.terms import Term, Terms, signed
+from actiondbg.validation.types import INDEX_WIDTH
 
 _SMALL = 4  # numbers below it are chosen first
 _FIRST_DEPTH = 8  # choices on a path, before others are followed that have fewer
@@ -27,6 +28,7 @@ class Limits:
         steps: of the interpreter, of each function on each path.
         elements: of all arguments.
         sizes: what dynamic sizes of arguments are set to.
+        index_bits: arguments of type index are signed numbers of so many bits.
     """
 
     seconds: float = 20
@@ -37,6 +39,7 @@ class Limits:
     steps: int = 200_000
     elements: int = 4096
     sizes: tuple[int, ...] = (2, 1, 3, 0)
+    index_bits: int = INDEX_WIDTH
 
 
 class PathLeft(Exception):

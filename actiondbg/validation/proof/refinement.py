@@ -194,7 +194,12 @@ class _Proof:
         bounds = self._explorer.bounds
         for shapes in size_combinations(types, self.limits.sizes):
             arguments = SymbolicArguments(
-                self._terms, types, shapes, options.may_be_poison, options.is_aliased
+                self._terms,
+                types,
+                shapes,
+                options.may_be_poison,
+                options.is_aliased,
+                self.limits.index_bits,
             )
             if arguments.count > self.limits.elements:
                 raise NotInterpreted(f"proof with the {arguments.count:,} elements of arguments")

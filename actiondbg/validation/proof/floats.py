@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.flags import fast_math, predicate
@@ -26,6 +27,13 @@ _ROUNDING = ("RNE", "RTN", "RTP", "RTZ", "RNA")
 _LOOSE = frozenset({"reassoc", "arcp", "contract", "afn"})
 _UNKNOWN_BITS = "bits of"
 _FLAGS = frozenset({"fastmath", "fastmathFlags"})
+_F32 = FloatType("f32")
+_WIDENED = frozenset(
+    {
+        *("addf", "subf", "mulf", "divf", "sqrt", "cmpf", "fptosi", "fptoui"),
+        *("maximumf", "minimumf", "maxnumf", "minnumf", "isnan", "isinf", "isfinite"),
+    }
+)
 _COMMUTATIVE = frozenset({"addf", "mulf", "maxnumf", "minnumf"})
 
 FloatFunction = Callable[..., tuple[Term, ...]]
@@ -42,6 +50,8 @@ def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Com
     if function is None and not operation.full_name.startswith("math."):
         raise NotInterpreted(f"proof with {operation.full_name}")
     if any(map(is_opaque, (*operation.types, *operation.results))):
+        if operation.name in _WIDENED and "ninf" not in flags and _is_widened(operation):
+            return _widened(operation, operands)
         return _on_bits(operation, operands, flags)
     if function is None:
         return _with_flags(operation, operands, _unknown(operation, operands), flags)
@@ -153,10 +163,76 @@ def _on_bits(
             return Computed((terms.op("bvxor", value, terms.bv(sign, value.width)),))
         return Computed((terms.op("bvand", value, terms.bv(sign - 1, value.width)),))
     if (name, str(source), str(target)) == ("extf", "bf16", "f32"):
-        wide = terms.extend(value, 32, is_signed=False)
-        shifted = terms.op("bvshl", wide, terms.bv(16, 32))
-        return Computed((terms.from_bits(shifted, format_of(target)),))
+        return Computed((_wide(terms, value),))
+    if (name, str(source), str(target)) == ("truncf", "f32", "bf16") and not _has_mode(operation):
+        return Computed((_narrow(operation, value),))
     return Computed(_unknown(operation, operands))
+
+
+def _has_mode(operation: ScalarOperation) -> bool:
+    return bool(operation.attributes.get("roundingmode"))
+
+
+def _is_widened(operation: ScalarOperation) -> bool:
+    """Whether bf16 is the only type of floats."""
+    types = (*operation.types, *operation.results)
+    return all(str(each) == "bf16" for each in types if isinstance(each, FloatType))
+
+
+def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
+    """Compute with bf16 as with f32.
+
+    It has more than twice the bits, so that the second rounding of the result of an operation is
+    that of the exact one.
+    """
+    wide = replace(
+        operation,
+        types=[_widened_type(each) for each in operation.types],
+        results=[_widened_type(each) for each in operation.results],
+    )
+    terms = operation.terms
+    given = [
+        _wide(terms, operand) if is_opaque(type) else operand
+        for operand, type in zip(operands, operation.types, strict=True)
+    ]
+    computed = float_operation(wide, given)
+    results = [
+        _narrow(operation, term) if is_opaque(type) else term
+        for term, type in zip(computed.terms, operation.results, strict=True)
+    ]
+    return Computed(tuple(results), computed.poison)
+
+
+def _widened_type(type: IntegerType | FloatType) -> IntegerType | FloatType:
+    return _F32 if is_opaque(type) else type
+
+
+def _wide(terms: Terms, bits: Term) -> Term:
+    """Return the f32 of a bf16, which is its upper half."""
+    extended = terms.extend(bits, 32, is_signed=False)
+    return terms.from_bits(terms.op("bvshl", extended, terms.bv(16, 32)), format_of(_F32))
+
+
+def _narrow(operation: ScalarOperation, term: Term) -> Term:
+    """Return the bits of an f32 rounded to bf16: not known but of one that was widened.
+
+    Those of a NaN are open.
+    """
+    terms = operation.terms
+    is_nan = terms.fp_op("fp.isNaN", term)
+    operation.around.approximate(terms.not_(is_nan), "the bits of a NaN are open")
+    if term.op == "ite":
+        return terms.ite(term.args[0], *(_narrow(operation, each) for each in term.args[1:]))
+    if term.value is not None and not term.value & 0xFFFF:
+        return terms.bv(term.value >> 16, 16)
+    if term.op == "fp.from_bits":
+        shift = term.args[0]
+        if shift.op == "bvshl" and shift.args[1].value == 16:
+            inner = shift.args[0]
+            if inner.op == "zero_extend" and inner.args[0].width == 16:
+                return inner.args[0]
+    operation.around.approximate(terms.false, "what is rounded to bf16 is not known")
+    return terms.function("rounded to bf16", [term], 16)
 
 
 # --- bits ---

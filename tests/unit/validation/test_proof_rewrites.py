@@ -341,6 +341,17 @@ RIGHT = {
         "%c = arith.constant 0.0 : f32; %r = arith.addf %x, %c fastmath<nsz> : f32;return %r : f32",
         "return %x : f32",
     ),
+    "a sum of bfloats by floats": (
+        "(%x: bf16, %y: bf16) -> bf16",
+        "%r = arith.addf %x, %y : bf16; return %r : bf16",
+        "%a = arith.extf %x : bf16 to f32; %b = arith.extf %y : bf16 to f32;"
+        "%s = arith.addf %b, %a : f32; %r = arith.truncf %s : f32 to bf16; return %r : bf16",
+    ),
+    "a bfloat extended and cut": (
+        "(%x: bf16) -> bf16",
+        "%a = arith.extf %x : bf16 to f32; %r = arith.truncf %a : f32 to bf16; return %r : bf16",
+        "return %x : bf16",
+    ),
     "the same fast operation": (
         F32,
         "%r = arith.addf %x, %y fastmath<fast> : f32; return %r : f32",
@@ -529,6 +540,11 @@ WRONG = {
         "%r = math.round %x : f32; return %r : f32",
         "%r = math.roundeven %x : f32; return %r : f32",
     ),
+    "a comparison of bfloats forgets NaN": (
+        "(%x: bf16, %y: bf16) -> i1",
+        "%r = arith.cmpf ult, %x, %y : bf16; return %r : i1",
+        "%r = arith.cmpf olt, %x, %y : bf16; return %r : i1",
+    ),
     "a flag that excludes NaN": (
         F32,
         "%r = arith.addf %x, %y : f32; return %r : f32",
@@ -578,6 +594,11 @@ OPEN = {
         "%c = arith.constant 1.0 : f32; %a = arith.mulf %x, %c : f32;"
         "%r = arith.bitcast %a : f32 to i32; return %r : i32",
         "%r = arith.bitcast %x : f32 to i32; return %r : i32",
+    ),
+    "a bfloat that is one of many NaNs": (
+        "(%x: bf16) -> bf16",
+        "%n = arith.constant 0x7FC0 : bf16; %r = arith.maximumf %x, %n : bf16; return %r : bf16",
+        "%n = arith.constant 0x7FC0 : bf16; return %n : bf16",
     ),
     "an unknown format": (
         "(%x: bf16, %y: bf16) -> bf16",

@@ -297,6 +297,13 @@ def test_the_sign_of_a_number_is_copied() -> None:
     assert operation.disagreement(rows) is None
 
 
+@pytest.mark.parametrize("name", ["maximumf", "minimumf", "minnumf"])
+def test_operations_on_bfloats_that_need_no_rounding_agree(name: str) -> None:
+    operation = Operation(f"arith.{name}", [BF16] * 2, [BF16], {})
+    rows = [row for row in some([BF16] * 2) if not any(map(math.isnan, row))]
+    assert operation.disagreement(rows) is None
+
+
 @pytest.mark.parametrize("name", ["addf", "mulf", "maximumf"])
 def test_doubles_agree(name: str) -> None:
     operation = Operation(f"arith.{name}", [F64] * 2, [F64], {})
@@ -305,10 +312,13 @@ def test_doubles_agree(name: str) -> None:
 
 @pytest.mark.parametrize("predicate", range(16))
 @pytest.mark.parametrize("attributes", [{}, fast("nnan")], ids=["plain", "nnan"])
-def test_comparisons_of_floats_agree(predicate: int, attributes: dict[str, Any]) -> None:
+@pytest.mark.parametrize("type", [F32, BF16], ids=str)
+def test_comparisons_of_floats_agree(
+    predicate: int, attributes: dict[str, Any], type: FloatType
+) -> None:
     given = {"predicate": predicate, **attributes}
-    operation = Operation("arith.cmpf", [F32] * 2, [BOOL], given)
-    assert operation.disagreement(some([F32] * 2)) is None
+    operation = Operation("arith.cmpf", [type] * 2, [BOOL], given)
+    assert operation.disagreement(some([type] * 2)) is None
 
 
 @pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "isnormal"])
@@ -324,6 +334,7 @@ def test_classes_of_floats_agree(name: str) -> None:
         *((name, F16, IntegerType(32), {}) for name in ("arith.fptosi", "arith.fptoui")),
         *((name, F64, IntegerType(64), {}) for name in ("arith.fptosi", "arith.fptoui")),
         *((name, F32, BOOL, {}) for name in ("arith.fptosi", "arith.fptoui")),
+        *((name, BF16, IntegerType(8), {}) for name in ("arith.fptosi", "arith.fptoui")),
         *((name, IntegerType(8), F32, {}) for name in ("arith.sitofp", "arith.uitofp")),
         *((name, IntegerType(32), F32, {}) for name in ("arith.sitofp", "arith.uitofp")),
         *((name, IntegerType(64), F32, {}) for name in ("arith.sitofp", "arith.uitofp")),

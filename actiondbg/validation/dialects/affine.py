@@ -10,7 +10,7 @@ from actiondbg.validation.dialects.indices import DYNAMIC, numbers
 from actiondbg.validation.dialects.memory import item, place, read, write
 from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import identity, reduced
-from actiondbg.validation.dialects.scalars import applied, compared, index
+from actiondbg.validation.dialects.scalars import applied, both, chosen, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
@@ -25,29 +25,40 @@ from actiondbg.validation.types import BOOL, INDEX, ShapedType
 
 # Affine operations may assume that nothing overflows.
 _NO_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
-_DIVISIONS = {"floordiv": "arith.floordivsi", "ceildiv": "arith.ceildivsi", "mod": "arith.remsi"}
+_DIVISIONS = {"floordiv": "arith.floordivsi", "ceildiv": "arith.ceildivsi"}
 
 
 def evaluate(machine: Machine, expression: Expression, inputs: Sequence[Scalar]) -> Scalar:
-    """Return the value of an affine expression.
+    """Return the value of an affine expression; poison if a divisor is not positive.
 
-    Raises:
-        UndefinedBehaviour: the divisor of a division is not positive.
+    It is no undefined behaviour, as affine operations without effects may be moved everywhere.
     """
     if expression.kind == "constant":
         return index(machine, expression.value)
     if expression.kind == "input":
         return inputs[expression.value]
     left, right = (evaluate(machine, each, inputs) for each in expression.operands)
-    division = _DIVISIONS.get(expression.kind)
-    if division is None:
+    if expression.kind not in (*_DIVISIONS, "mod"):
         name = f"arith.{expression.kind}i"
         return applied(machine, name, (left, right), INDEX, attributes=_NO_WRAP)
-    if expression.operands[1].kind != "constant" or expression.operands[1].value <= 0:
-        _check_positive(machine, right)
-    if expression.kind != "mod":
-        return applied(machine, division, (left, right), INDEX)
-    return _modulo(machine, left, right)
+    if expression.operands[1].kind == "constant" and expression.operands[1].value > 0:
+        return _divided(machine, expression.kind, left, right)
+    return _guarded(machine, expression.kind, left, right)
+
+
+def _divided(machine: Machine, kind: str, left: Scalar, right: Scalar) -> Scalar:
+    if kind == "mod":
+        return _modulo(machine, left, right)
+    return applied(machine, _DIVISIONS[kind], (left, right), INDEX)
+
+
+def _guarded(machine: Machine, kind: str, left: Scalar, right: Scalar) -> Scalar:
+    """Divide by what may not be positive."""
+    is_positive = compared(machine, "slt", index(machine, 0), right)
+    safe = chosen(machine, is_positive, right, index(machine, 1), INDEX)
+    divisor = applied(machine, "arith.freeze", (safe,), INDEX)
+    result = _divided(machine, kind, left, divisor)
+    return chosen(machine, is_positive, result, machine.domain.poison(INDEX), INDEX)
 
 
 def _modulo(machine: Machine, left: Scalar, right: Scalar) -> Scalar:
@@ -56,11 +67,6 @@ def _modulo(machine: Machine, left: Scalar, right: Scalar) -> Scalar:
     other = applied(machine, "arith.addi", (rest, right), INDEX)
     types = (BOOL, INDEX, INDEX)
     return machine.domain.apply("arith.select", (is_negative, other, rest), types, (INDEX,), {})[0]
-
-
-def _check_positive(machine: Machine, value: Scalar) -> None:
-    if not machine.domain.decide(compared(machine, "slt", index(machine, 0), value)):
-        raise UndefinedBehaviour("the divisor of an affine expression is not positive")
 
 
 def _results(
@@ -265,9 +271,8 @@ def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Sequen
     basis = _basis(machine, operation, frame, dynamic, len(operation.results))
     found: list[Scalar] = []
     for size in reversed(basis):
-        _check_positive(machine, size)
-        found.append(_modulo(machine, rest, size))
-        rest = applied(machine, "arith.floordivsi", (rest, size), INDEX)
+        found.append(_guarded(machine, "mod", rest, size))
+        rest = _guarded(machine, "floordiv", rest, size)
     return [rest, *reversed(found)]
 
 
@@ -278,17 +283,13 @@ def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence
     basis = _basis(machine, operation, frame, dynamic, len(values))
     if not values:
         return [index(machine, 0)]
-    if operation.attributes.get("disjoint"):
-        _check_disjoint(machine, values[1:], basis)
     result = values[0]
     for value, size in zip(values[1:], basis, strict=True):
         result = applied(machine, "arith.muli", (result, size), INDEX, attributes=_NO_WRAP)
         result = applied(machine, "arith.addi", (result, value), INDEX, attributes=_NO_WRAP)
-    return [result]
-
-
-def _check_disjoint(machine: Machine, values: Sequence[Scalar], basis: Sequence[Scalar]) -> None:
-    """Check that each index is below its size; the first one may be anything."""
-    for value, size in zip(values, basis, strict=True):
-        if not machine.domain.decide(compared(machine, "ult", value, size)):
-            raise UndefinedBehaviour("an index of affine.linearize_index is not disjoint")
+    if not operation.attributes.get("disjoint"):
+        return [result]
+    # Each index is below its size; the first one may be anything.
+    parts = zip(values[1:], basis, strict=True)
+    is_disjoint = both(machine, [compared(machine, "ult", *part) for part in parts])
+    return [chosen(machine, is_disjoint, result, machine.domain.poison(INDEX), INDEX)]

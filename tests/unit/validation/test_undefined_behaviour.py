@@ -81,11 +81,16 @@ _UNDEFINED = {
     "a negative size": "%new = memref.alloc(%minus) : memref<?xi32>",
     "a dimension that is not there": "%x = memref.dim %memory, %c1 : memref<4xi32>",
     "an affine division by zero": (
-        "%x = affine.apply affine_map<(d0)[s0] -> (d0 mod s0)>(%c4)[%c0]"
+        "%x = affine.apply affine_map<(d0)[s0] -> (d0 mod s0)>(%c4)[%c0]\n"
+        "%y = memref.load %memory[%x] : memref<4xi32>"
     ),
-    "a basis of zero": "%x:2 = affine.delinearize_index %c4 into (%c1, %c0) : index, index",
+    "a basis of zero": (
+        "%x:2 = affine.delinearize_index %c4 into (%c1, %c0) : index, index\n"
+        "%y = memref.load %memory[%x#1] : memref<4xi32>"
+    ),
     "indices that are not disjoint": (
-        "%x = affine.linearize_index disjoint [%c1, %c4] by (2, 3) : index"
+        "%x = affine.linearize_index disjoint [%c0, %c4] by (2, 3) : index\n"
+        "%y = memref.dim %memory, %x : memref<4xi32>"
     ),
     "iterations that race": (
         "scf.parallel (%i) = (%c0) to (%c4) step (%c1) {\n"
@@ -107,6 +112,15 @@ def test_behaviour_is_undefined(name: str) -> None:
 
 
 _UNREACHABLE = "func.func private @g() {\n  ub.unreachable\n}"
+
+
+def test_an_affine_division_by_zero_is_poison_if_nobody_needs_it() -> None:
+    body = """\
+  %x = affine.apply affine_map<(d0)[s0] -> (d0 floordiv s0)>(%c4)[%c0]
+  %y = affine.apply affine_map<(d0)[s0] -> (d0 ceildiv s0)>(%c4)[%c4]
+  return %x, %y : index, index
+"""
+    assert _run(body, results="(index, index)").results == (POISON, 1)
 
 
 def test_a_loop_that_wraps_around_is_undefined() -> None:

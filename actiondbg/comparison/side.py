@@ -120,7 +120,7 @@ def run_side(
         raise KeyboardInterrupt
     if done.path is None:
         raise ActiondbgError(
-            f"There is nothing to compare: {shlex.join(argv)} made no MLIR context"
+            f"Nothing was recorded: {shlex.join(argv)} made no MLIR context"
             + (f" ({done.seen})." if done.seen else ".")
         )
     found = recorded_side(done.path)

@@ -238,7 +238,7 @@ def test_a_tool_that_runs_no_pass(mlir_opt: str) -> None:
     command = shlex.join([mlir_opt, "in.mlir", "--no-such-option"])
     done = compare(command, command)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "There is nothing to compare: " in done.stderr
+    assert "Nothing was recorded: " in done.stderr
 
 
 def test_recordings_without_ir(mlir_opt: str) -> None:

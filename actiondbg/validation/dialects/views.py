@@ -27,6 +27,7 @@ from actiondbg.validation.dialects.memory import (
 from actiondbg.validation.dialects.scalars import index, plain_element, poison
 from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.machine import (
+    Buffer,
     Elements,
     Frame,
     Machine,
@@ -40,10 +41,9 @@ from actiondbg.validation.types import INDEX, IntegerType, OpaqueType, ShapedTyp
 
 
 def checked(view: MemRef, type: Type) -> MemRef:
-    """Return a view that is as its type says.
+    """Return a view that is as its type says, or else one that nobody may access.
 
     Raises:
-        UndefinedBehaviour: a size, a stride or the offset is another one.
         NotInterpreted: the type is no memref.
     """
     if isinstance(type, OpaqueType) and type.text.startswith("memref<*x"):
@@ -61,8 +61,20 @@ def checked(view: MemRef, type: Type) -> MemRef:
         size is None or size == known for size, known in zip(type.shape, view.sizes, strict=True)
     )
     if not fits or not is_same or type.offset not in (None, view.offset):
-        raise UndefinedBehaviour(f"a view is not as its type {type} says")
+        return _nowhere(view, type)
     return view
+
+
+def _nowhere(view: MemRef, type: ShapedType) -> MemRef:
+    """Return a view that nobody may access.
+
+    Making it is no undefined behaviour, as operations without effects may be moved everywhere.
+    """
+    sizes = tuple(
+        known if size is None else size for size, known in zip(type.shape, view.sizes, strict=True)
+    )
+    dead = Buffer([], view.buffer.element, is_alive=False)
+    return MemRef(dead, view.offset, sizes, view.strides)
 
 
 @handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
@@ -88,11 +100,10 @@ def _subview(machine: Machine, operation: Operation, frame: Frame) -> Sequence[R
     starts = integers(machine, frame, attributes.get("static_offsets"), offsets)
     sizes = integers(machine, frame, attributes.get("static_sizes"), lengths)
     strides = integers(machine, frame, attributes.get("static_strides"), steps)
-    for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True):
-        last = start + (size - 1) * stride
-        is_inside = size == 0 or (0 <= last < whole and start < whole)
-        if start < 0 or size < 0 or start > whole or not is_inside:
-            raise UndefinedBehaviour("memref.subview is not within its source")
+    is_inside = all(
+        0 <= start <= whole and (size == 0 or 0 <= start + (size - 1) * stride < whole > start)
+        for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True)
+    )
     stepped = [by * stride for by, stride in zip(strides, view.strides, strict=True)]
     kept = _kept(statics, type.shape)
     if without_units(sizes, statics, type.shape) != tuple(sizes[at] for at in kept):
@@ -100,7 +111,11 @@ def _subview(machine: Machine, operation: Operation, frame: Frame) -> Sequence[R
     offset = flat(starts, view.strides, view.offset)
     kept_strides = tuple(stepped[at] for at in kept)
     result = MemRef(view.buffer, offset, tuple(sizes[at] for at in kept), kept_strides)
-    return [checked(result, type)]
+    return [
+        checked(result, type)
+        if is_inside and min(sizes, default=0) >= 0
+        else _nowhere(result, type)
+    ]
 
 
 def _kept(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:

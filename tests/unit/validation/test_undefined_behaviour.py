@@ -67,11 +67,13 @@ _UNDEFINED = {
     ),
     "a cast to another size": (
         "%any = memref.cast %memory : memref<4xi32> to memref<?xi32>\n"
-        "%five = memref.cast %any : memref<?xi32> to memref<5xi32>"
+        "%five = memref.cast %any : memref<?xi32> to memref<5xi32>\n"
+        "%x = memref.load %five[%c0] : memref<5xi32>"
     ),
     "a window beyond the end": (
         "%window = memref.subview %memory[%c2] [3] [1] "
-        ": memref<4xi32> to memref<3xi32, strided<[1], offset: ?>>"
+        ": memref<4xi32> to memref<3xi32, strided<[1], offset: ?>>\n"
+        "%x = memref.load %window[%c0] : memref<3xi32, strided<[1], offset: ?>>"
     ),
     "a copy to another size": (
         "%any = memref.cast %memory : memref<4xi32> to memref<?xi32>\n"
@@ -121,6 +123,16 @@ def test_an_affine_division_by_zero_is_poison_if_nobody_needs_it() -> None:
   return %x, %y : index, index
 """
     assert _run(body, results="(index, index)").results == (POISON, 1)
+
+
+def test_a_window_beyond_the_end_is_harmless_if_nobody_looks_through_it() -> None:
+    body = """\
+  %window = memref.subview %memory[%c2] [%c4] [1]
+    : memref<4xi32> to memref<?xi32, strided<[1], offset: ?>>
+  %size = memref.dim %window, %c0 : memref<?xi32, strided<[1], offset: ?>>
+  return %size : index
+"""
+    assert _run(body, results="index").results == (4,)
 
 
 def test_a_loop_that_wraps_around_is_undefined() -> None:

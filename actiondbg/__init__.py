@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from actiondbg.errors import ActiondbgError
     from actiondbg.process.stop import Stop
     from actiondbg.session.session import Session, connect, launch
+    from actiondbg.validation.validation import validate
 
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "connect",
     "errors",
     "launch",
+    "validate",
 ]
 
 _MODULES = {
@@ -48,6 +50,7 @@ _MODULES = {
     "bisect": "actiondbg.bisection",
     "connect": "actiondbg.session.session",
     "launch": "actiondbg.session.session",
+    "validate": "actiondbg.validation.validation",
 }
 
 

@@ -357,12 +357,12 @@ class _Extraction:
         arguments = {number: values[0] for body in bodies for number, values in body.leaves.items()}
         keys = sorted(arguments)
         types = tuple(arguments[key].type for key in keys)
-        made = [
+        before, after = (
             _module(body, keys, arguments, value)
             for body, value in zip(bodies, self._pair, strict=True)
-        ]
-        assert all(each.functions[_NAME].inputs == types for each in made)
-        return Cut(*made)
+        )
+        assert all(each.functions[_NAME].inputs == types for each in (before, after))
+        return Cut(before, after)
 
     def _reached(self, value: Value) -> dict[int, Value]:
         """Return the values of which a value is computed, and itself, by their numbers."""

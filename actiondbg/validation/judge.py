@@ -41,7 +41,7 @@ class Judge:
             return [Judgement(query.symbol, "unknown", "none", _fault(error))]
         symbols = [query.symbol] if query.symbol else list(before.functions)
         judged = [
-            self._function(Pair(symbol, before, after))
+            self._function(Pair(symbol, before, after, query.suspect))
             for symbol in symbols
             if not is_same(before, after, [symbol])
         ]

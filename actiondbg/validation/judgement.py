@@ -62,12 +62,14 @@ class Query:
         after: likewise.
         symbol: of the function; empty if the texts are modules.
         module: the module around the function, for what it calls; empty if unknown.
+        suspect: the pass that made the change; empty if unknown. No lowering with it is believed.
     """
 
     before: str
     after: str
     symbol: str = ""
     module: str = ""
+    suspect: str = ""
 
     @property
     def functions(self) -> int:

@@ -12,7 +12,6 @@ from actiondbg.validation.domain import (
     NotInterpreted,
     OutOfBudget,
     Scalar,
-    UndefinedBehaviour,
 )
 from actiondbg.validation.program import (
     Block,

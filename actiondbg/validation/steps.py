@@ -85,16 +85,17 @@ class Steps:
 
     def queries(self, step: Step) -> Iterator[Query]:
         """Yield the texts before and after an action, of each operation that was recorded."""
+        suspect = step.name if step.is_pass else self._pass_of(step)
         for snapshot in self._recording.snapshots(step.ordinal):
             if snapshot.before is None or snapshot.after is None:
                 continue
             name = self._operations.get(snapshot.operation, "")
             if name == _MODULE:
-                yield Query(snapshot.before, snapshot.after)
+                yield Query(snapshot.before, snapshot.after, suspect=suspect)
             else:
                 symbol = self._symbols.get(snapshot.operation) or step.function or ""
                 module = self._module_before(step.ordinal)
-                yield Query(snapshot.before, snapshot.after, symbol, module)
+                yield Query(snapshot.before, snapshot.after, symbol, module, suspect)
 
     def _is_own(self, step: Step) -> bool:
         return not is_adaptor(step.name)
@@ -108,6 +109,11 @@ class Steps:
                 return ordinal
             ordinal = self._parents[ordinal]
         return 0
+
+    def _pass_of(self, step: Step) -> str:
+        """Return the name of the pass around a step; "" if there is none."""
+        around = self._steps.get(self._pass_around(step))
+        return "" if around is None else around.name
 
     def _module_before(self, ordinal: int) -> str:
         """Return the text of the module that was recorded last before an action, or around it."""

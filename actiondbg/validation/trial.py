@@ -54,11 +54,12 @@ _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 
 
 class Pair(NamedTuple):
-    """A function before and after an action, with the modules around it."""
+    """A function before and after an action, with the modules around it, and its pass."""
 
     symbol: str
     before: Module
     after: Module
+    suspect: str = ""
 
     @property
     def source(self) -> Function:
@@ -402,6 +403,7 @@ class Trial:
             pair.symbol,
             inputs,
             exact=self._strictness.bits,
+            suspect=pair.suspect,
         )
         if isinstance(found, NotRun):
             return self._judgement("unknown", "none", f"{why}; real runs: {found.reason}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from actiondbg.comparison.side import Side
+from actiondbg.comparison.side import Side, run_side
+from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
 from actiondbg.validation.steps import Step, Steps
 from actiondbg.validation.workers import Numbered, Workers
@@ -237,6 +238,34 @@ class _OpenStep:
     @property
     def judged(self) -> JudgedStep:
         return JudgedStep(self.step, tuple(self.found))
+
+
+def validate(
+    argv: Sequence[str],
+    *,
+    limits: Limits | None = None,
+    jobs: int = os.cpu_count() or 1,
+    budget: float = 120.0,
+    progress: Progress | None = None,
+) -> Validation:
+    """Run a tool, and judge for each of its actions whether the program still does the same.
+
+    Args:
+        argv: the command line; the file of its ``-o`` is not written.
+        limits: of each judgement; real runs are made whether or not they have a folder.
+        jobs: processes that judge.
+        budget: seconds for the actions in passes that are not equivalent.
+        progress: is told the stage, and how many of its steps are judged, of how many.
+
+    Raises:
+        ActiondbgError: the tool makes no MLIR context.
+        LaunchError: the tool cannot be started.
+    """
+    with scratch_directory("validate") as folder:
+        side = run_side(argv, folder)
+        wanted = replace(limits or Limits(), tool=argv[0], scratch=str(folder))
+        validator = Validator(side, limits=wanted, jobs=jobs, budget=budget, progress=progress)
+        return validator.validate()
 
 
 def _ignore(stage: Stage, done: int, total: int) -> None:

@@ -14,8 +14,9 @@ from typing import Literal, get_args
 from actiondbg.bisection.command_runner import CommandRunner, Completed
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
-from actiondbg.errors import OracleError
+from actiondbg.errors import LaunchError, OracleError
 from actiondbg.tool.command_line import is_file
+from actiondbg.tool.identification.executable import locate
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
 
@@ -251,23 +252,24 @@ def _reason(done: Completed) -> str:
 
 
 def beside(name: str, tool: Path) -> Path:
-    """Find a tool beside the debugged one or on PATH.
+    """Find a tool beside the debugged one, on PATH, or in this environment.
 
     Raises:
         OracleError: there is none.
     """
-    if tool.name == name:
-        return tool
-    for folder in (tool.parent, tool.resolve().parent):
-        if (folder / name).is_file():
-            return folder / name
-    found = shutil.which(name)
-    if found is None:
+    if tool.name != str(tool):
+        if tool.name == name:
+            return tool
+        for folder in (tool.parent, tool.resolve().parent):
+            if (folder / name).is_file():
+                return folder / name
+    try:
+        return locate(name)
+    except LaunchError as error:
         raise OracleError(
             f"There is no {name}, neither beside {str(tool)!r} nor on PATH: install it, or use "
             "another oracle."
-        )
-    return Path(found)
+        ) from error
 
 
 def runner_libraries(runner: Path) -> tuple[str, ...]:

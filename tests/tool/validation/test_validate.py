@@ -1,0 +1,249 @@
+"""``actiondbg validate``: miscompiles without an oracle, right pipelines, what is not known."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.elements import some
+from tests.paths import COMMAND, ROOT
+
+MISCOMPILES = ROOT / "examples" / "miscompiles"
+
+# The guilty actions are those of examples/miscompiles/README.md.
+BUGS: dict[str, tuple[list[str], set[int], str]] = {
+    "while-if": (["--canonicalize"], {8}, "WhileMoveIfDown"),
+    "masked-write": (["--canonicalize"], {6}, "vector.transfer_write"),
+    "hoisted-store": (
+        ["--canonicalize", "--affine-loop-invariant-code-motion", "--cse"],
+        {15},
+        "affine-loop-invariant-code-motion",
+    ),
+    "index-casts": (["--canonicalize=max-iterations=1"], {18}, "IndexCastOfIndexCast"),
+    "unfilled-copy": (
+        [
+            "--pass-pipeline=builtin.module(func.func(cse,"
+            "affine-data-copy-generate{fast-mem-space=0}))"
+        ],
+        {3},
+        "affine-data-copy-generate",
+    ),
+    "wide-switch": (["--convert-scf-to-cf"], {1, 2}, ""),
+    "index-compare": (["--canonicalize"], {6}, "mlir::index::CmpOp::canonicalize"),
+}
+
+
+def validate(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, "validate", *words], capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+def validated(*words: str, cwd: Path | None = None) -> dict[str, Any]:
+    return json.loads(validate("--json", *words, cwd=cwd).stdout)
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_miscompile_of_a_released_compiler(name: str, mlir_opt: str) -> None:
+    options, ordinals, subject = BUGS[name]
+    found = validated("--", mlir_opt, str(MISCOMPILES / f"{name}.mlir"), *options)
+    culprit = found["culprit"]
+    assert found["verdict"] == "different"
+    assert culprit["ordinal"] in ordinals
+    assert subject in culprit["name"]
+    judged = [each for each in culprit["functions"] if each["verdict"] == "different"]
+    assert all(each["confirmed"] for each in some(judged))
+
+
+def test_the_counterexample_runs_without_actiondbg(mlir_opt: str, tmp_path: Path) -> None:
+    source = MISCOMPILES / "index-casts.mlir"
+    done = validate("-o", "out", "--", mlir_opt, str(source), "--canonicalize", cwd=tmp_path)
+    assert done.returncode == 1
+    printed: list[str] = []
+    for name in ("before", "after"):
+        text = (tmp_path / f"out/counterexample-{name}.mlir").read_text()
+        command = next(line for line in text.splitlines() if line.startswith("// Run: "))
+        ran = subprocess.run(
+            command.removeprefix("// Run: "),
+            shell=True,
+            cwd=tmp_path / "out",
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        printed.append(ran.stdout.partition("result 0: ")[2].split()[0])
+    # The lowest eight bits of -2^31, and the whole.
+    assert printed == ["0", str(-(2**31))]
+    assert "#18 apply-pattern" in (tmp_path / "out/report.txt").read_text()
+    assert "arith.index_cast" in (tmp_path / "out/before.mlir").read_text()
+
+
+RIGHT = """\
+func.func @right(%x: i32, %y: i32) -> i32 {
+  %two = arith.constant 2 : i32
+  %a = arith.muli %x, %two : i32
+  %b = arith.muli %x, %two : i32
+  %c = arith.addi %a, %b : i32
+  %zero = arith.constant 0 : i32
+  %d = arith.addi %c, %zero : i32
+  %e = arith.xori %y, %y : i32
+  %f = arith.addi %d, %e : i32
+  return %f : i32
+}
+"""
+
+
+def test_right_passes_are_proved(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(RIGHT)
+    done = validate("--", mlir_opt, "in.mlir", "--cse", "--canonicalize", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "#1 pass-execution (cse) on builtin.module: equivalent (1 function proved)",
+        "#2 pass-execution (canonicalize) on builtin.module: equivalent (1 function proved)",
+        "",
+        "2 changing passes: 2 equivalent.",
+    ]
+
+
+UNKNOWN = """\
+func.func private @outside(i32) -> i32
+func.func @uses(%x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = func.call @outside(%x) : (i32) -> i32
+  %two = "a.b"(%one) : (i32) -> i32
+  %sum = arith.addi %two, %zero : i32
+  return %sum : i32
+}
+"""
+
+
+def test_what_is_not_known_may_stay_the_same(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(UNKNOWN)
+    options = ("--allow-unregistered-dialect", "--canonicalize")
+    found = validated("--", mlir_opt, "in.mlir", *options, cwd=tmp_path)
+    assert found["verdict"] == "equivalent"
+
+
+# The parser of MLIR 22 aborts at a negative case in a build with assertions.
+ABORTS = """\
+func.func @aborts(%x: i32) -> i32 {
+  cf.switch %x : i32, [
+    default: ^bb1,
+    -1: ^bb1
+  ]
+^bb1:
+  %zero = arith.constant 0 : i32
+  %sum = arith.addi %x, %zero : i32
+  return %sum : i32
+}
+func.func @lives(%x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %sum = arith.addi %x, %zero : i32
+  return %sum : i32
+}
+"""
+
+
+def test_a_judge_that_dies_costs_its_function(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(ABORTS)
+    pipeline = "--pass-pipeline=builtin.module(func.func(canonicalize))"
+    found = validated("--", mlir_opt, "in.mlir", pipeline, cwd=tmp_path)
+    verdicts = {
+        each["function"]: each for judged in found["passes"] for each in judged["functions"]
+    }
+    assert verdicts["lives"]["verdict"] == "equivalent"
+    if verdicts["aborts"]["verdict"] == "unknown":  # of a build with assertions
+        assert "SIGABRT" in verdicts["aborts"]["detail"]
+
+
+def test_a_recording_is_validated_without_the_tool(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "while-if.mlir")
+    record = [COMMAND, "record", "-q", "-o", "run.adbrec"]
+    tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
+    subprocess.run([*record, "--ir", "function", *tool], cwd=tmp_path, check=True)
+    assert validated("run.adbrec", cwd=tmp_path)["culprit"]["ordinal"] == 8
+    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    refused = validate("run.adbrec", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        "actiondbg: 'run.adbrec' does not hold the IR of functions: record it with --ir "
+        "function.\n",
+    )
+
+
+def test_an_action_at_the_prompt(mlir_opt: str, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("break pattern:WhileMoveIfDown\nrun\nnext\nvalidate\nnext\nvalidate #8\n")
+    source = str(MISCOMPILES / "while-if.mlir")
+    command = [COMMAND, "-x", str(script), "--", mlir_opt, source, "--canonicalize"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.count("@count: different: result 0: 3 before, 50 after") == 2
+
+
+def test_the_oracle_of_a_bisection(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "index-compare.mlir")
+    command = [COMMAND, "bisect", "--validate", "-o", "out"]
+    done = subprocess.run(
+        [*command, "--", mlir_opt, source, "--canonicalize"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert "Found: #6 apply-pattern" in done.stdout
+
+
+def test_interrupted(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "while-if.mlir")
+    command = [COMMAND, "validate", "--", mlir_opt, source, *["--canonicalize"] * 20]
+    started = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    _wait_for(lambda: _judges(started.pid))
+    started.send_signal(signal.SIGINT)
+    _, errors = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "Interrupted" in errors
+    assert not list(tmp_path.glob("actiondbg-*"))
+
+
+def _wait_for(condition: Any) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _judges(parent: int) -> list[str]:
+    """Return the commands of the processes that judge for one."""
+    found: list[str] = []
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = each.read_text().rpartition(")")[2].split()
+            command = (each.parent / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+        if int(fields[1]) == parent and "validation.worker" in command:
+            found.append(command)
+    return found
+
+
+def test_bad_usage() -> None:
+    done = validate("--budget", "-1", "--", "mlir-opt")
+    assert done.returncode == 2
+    assert "a positive number of seconds" in done.stderr
+    none = validate()
+    assert none.returncode == 2
+    assert "the tool or recording is missing" in none.stderr

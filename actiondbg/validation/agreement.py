@@ -21,6 +21,15 @@ _OPEN_ORDER = (
     *("vector.reduction", "vector.multi_reduction", "vector.contract", "vector.outerproduct"),
     *("vector.scan", "scf.parallel", "scf.reduce", "affine.parallel", "linalg.", "math."),
 )
+# Of one result only, by IEEE 754 or because it is an integer.
+_EXACT_MATH = frozenset(
+    {
+        *("math.absf", "math.copysign", "math.fma", "math.sqrt", "math.ceil", "math.floor"),
+        *("math.trunc", "math.round", "math.roundeven", "math.isfinite", "math.isinf"),
+        *("math.isnan", "math.isnormal", "math.absi", "math.ctlz", "math.cttz", "math.ctpop"),
+        "math.ipowi",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,9 @@ def strictness(modules: Iterable[Module]) -> Strictness:
         for function in module.functions.values():
             for operation in walk(function.operation):
                 name = operation.name
-                is_open = name.startswith(_OPEN_ORDER) or bool(fast_math(operation.attributes))
+                is_open = bool(fast_math(operation.attributes)) or (
+                    name.startswith(_OPEN_ORDER) and name not in _EXACT_MATH
+                )
                 bits = bits and not is_open
                 zeros = zeros and not is_open and name not in _OPEN_ZEROS
     return Strictness(bits, zeros)

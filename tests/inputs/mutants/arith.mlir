@@ -1,0 +1,255 @@
+// ==== shift_gets_nsw
+func.func @f(%x: i16) -> i16 {
+  %two = arith.constant 2 : i16
+  %r = arith.muli %x, %two : i16
+  return %r : i16
+}
+// ---- wrong
+func.func @f(%x: i16) -> i16 {
+  %one = arith.constant 1 : i16
+  %r = arith.shli %x, %one overflow<nsw> : i16
+  return %r : i16
+}
+// ---- right
+func.func @f(%x: i16) -> i16 {
+  %one = arith.constant 1 : i16
+  %r = arith.shli %x, %one : i16
+  return %r : i16
+}
+// ==== division_of_negatives_becomes_shift
+func.func @f(%x: i16) -> i16 {
+  %four = arith.constant 4 : i16
+  %r = arith.divsi %x, %four : i16
+  return %r : i16
+}
+// ---- wrong
+func.func @f(%x: i16) -> i16 {
+  %two = arith.constant 2 : i16
+  %r = arith.shrsi %x, %two : i16
+  return %r : i16
+}
+// ---- right
+func.func @f(%x: i16) -> i16 {
+  %two = arith.constant 2 : i16
+  %fourteen = arith.constant 14 : i16
+  %fifteen = arith.constant 15 : i16
+  %sign = arith.shrsi %x, %fifteen : i16
+  %bias = arith.shrui %sign, %fourteen : i16
+  %sum = arith.addi %x, %bias : i16
+  %r = arith.shrsi %sum, %two : i16
+  return %r : i16
+}
+// ==== select_arms_swapped
+func.func @f(%x: i32, %y: i32) -> i32 {
+  %c = arith.cmpi slt, %x, %y : i32
+  %r = arith.select %c, %x, %y : i32
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%x: i32, %y: i32) -> i32 {
+  %c = arith.cmpi sge, %x, %y : i32
+  %r = arith.select %c, %x, %y : i32
+  return %r : i32
+}
+// ---- right
+func.func @f(%x: i32, %y: i32) -> i32 {
+  %c = arith.cmpi sge, %x, %y : i32
+  %r = arith.select %c, %y, %x : i32
+  return %r : i32
+}
+// ==== predicate_off_by_one
+func.func @f(%x: i32) -> i1 {
+  %ten = arith.constant 10 : i32
+  %r = arith.cmpi slt, %x, %ten : i32
+  return %r : i1
+}
+// ---- wrong
+func.func @f(%x: i32) -> i1 {
+  %ten = arith.constant 10 : i32
+  %r = arith.cmpi sle, %x, %ten : i32
+  return %r : i1
+}
+// ---- right
+func.func @f(%x: i32) -> i1 {
+  %nine = arith.constant 9 : i32
+  %r = arith.cmpi sle, %x, %nine : i32
+  return %r : i1
+}
+// ==== remainder_of_negatives_becomes_and
+func.func @f(%x: i8) -> i8 {
+  %eight = arith.constant 8 : i8
+  %r = arith.remsi %x, %eight : i8
+  return %r : i8
+}
+// ---- wrong
+func.func @f(%x: i8) -> i8 {
+  %seven = arith.constant 7 : i8
+  %r = arith.andi %x, %seven : i8
+  return %r : i8
+}
+// ---- right
+func.func @f(%x: i8) -> i8 {
+  %eight = arith.constant 8 : i8
+  %q = arith.divsi %x, %eight : i8
+  %p = arith.muli %q, %eight : i8
+  %r = arith.subi %x, %p : i8
+  return %r : i8
+}
+// ==== float_zero_added
+func.func @f(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %r = arith.addf %x, %zero : f32
+  return %r : f32
+}
+// ---- wrong
+func.func @f(%x: f32) -> f32 {
+  return %x : f32
+}
+// ---- right
+func.func @f(%x: f32) -> f32 {
+  %zero = arith.constant -0.0 : f32
+  %r = arith.subf %x, %zero : f32
+  return %r : f32
+}
+// ==== truncation_and_extension_removed
+func.func @f(%x: i32) -> i32 {
+  %low = arith.trunci %x : i32 to i8
+  %r = arith.extsi %low : i8 to i32
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%x: i32) -> i32 {
+  return %x : i32
+}
+// ---- right
+func.func @f(%x: i32) -> i32 {
+  %c = arith.constant 24 : i32
+  %high = arith.shli %x, %c : i32
+  %r = arith.shrsi %high, %c : i32
+  return %r : i32
+}
+// ==== extension_of_the_other_sign
+func.func @f(%x: i8) -> i32 {
+  %wide = arith.extsi %x : i8 to i16
+  %r = arith.extsi %wide : i16 to i32
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%x: i8) -> i32 {
+  %r = arith.extui %x : i8 to i32
+  return %r : i32
+}
+// ---- right
+func.func @f(%x: i8) -> i32 {
+  %r = arith.extsi %x : i8 to i32
+  return %r : i32
+}
+// ==== negated_comparison_of_floats
+func.func @f(%x: f64, %y: f64) -> i1 {
+  %true = arith.constant true
+  %c = arith.cmpf ogt, %x, %y : f64
+  %r = arith.xori %c, %true : i1
+  return %r : i1
+}
+// ---- wrong
+func.func @f(%x: f64, %y: f64) -> i1 {
+  %r = arith.cmpf ole, %x, %y : f64
+  return %r : i1
+}
+// ---- right
+func.func @f(%x: f64, %y: f64) -> i1 {
+  %r = arith.cmpf ule, %x, %y : f64
+  return %r : i1
+}
+// ==== increment_that_may_wrap
+func.func @f(%x: i32) -> i1 {
+  %one = arith.constant 1 : i32
+  %y = arith.addi %x, %one : i32
+  %r = arith.cmpi sgt, %y, %x : i32
+  return %r : i1
+}
+// ---- wrong
+func.func @f(%x: i32) -> i1 {
+  %r = arith.constant true
+  return %r : i1
+}
+// ---- right
+func.func @f(%x: i32) -> i1 {
+  %most = arith.constant 2147483647 : i32
+  %r = arith.cmpi ne, %x, %most : i32
+  return %r : i1
+}
+// ==== floats_reassociated
+func.func @f(%x: f16, %y: f16, %z: f16) -> f16 {
+  %s = arith.addf %x, %y : f16
+  %r = arith.addf %s, %z : f16
+  return %r : f16
+}
+// ---- wrong
+func.func @f(%x: f16, %y: f16, %z: f16) -> f16 {
+  %s = arith.addf %y, %z : f16
+  %r = arith.addf %x, %s : f16
+  return %r : f16
+}
+// ---- right
+func.func @f(%x: f16, %y: f16, %z: f16) -> f16 {
+  %s = arith.addf %y, %x : f16
+  %r = arith.addf %z, %s : f16
+  return %r : f16
+}
+// ==== division_becomes_product_with_a_reciprocal
+func.func @f(%x: f32) -> f32 {
+  %c = arith.constant 3.0 : f32
+  %r = arith.divf %x, %c : f32
+  return %r : f32
+}
+// ---- wrong
+func.func @f(%x: f32) -> f32 {
+  %c = arith.constant 0.333333343 : f32
+  %r = arith.mulf %x, %c : f32
+  return %r : f32
+}
+// ---- right
+func.func @f(%x: f32) -> f32 {
+  %c = arith.constant -3.0 : f32
+  %n = arith.negf %x : f32
+  %r = arith.divf %n, %c : f32
+  return %r : f32
+}
+// ==== high_part_of_a_product
+func.func @f(%x: i64, %y: i64) -> i64 {
+  %l, %h = arith.mulsi_extended %x, %y : i64
+  return %h : i64
+}
+// ---- wrong
+func.func @f(%x: i64, %y: i64) -> i64 {
+  %l, %h = arith.mului_extended %x, %y : i64
+  return %h : i64
+}
+// ---- right
+func.func @f(%x: i64, %y: i64) -> i64 {
+  %a = arith.extsi %x : i64 to i128
+  %b = arith.extsi %y : i64 to i128
+  %c64 = arith.constant 64 : i128
+  %p = arith.muli %a, %b : i128
+  %s = arith.shrui %p, %c64 : i128
+  %r = arith.trunci %s : i128 to i64
+  return %r : i64
+}
+// ==== product_and_sum_contracted
+func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
+  %a = arith.mulf %x, %y : f32
+  %r = arith.addf %a, %z : f32
+  return %r : f32
+}
+// ---- wrong
+func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
+  %r = math.fma %x, %y, %z : f32
+  return %r : f32
+}
+// ---- right
+func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
+  %a = arith.mulf %y, %x : f32
+  %r = arith.addf %z, %a : f32
+  return %r : f32
+}

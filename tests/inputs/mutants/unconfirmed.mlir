@@ -1,0 +1,111 @@
+// ==== loop_without_an_end
+func.func @f(%x: i8) -> i8 {
+  %one = arith.constant 1 : i8
+  %r = scf.while (%a = %x) : (i8) -> i8 {
+    %five = arith.constant 5 : i8
+    %go = arith.cmpi ugt, %a, %five : i8
+    scf.condition(%go) %a : i8
+  } do {
+  ^body(%a: i8):
+    %half = arith.shrui %a, %one : i8
+    scf.yield %half : i8
+  }
+  return %r : i8
+}
+// ---- wrong
+func.func @f(%x: i8) -> i8 {
+  %one = arith.constant 1 : i8
+  %r = scf.while (%a = %x) : (i8) -> i8 {
+    %five = arith.constant 5 : i8
+    %go = arith.cmpi ule, %a, %five : i8
+    scf.condition(%go) %a : i8
+  } do {
+  ^body(%a: i8):
+    %half = arith.shrui %a, %one : i8
+    scf.yield %half : i8
+  }
+  return %r : i8
+}
+// ---- right
+func.func @f(%x: i8) -> i8 {
+  cf.br ^head(%x : i8)
+^head(%a: i8):
+  %six = arith.constant 6 : i8
+  %done = arith.cmpi ult, %a, %six : i8
+  cf.cond_br %done, ^end, ^body
+^body:
+  %two = arith.constant 2 : i8
+  %half = arith.divui %a, %two : i8
+  cf.br ^head(%half : i8)
+^end:
+  return %a : i8
+}
+// ==== cosine_instead_of_sine
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %a = math.sin %x : f32
+  %b = math.cos %y : f32
+  %r = arith.mulf %a, %b : f32
+  return %r : f32
+}
+// ---- wrong
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %a = math.sin %x : f32
+  %b = math.cos %x : f32
+  %r = arith.mulf %a, %b : f32
+  return %r : f32
+}
+// ---- right
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %a = math.sin %x : f32
+  %b = math.cos %y : f32
+  %r = arith.mulf %b, %a : f32
+  return %r : f32
+}
+// ==== sign_of_an_exponent
+func.func @f(%t: tensor<4xf32>, %m: f32) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %a = linalg.map ins(%t : tensor<4xf32>) outs(%e : tensor<4xf32>) (%x: f32, %o: f32) {
+    %s = arith.subf %x, %m : f32
+    %p = math.exp %s : f32
+    linalg.yield %p : f32
+  }
+  return %a : tensor<4xf32>
+}
+// ---- wrong
+func.func @f(%t: tensor<4xf32>, %m: f32) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %a = linalg.map ins(%t : tensor<4xf32>) outs(%e : tensor<4xf32>) (%x: f32, %o: f32) {
+    %s = arith.subf %m, %x : f32
+    %p = math.exp %s : f32
+    linalg.yield %p : f32
+  }
+  return %a : tensor<4xf32>
+}
+// ---- right
+func.func @f(%t: tensor<4xf32>, %m: f32) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %a = linalg.exp ins(%t : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %c = math.exp %m : f32
+  %b = linalg.map ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) (%x: f32, %o: f32) {
+    %p = arith.divf %x, %c : f32
+    linalg.yield %p : f32
+  }
+  return %b : tensor<4xf32>
+}
+// ==== root_instead_of_its_reciprocal
+func.func @f(%x: f32) -> f32 {
+  %r = math.rsqrt %x : f32
+  return %r : f32
+}
+// ---- wrong
+func.func @f(%x: f32) -> f32 {
+  %r = math.sqrt %x : f32
+  return %r : f32
+}
+// ---- right
+func.func @f(%x: f32) -> f32 {
+  %c = arith.constant 1.0 : f32
+  %q = math.sqrt %x : f32
+  %r = arith.divf %c, %q : f32
+  return %r : f32
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.program import Attribute, OpaqueAttribute
@@ -50,8 +51,11 @@ def predicate(name: str, attributes: Mapping[str, Attribute]) -> str:
 
 
 def _words(attribute: Attribute | None) -> frozenset[str]:
-    if not isinstance(attribute, OpaqueAttribute):
-        return frozenset()
-    found = _LISTED.search(attribute.text)
+    return _listed(attribute.text) if isinstance(attribute, OpaqueAttribute) else frozenset()
+
+
+@lru_cache
+def _listed(text: str) -> frozenset[str]:
+    found = _LISTED.search(text)
     words = {word.strip() for word in found[1].split(",")} if found else set[str]()
     return frozenset(words - {"none", ""})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctypes import c_float
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -33,6 +34,11 @@ def numpy_type(type: FloatType) -> np.dtype[Any]:
 
 def rounded(value: float, type: FloatType) -> float:
     """Return a number rounded to a type, as a Python float."""
+    # Most numbers are of these types, and NumPy takes its time.
+    if type.name == "f64":
+        return float(value)
+    if type.name == "f32":
+        return c_float(value).value
     with np.errstate(all="ignore"):
         return float(numpy_type(type).type(value))
 

@@ -84,6 +84,11 @@ class _Difference(NamedTuple):
     before: Run
     after: Run | None
 
+    @property
+    def is_undefined(self) -> bool:
+        """Whether the program after has poison, or undefined behaviour, which runs may not show."""
+        return self.after is None or self.where.endswith("poison after")
+
 
 class _Doubt(Exception):
     """Something seems to differ, and it is not certain; says what."""
@@ -290,7 +295,7 @@ class Trial:
 
     def _different(self, found: _Difference) -> Judgement:
         """Judge a function of which the interpreter sees a difference."""
-        confirmed, tests = "", None
+        confirmed, tests, is_refuted = "", None, False
         doubt = "its program cannot be lowered and run"
         if self._runner is not None:
             pair = self._pair
@@ -309,7 +314,9 @@ class Trial:
                 tests = self._tests(confirmation.tests, confirmation.before, confirmation.after)
             if confirmation.verdict == "confirmed":
                 confirmed = f"confirmed by real runs: {confirmation.reason}"
-        if not confirmed:
+            # The solver shares the meaning of all but scalars: it is no second way against runs.
+            is_refuted = confirmation.verdict == "same" and not found.is_undefined
+        if not confirmed and not is_refuted:
             confirmed = self._confirmed_by_proof()
         if not confirmed:
             detail = f"interpreted to differ ({found.where}), which is not confirmed: {doubt}"

@@ -14,7 +14,10 @@ from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
 from actiondbg.validation.steps import Step, Steps
 from actiondbg.validation.workers import Numbered, Workers
 
-_PATTERN = "apply-pattern"
+_CONVERSION = "apply-conversion"
+# Actions in a pattern are a part of it. Those in a conversion take effect at its end.
+_WHOLE = ("apply-pattern", _CONVERSION)
+_NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
 _GRACE = 15.0  # seconds that a process may take beyond the limit of its judgements, with its start
 
 
@@ -25,10 +28,13 @@ class JudgedStep:
     Args:
         step: the action.
         functions: the judgement of each function that it changed.
+        judged_in: the action around it that was judged, of which it is the only one that is not
+            equivalent, or that changed the function; None if it was judged itself.
     """
 
     step: Step
     functions: tuple[Judgement, ...]
+    judged_in: Step | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -143,30 +149,53 @@ class Validator:
                 return
 
     def _culprit(self, judged: JudgedStep, workers: Workers, end: float) -> JudgedStep | None:
-        """Return the first different action in one, or itself if it is different."""
-        while judged.step.tag != _PATTERN:  # the actions in a pattern are a part of it
-            inner = self.steps.inside(judged.step)
-            found = self._first(inner, workers, end)
+        """Return the innermost first different action in one, or itself if it is different."""
+        around = [judged]
+        inner: list[JudgedStep] = []
+        while around[-1].step.tag not in _WHOLE:
+            inner = self._inner(around[-1].step, workers, end)
+            different = (each for each in inner if each.verdict == "different")
+            found = min(different, key=lambda each: each.step.ordinal, default=None)
             if found is None:
-                return judged if judged.verdict == "different" else None
-            judged = found
-        return judged
+                break
+            around.append(found)
+        last = around[-1]
+        if last.verdict != "different":
+            return None
+        return self._named(around, inner) if last.step.tag in _NAMELESS else last
 
-    def _first(self, steps: Sequence[Step], workers: Workers, end: float) -> JudgedStep | None:
-        """Return the first different one of some actions."""
+    def _named(self, around: list[JudgedStep], inner: list[JudgedStep]) -> JudgedStep:
+        """Return what is guilty of a difference in an action without a subject.
+
+        It is the only action in it that can be, or else the pass around it.
+        """
+        last = around[-1]
+        actions = self.steps.inside(last.step)
+        if last.step.tag == _CONVERSION:
+            functions = {each.symbol for each in last.of("different")}
+            actions = [each for each in actions if each.function in functions]
+        elif len(inner) == len(actions):
+            actions = [each.step for each in inner if each.verdict == "unknown"]
+        if len(actions) == 1:
+            return JudgedStep(actions[0], last.functions, last.step)
+        passes = (each for each in reversed(around) if each.step.is_pass)
+        return next((each for each in passes if each.verdict == "different"), last)
+
+    def _inner(self, step: Step, workers: Workers, end: float) -> list[JudgedStep]:
+        """Judge the actions directly in one, up to the first different one."""
+        steps = self.steps.inside(step)
         limit = _Limit(end)
         judged: list[JudgedStep] = []
         for each in self._judged("actions", steps, workers, limit):
             judged.append(each)
             if each.verdict == "different":
                 limit.last = min(limit.last, each.step.ordinal)
-        self.result.inside += sorted(judged, key=lambda each: each.step.ordinal)
-        before = [step for step in steps if step.ordinal <= limit.last]
-        self.result.unjudged += len(before) - sum(
-            each.step.ordinal <= limit.last for each in judged
-        )
-        different = (each for each in judged if each.verdict == "different")
-        return min(different, key=lambda each: each.step.ordinal, default=None)
+        judged.sort(key=lambda each: each.step.ordinal)
+        self.result.inside += judged
+        wanted = sum(each.ordinal <= limit.last for each in steps)
+        done = sum(each.step.ordinal <= limit.last for each in judged)
+        self.result.unjudged += wanted - done
+        return judged
 
     def _judged(
         self,

@@ -162,7 +162,8 @@ def _show(found: Validation, validator: Validator, options: ValidateOptions) -> 
 
     texts = None
     if found.culprit is not None:
-        texts = next(validator.steps.queries(found.culprit.step), None)
+        judged = found.culprit.judged_in or found.culprit.step
+        texts = next(validator.steps.queries(judged), None)
     if options.json:
         print(json.dumps(validation_object(found), ensure_ascii=False))
     else:

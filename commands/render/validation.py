@@ -98,6 +98,8 @@ def _culprit(
     found: Validation, culprit: JudgedStep, texts: Query | None, paint: Paint
 ) -> Iterator[str]:
     yield f"The first different action is {place(culprit.step)}."
+    if culprit.judged_in is not None:
+        yield f"    the only one that can make the difference in {place(culprit.judged_in)}"
     judgement = culprit.of("different")[0]
     counterexample = judgement.counterexample
     if counterexample is not None:
@@ -107,7 +109,7 @@ def _culprit(
         yield f"    {confirmed}"
     inner = [each for each in found.inside if each.verdict == "unknown"]
     inside = [each for each in inner if each.step.ordinal > culprit.step.ordinal]
-    if inside:
+    if inside and culprit.judged_in is None:
         yield f"    not known: {joined(place(each.step) for each in inside[:3])}"
     earlier = found.first_unknown
     if earlier is not None and earlier.step.ordinal < culprit.step.ordinal:

@@ -35,7 +35,7 @@ BUGS: dict[str, tuple[list[str], set[int], str]] = {
         {3},
         "affine-data-copy-generate",
     ),
-    "wide-switch": (["--convert-scf-to-cf"], {1, 2}, ""),
+    "wide-switch": (["--convert-scf-to-cf"], {4}, "IndexSwitchLowering"),
     "index-compare": (["--canonicalize"], {6}, "mlir::index::CmpOp::canonicalize"),
 }
 

@@ -34,21 +34,24 @@ _EXACT_MATH = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Strictness:
-    """How exactly floats must agree.
+    """How exactly results must agree.
 
     Args:
         bits: all bits, but those of NaNs; False if the order of operations is open, or a function
             is approximated.
         zeros: the signs of zeros, too.
+        sharing: which memory returned views share with arguments and globals, too; False if there
+            are clones, to which nobody may write, so that they may be the memory itself.
     """
 
     bits: bool = True
     zeros: bool = True
+    sharing: bool = True
 
 
 def strictness(modules: Iterable[Module]) -> Strictness:
     """Return how exactly the results of modules must agree."""
-    bits = zeros = True
+    bits = zeros = sharing = True
     for module in modules:
         for function in module.functions.values():
             for operation in walk(function.operation):
@@ -58,7 +61,8 @@ def strictness(modules: Iterable[Module]) -> Strictness:
                 )
                 bits = bits and not is_open
                 zeros = zeros and not is_open and name not in _OPEN_ZEROS
-    return Strictness(bits, zeros)
+                sharing = sharing and name != "bufferization.clone"
+    return Strictness(bits, zeros, sharing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
     pairs = zip(source.outcome.results, target.outcome.results, source.types, strict=True)
     for at, (left, right, type) in enumerate(pairs):
         found = check.values(left, right, type)
+        if not found and strictness.sharing:
+            found = _sharing(source, target, left, right)
         if found:
             return f"result {at}{found}"
     found = _events(check, source.outcome.events, target.outcome.events)
@@ -102,6 +108,22 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
         if found:
             return f"global @{symbol}{found}"
     return None
+
+
+def _sharing(source: Run, target: Run, left: RuntimeValue, right: RuntimeValue) -> str | None:
+    """Return how a returned view shares other memory than before, which its users may write to."""
+    if not isinstance(left, MemRef) or not isinstance(right, MemRef) or 0 in left.sizes:
+        return None
+    places = _place_of(source, left.buffer), _place_of(target, right.buffer)
+    if places[0] == places[1]:
+        return None
+    return f" shares {places[0]} before and {places[1]} after"
+
+
+def _place_of(run: Run, buffer: Buffer) -> str:
+    places = {id(each): f"argument buffer {at}" for at, each in enumerate(run.memory)}
+    places |= {id(each): f"global @{name}" for name, each in run.outcome.globals.items()}
+    return places.get(id(buffer), "no known memory")
 
 
 def _events(check: _Check, source: Sequence[Event], target: Sequence[Event]) -> str | None:
@@ -201,11 +223,12 @@ class _Check:
 
 
 def _seen(view: MemRef) -> list[RuntimeValue]:
-    """Return the elements of a view, row by row."""
+    """Return the elements of a view, row by row; poison outside of its memory."""
     places = [view.offset]
     for size, stride in zip(view.sizes, view.strides, strict=True):
         places = [place + at * stride for place in places for at in range(size)]
-    return [view.buffer.items[place] for place in places]
+    items = view.buffer.items
+    return [items[place] if 0 <= place < len(items) else POISON for place in places]
 
 
 def _place(at: int, shape: tuple[int, ...]) -> str:

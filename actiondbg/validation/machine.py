@@ -202,6 +202,8 @@ class Machine:
         steps: the most operations that are run, and elements that are made.
         entry_globals: memory of globals at the beginning, by symbol; others have their
             initial values.
+        is_source: the program is the one before an action: where it is not certain that behaviour
+            is defined, it is not.
 
     Attributes:
         escaped: memory that the world outside knows of, beside that of globals.
@@ -219,7 +221,9 @@ class Machine:
         *,
         steps: int = 200_000,
         entry_globals: dict[str, Buffer] | None = None,
+        is_source: bool = False,
     ) -> None:
+        self.is_source = is_source
         self.module = module
         self.domain = domain
         self.events: list[Event] = []

@@ -131,7 +131,7 @@ class _Conversion:
     ) -> Operation:
         results = tuple(self._value(each, values) for each in parsed.results)
         operands = tuple(self._value(each, values) for each in parsed.operands)
-        attributes = {name: self._attribute(parsed.attributes[name]) for name in parsed.attributes}
+        attributes = {name: self._attribute_of(parsed, name) for name in parsed.attributes}
         if parsed.name in _HIDDEN_OVERFLOW:
             attributes["overflowFlags"] = _hidden_overflow(parsed)
         if parsed.name.startswith("linalg."):
@@ -212,6 +212,12 @@ class _Conversion:
 
     # --- attributes ---
 
+    def _attribute_of(self, parsed: Any, name: str) -> Attribute:
+        try:
+            return self._attribute(parsed.attributes[name])
+        except TypeError:  # the bindings have no class for it
+            return OpaqueAttribute(parsed.get_asm(use_local_scope=True))
+
     def _attribute(self, parsed: Any) -> Attribute:
         found = self._attributes.get(parsed)
         if found is None:
@@ -243,7 +249,10 @@ class _Conversion:
         except TypeError:  # the bindings have no Python number for the element type
             return _printed_elements(shaped, str(parsed))
         convert = float if isinstance(shaped.element, FloatType) else int
-        return Dense(shaped, tuple(convert(each) for each in values))
+        try:
+            return Dense(shaped, tuple(convert(each) for each in values))
+        except ValueError:
+            return OpaqueAttribute(str(parsed))
 
 
 def _hidden_overflow(parsed: Any) -> OpaqueAttribute:

@@ -214,7 +214,14 @@ class Trial:
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain)
         steps = self._limits.steps
-        outcome = run_function(module, self._pair.symbol, arguments, domain, steps=steps)
+        outcome = run_function(
+            module,
+            self._pair.symbol,
+            arguments,
+            domain,
+            steps=steps,
+            is_source=module is self._pair.before,
+        )
         return Run(outcome, memory, function.results)
 
     # --- cuts ---

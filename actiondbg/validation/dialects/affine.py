@@ -53,8 +53,14 @@ def _divided(machine: Machine, kind: str, left: Scalar, right: Scalar) -> Scalar
 
 
 def _guarded(machine: Machine, kind: str, left: Scalar, right: Scalar) -> Scalar:
-    """Divide by what may not be positive."""
+    """Divide by what may not be positive.
+
+    It is undefined behaviour in a source. In a target it is poison, as the operation may have been
+    hoisted.
+    """
     is_positive = compared(machine, "slt", index(machine, 0), right)
+    if machine.is_source and not machine.domain.decide(is_positive):
+        raise UndefinedBehaviour("an affine division by what is not positive")
     safe = chosen(machine, is_positive, right, index(machine, 1), INDEX)
     divisor = applied(machine, "arith.freeze", (safe,), INDEX)
     result = _divided(machine, kind, left, divisor)

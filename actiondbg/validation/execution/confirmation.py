@@ -236,7 +236,7 @@ def _bits(value: RuntimeValue, element: object) -> Iterator[int | None]:
         for size, stride in zip(value.sizes, value.strides, strict=True):
             places = [place + at * stride for place in places for at in range(size)]
         items = _content(value.buffer.items, value.buffer.element, value.buffer.is_alive)
-        yield from (items[place] for place in places)
+        yield from (items[place] if 0 <= place < len(items) else None for place in places)
     elif value is POISON or not isinstance(element, IntegerType | FloatType):
         yield None
     else:

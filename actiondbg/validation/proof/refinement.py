@@ -262,7 +262,13 @@ class _Proof:
         symbol, steps = self._function.symbol, self.limits.steps
         try:
             outcome = run_function(
-                module, symbol, made, domain, steps=steps, entry_globals=memories
+                module,
+                symbol,
+                made,
+                domain,
+                steps=steps,
+                entry_globals=memories,
+                is_source=module is self._before,
             )
         except UndefinedBehaviour as error:
             self._undefined = str(error)

@@ -18,11 +18,15 @@ class UndefinedBehaviour(Exception):
 
 
 class Unsettled(Exception):
-    """The result on this input is open: it depends on the bits of a NaN; says why."""
+    """The result on this input is open, such as on the bits of a NaN; says why."""
 
 
 class NotInterpreted(ActiondbgError):
     """An operation, a type or an attribute of which the interpreter knows no meaning."""
+
+
+class OpenOrder(Unsettled, NotInterpreted):
+    """The result on this input depends on an order that is open; of it, no proof knows."""
 
 
 class OutOfBudget(ActiondbgError):

@@ -295,7 +295,14 @@ def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence
         result = applied(machine, "arith.addi", (result, value), INDEX, attributes=_NO_WRAP)
     if not operation.attributes.get("disjoint"):
         return [result]
-    # Each index is below its size; the first one may be anything.
-    parts = zip(values[1:], basis, strict=True)
-    is_disjoint = both(machine, [compared(machine, "ult", *part) for part in parts])
+    # Each index is from 0 to its size; the first one may be anything.
+    zero = index(machine, 0)
+    parts = list(zip(values[1:], basis, strict=True))
+    is_disjoint = both(
+        machine,
+        [
+            *(compared(machine, "slt", value, size) for value, size in parts),
+            *(compared(machine, "sle", zero, value) for value, _ in parts),
+        ],
+    )
     return [chosen(machine, is_disjoint, result, machine.domain.poison(INDEX), INDEX)]

@@ -12,7 +12,7 @@ from actiondbg.validation.dialects.memory import item as item_of
 from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
 from actiondbg.validation.dialects.vector import made, vector, vector_shape
 from actiondbg.validation.dialects.windows import View, Window, read, view, write
-from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar
 from actiondbg.validation.machine import (
     Elements,
     Frame,
@@ -231,7 +231,8 @@ def _scatter(machine: Machine, operation: Operation, frame: Frame) -> _Results:
     places = _lane_places(machine, operation, frame, target, (*starts, at, lanes))
     written = [place for place in places if place is not None]
     if len(set(written)) != len(written):
-        raise NotInterpreted("vector.scatter of two elements to one place")
+        # The documentation says that the behavior is undefined, or in their order.
+        raise OpenOrder("vector.scatter of two elements to one place")
     for place, item in zip(places, mine.items, strict=True):
         if place is not None:
             target.put(place, [item])

@@ -20,7 +20,7 @@ from actiondbg.validation.types import (
     Type,
 )
 
-_PREDICATES = {"eq": 0, "slt": 2, "ult": 6}
+_PREDICATES = {"eq": 0, "slt": 2, "sle": 3, "ult": 6}
 
 
 def scalar_element(type: Type) -> ScalarType:
@@ -88,7 +88,7 @@ def applied(
 def compared(
     machine: Machine, predicate: str, left: Scalar, right: Scalar, type: IntegerType = INDEX
 ) -> Scalar:
-    """Compare integers: ``eq``, ``slt``, ``ult``."""
+    """Compare integers: ``eq``, ``slt``, ``sle``, ``ult``."""
     attributes: Mapping[str, Attribute] = {"predicate": _PREDICATES[predicate]}
     return applied(machine, "arith.cmpi", (left, right), type, BOOL, attributes)
 

@@ -180,3 +180,69 @@ func.func @f(%m: memref<?xi32>, %x: i32) {
   }
   return
 }
+// ==== parallel_loop_becomes_one_without_its_step
+func.func @f(%m: memref<4xi32>) {
+  affine.parallel (%i) = (0) to (4) step (2) {
+    %x = affine.load %m[%i] : memref<4xi32>
+    affine.store %x, %m[%i + 1] : memref<4xi32>
+  }
+  return
+}
+// ---- wrong
+func.func @f(%m: memref<4xi32>) {
+  affine.for %i = 0 to 3 {
+    %x = affine.load %m[%i] : memref<4xi32>
+    affine.store %x, %m[%i + 1] : memref<4xi32>
+  }
+  return
+}
+// ---- right
+func.func @f(%m: memref<4xi32>) {
+  affine.for %i = 0 to 2 {
+    %x = affine.load %m[%i * 2] : memref<4xi32>
+    affine.store %x, %m[%i * 2 + 1] : memref<4xi32>
+  }
+  return
+}
+// ==== basis_of_a_delinearization
+func.func @f(%i: index) -> index {
+  %a:2 = affine.delinearize_index %i into (3, 4) : index, index
+  return %a#0 : index
+}
+// ---- wrong
+func.func @f(%i: index) -> index {
+  %r = affine.apply affine_map<(d0) -> (d0 floordiv 3)>(%i)
+  return %r : index
+}
+// ---- right
+func.func @f(%i: index) -> index {
+  %r = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%i)
+  return %r : index
+}
+// ==== loop_that_may_not_run_becomes_product
+func.func @f(%n: index, %x: i32) -> i32 {
+  %z = arith.constant 0 : i32
+  %r = affine.for %i = 5 to %n iter_args(%s = %z) -> i32 {
+    %t = arith.addi %s, %x : i32
+    affine.yield %t : i32
+  }
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%n: index, %x: i32) -> i32 {
+  %k = arith.constant 5 : index
+  %d = arith.subi %n, %k : index
+  %e = arith.index_cast %d : index to i32
+  %r = arith.muli %e, %x : i32
+  return %r : i32
+}
+// ---- right
+func.func @f(%n: index, %x: i32) -> i32 {
+  %k = arith.constant 5 : index
+  %z = arith.constant 0 : index
+  %d = arith.subi %n, %k : index
+  %f = arith.maxsi %d, %z : index
+  %e = arith.index_cast %f : index to i32
+  %r = arith.muli %e, %x : i32
+  return %r : i32
+}

@@ -253,3 +253,146 @@ func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
   %r = arith.addf %z, %a : f32
   return %r : f32
 }
+// ==== select_becomes_or_of_what_may_be_poison
+func.func @f(%x: i8) -> i1 {
+  %t = arith.constant true
+  %ten = arith.constant 10 : i8
+  %h = arith.constant 100 : i8
+  %c = arith.cmpi ult, %x, %ten : i8
+  %z = arith.addi %x, %h overflow<nuw,nsw> : i8
+  %d = arith.cmpi sgt, %z, %ten : i8
+  %n = arith.cmpi sgt, %x, %ten : i8
+  %r = arith.select %n, %t, %d : i1
+  return %r : i1
+}
+// ---- wrong
+func.func @f(%x: i8) -> i1 {
+  %t = arith.constant true
+  %ten = arith.constant 10 : i8
+  %h = arith.constant 100 : i8
+  %z = arith.addi %x, %h overflow<nuw,nsw> : i8
+  %d = arith.cmpi sgt, %z, %ten : i8
+  %n = arith.cmpi sgt, %x, %ten : i8
+  %r = arith.ori %n, %d : i1
+  return %r : i1
+}
+// ---- right
+func.func @f(%x: i8) -> i1 {
+  %t = arith.constant true
+  %ten = arith.constant 10 : i8
+  %h = arith.constant 100 : i8
+  %z = arith.addi %x, %h : i8
+  %d = arith.cmpi sgt, %z, %ten : i8
+  %n = arith.cmpi sgt, %x, %ten : i8
+  %r = arith.ori %n, %d : i1
+  return %r : i1
+}
+// ==== sum_in_a_division_may_wrap
+func.func @f(%x: i8, %y: i8) -> i8 {
+  %r = arith.ceildivui %x, %y : i8
+  return %r : i8
+}
+// ---- wrong
+func.func @f(%x: i8, %y: i8) -> i8 {
+  %o = arith.constant 1 : i8
+  %a = arith.addi %x, %y : i8
+  %b = arith.subi %a, %o : i8
+  %r = arith.divui %b, %y : i8
+  return %r : i8
+}
+// ---- right
+func.func @f(%x: i8, %y: i8) -> i8 {
+  %z = arith.constant 0 : i8
+  %o = arith.constant 1 : i8
+  %a = arith.subi %x, %o : i8
+  %b = arith.divui %a, %y : i8
+  %d = arith.addi %b, %o : i8
+  %e = arith.cmpi eq, %x, %z : i8
+  %r = arith.select %e, %z, %d : i8
+  return %r : i8
+}
+// ==== sums_without_overflow_reassociated
+func.func @f(%x: i8, %y: i8, %z: i8) -> i8 {
+  %a = arith.addi %x, %y overflow<nsw> : i8
+  %r = arith.addi %a, %z overflow<nsw> : i8
+  return %r : i8
+}
+// ---- wrong
+func.func @f(%x: i8, %y: i8, %z: i8) -> i8 {
+  %a = arith.addi %y, %z overflow<nsw> : i8
+  %r = arith.addi %x, %a overflow<nsw> : i8
+  return %r : i8
+}
+// ---- right
+func.func @f(%x: i8, %y: i8, %z: i8) -> i8 {
+  %a = arith.addi %y, %z : i8
+  %r = arith.addi %x, %a : i8
+  return %r : i8
+}
+// ==== maximum_that_ignores_a_nan
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %r = arith.maximumf %x, %y : f32
+  return %r : f32
+}
+// ---- wrong
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %r = arith.maxnumf %x, %y : f32
+  return %r : f32
+}
+// ---- right
+func.func @f(%x: f32, %y: f32) -> f32 {
+  %c = arith.cmpf ugt, %x, %y : f32
+  %s = arith.select %c, %x, %y : f32
+  %n = arith.cmpf uno, %y, %y : f32
+  %t = arith.select %n, %y, %s : f32
+  %m = arith.maximumf %y, %x : f32
+  return %m : f32
+}
+// ==== negation_becomes_difference_to_zero
+func.func @f(%x: f32) -> f32 {
+  %n = arith.negf %x : f32
+  return %n : f32
+}
+// ---- wrong
+func.func @f(%x: f32) -> f32 {
+  %z = arith.constant 0.0 : f32
+  %r = arith.subf %z, %x : f32
+  return %r : f32
+}
+// ---- right
+func.func @f(%x: f32) -> f32 {
+  %z = arith.constant -0.0 : f32
+  %r = arith.subf %z, %x : f32
+  return %r : f32
+}
+// ==== narrow_float_in_between
+func.func @f(%x: i32) -> i32 {
+  %f = arith.sitofp %x : i32 to f64
+  %r = arith.fptosi %f : f64 to i32
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%x: i32) -> i32 {
+  %f = arith.sitofp %x : i32 to f32
+  %r = arith.fptosi %f : f32 to i32
+  return %r : i32
+}
+// ---- right
+func.func @f(%x: i32) -> i32 {
+  return %x : i32
+}
+// ==== order_of_booleans
+func.func @f(%x: i1, %y: i1) -> i1 {
+  %r = arith.cmpi slt, %x, %y : i1
+  return %r : i1
+}
+// ---- wrong
+func.func @f(%x: i1, %y: i1) -> i1 {
+  %r = arith.cmpi ult, %x, %y : i1
+  return %r : i1
+}
+// ---- right
+func.func @f(%x: i1, %y: i1) -> i1 {
+  %r = arith.cmpi ugt, %x, %y : i1
+  return %r : i1
+}

@@ -228,3 +228,54 @@ func.func @f(%x: tensor<1x3x1xi8>, %w: tensor<2xi8>, %y: tensor<1x2x1xi8>) -> te
   } -> tensor<1x2x1xi8>
   return %r : tensor<1x2x1xi8>
 }
+// ==== padding_of_a_pack
+func.func @f(%t: tensor<3xi32>, %p: i32, %e: tensor<2x2xi32>) -> tensor<2x2xi32> {
+  %r = linalg.pack %t padding_value(%p : i32) inner_dims_pos = [0] inner_tiles = [2] into %e : tensor<3xi32> -> tensor<2x2xi32>
+  return %r : tensor<2x2xi32>
+}
+// ---- wrong
+func.func @f(%t: tensor<3xi32>, %p: i32, %e: tensor<2x2xi32>) -> tensor<2x2xi32> {
+  %q = tensor.pad %t low[1] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %p : i32
+  } : tensor<3xi32> to tensor<4xi32>
+  %r = tensor.expand_shape %q [[0, 1]] output_shape [2, 2] : tensor<4xi32> into tensor<2x2xi32>
+  return %r : tensor<2x2xi32>
+}
+// ---- right
+func.func @f(%t: tensor<3xi32>, %p: i32, %e: tensor<2x2xi32>) -> tensor<2x2xi32> {
+  %q = tensor.pad %t low[0] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %p : i32
+  } : tensor<3xi32> to tensor<4xi32>
+  %r = tensor.expand_shape %q [[0, 1]] output_shape [2, 2] : tensor<4xi32> into tensor<2x2xi32>
+  return %r : tensor<2x2xi32>
+}
+// ==== dilation_of_a_convolution
+func.func @f(%x: tensor<5xi8>, %w: tensor<2xi8>, %o: tensor<2xi8>) -> tensor<2xi8> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i,k) -> (i*2+k)>, affine_map<(i,k) -> (k)>, affine_map<(i,k) -> (i)>], iterator_types = ["parallel","reduction"]} ins(%x, %w : tensor<5xi8>, tensor<2xi8>) outs(%o : tensor<2xi8>) {
+  ^bb0(%a: i8, %b: i8, %c: i8):
+    %p = arith.muli %a, %b : i8
+    %s = arith.addi %p, %c : i8
+    linalg.yield %s : i8
+  } -> tensor<2xi8>
+  return %r : tensor<2xi8>
+}
+// ---- wrong
+func.func @f(%x: tensor<5xi8>, %w: tensor<2xi8>, %o: tensor<2xi8>) -> tensor<2xi8> {
+  %y = tensor.expand_shape %x [[0, 1, 2]] output_shape [1, 5, 1] : tensor<5xi8> into tensor<1x5x1xi8>
+  %v = tensor.expand_shape %w [[0, 1, 2]] output_shape [2, 1, 1] : tensor<2xi8> into tensor<2x1x1xi8>
+  %u = tensor.expand_shape %o [[0, 1, 2]] output_shape [1, 2, 1] : tensor<2xi8> into tensor<1x2x1xi8>
+  %q = linalg.conv_1d_nwc_wcf {dilations = dense<2> : tensor<1xi64>, strides = dense<2> : tensor<1xi64>} ins(%y, %v : tensor<1x5x1xi8>, tensor<2x1x1xi8>) outs(%u : tensor<1x2x1xi8>) -> tensor<1x2x1xi8>
+  %r = tensor.collapse_shape %q [[0, 1, 2]] : tensor<1x2x1xi8> into tensor<2xi8>
+  return %r : tensor<2xi8>
+}
+// ---- right
+func.func @f(%x: tensor<5xi8>, %w: tensor<2xi8>, %o: tensor<2xi8>) -> tensor<2xi8> {
+  %y = tensor.expand_shape %x [[0, 1, 2]] output_shape [1, 5, 1] : tensor<5xi8> into tensor<1x5x1xi8>
+  %v = tensor.expand_shape %w [[0, 1, 2]] output_shape [2, 1, 1] : tensor<2xi8> into tensor<2x1x1xi8>
+  %u = tensor.expand_shape %o [[0, 1, 2]] output_shape [1, 2, 1] : tensor<2xi8> into tensor<1x2x1xi8>
+  %q = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<2> : tensor<1xi64>} ins(%y, %v : tensor<1x5x1xi8>, tensor<2x1x1xi8>) outs(%u : tensor<1x2x1xi8>) -> tensor<1x2x1xi8>
+  %r = tensor.collapse_shape %q [[0, 1, 2]] : tensor<1x2x1xi8> into tensor<2xi8>
+  return %r : tensor<2xi8>
+}

@@ -173,3 +173,85 @@ func.func @f(%x: i32) -> i32 {
 func.func @f(%x: i32) -> i32 {
   return %x : i32
 }
+// ==== transposition_becomes_reshape
+func.func @f(%m: memref<2x3xi32>, %i: index, %j: index) -> i32 {
+  %t = memref.transpose %m (a, b) -> (b, a) : memref<2x3xi32> to memref<3x2xi32, strided<[1, 3]>>
+  %r = memref.load %t[%i, %j] : memref<3x2xi32, strided<[1, 3]>>
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%m: memref<2x3xi32>, %i: index, %j: index) -> i32 {
+  %t = memref.reinterpret_cast %m to offset: [0], sizes: [3, 2], strides: [2, 1] : memref<2x3xi32> to memref<3x2xi32>
+  %r = memref.load %t[%i, %j] : memref<3x2xi32>
+  return %r : i32
+}
+// ---- right
+func.func @f(%m: memref<2x3xi32>, %i: index, %j: index) -> i32 {
+  %r = memref.load %m[%j, %i] : memref<2x3xi32>
+  return %r : i32
+}
+// ==== size_of_a_collapsed_dimension
+func.func @f(%m: memref<2x3xi32>, %i: index) -> i32 {
+  %t = memref.collapse_shape %m [[0, 1]] : memref<2x3xi32> into memref<6xi32>
+  %r = memref.load %t[%i] : memref<6xi32>
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%m: memref<2x3xi32>, %i: index) -> i32 {
+  %a = affine.apply affine_map<(d0) -> (d0 floordiv 2)>(%i)
+  %b = affine.apply affine_map<(d0) -> (d0 mod 2)>(%i)
+  %r = memref.load %m[%a, %b] : memref<2x3xi32>
+  return %r : i32
+}
+// ---- right
+func.func @f(%m: memref<2x3xi32>, %i: index) -> i32 {
+  %a = affine.apply affine_map<(d0) -> (d0 floordiv 3)>(%i)
+  %b = affine.apply affine_map<(d0) -> (d0 mod 3)>(%i)
+  %r = memref.load %m[%a, %b] : memref<2x3xi32>
+  return %r : i32
+}
+// ==== memory_that_may_be_unwritten
+func.func @f(%c: i1, %x: i32) -> i32 {
+  %m = memref.alloca() : memref<i32>
+  scf.if %c {
+    memref.store %x, %m[] : memref<i32>
+  }
+  %r = memref.load %m[] : memref<i32>
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%c: i1, %x: i32) -> i32 {
+  %z = arith.constant 0 : i32
+  %r = arith.select %c, %z, %x : i32
+  return %r : i32
+}
+// ---- right
+func.func @f(%c: i1, %x: i32) -> i32 {
+  return %x : i32
+}
+// ==== overlapping_copy_in_the_wrong_order
+func.func @f(%m: memref<4xi32>) {
+  %b = memref.alloc() : memref<3xi32>
+  %s = memref.subview %m[0] [3] [1] : memref<4xi32> to memref<3xi32, strided<[1]>>
+  %d = memref.subview %m[1] [3] [1] : memref<4xi32> to memref<3xi32, strided<[1], offset: 1>>
+  memref.copy %s, %b : memref<3xi32, strided<[1]>> to memref<3xi32>
+  memref.copy %b, %d : memref<3xi32> to memref<3xi32, strided<[1], offset: 1>>
+  memref.dealloc %b : memref<3xi32>
+  return
+}
+// ---- wrong
+func.func @f(%m: memref<4xi32>) {
+  affine.for %i = 0 to 3 {
+    %x = affine.load %m[%i] : memref<4xi32>
+    affine.store %x, %m[%i + 1] : memref<4xi32>
+  }
+  return
+}
+// ---- right
+func.func @f(%m: memref<4xi32>) {
+  affine.for %i = 0 to 3 {
+    %x = affine.load %m[-%i + 2] : memref<4xi32>
+    affine.store %x, %m[-%i + 3] : memref<4xi32>
+  }
+  return
+}

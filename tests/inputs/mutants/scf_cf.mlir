@@ -458,3 +458,95 @@ func.func @f(%n: index) -> i32 {
   }
   return %r : i32
 }
+// ==== load_hoisted_out_of_an_if
+func.func @f(%c: i1, %m: memref<4xi32>, %i: index) -> i32 {
+  %r = scf.if %c -> i32 {
+    %a = memref.load %m[%i] : memref<4xi32>
+    scf.yield %a : i32
+  } else {
+    %z = arith.constant 0 : i32
+    scf.yield %z : i32
+  }
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%c: i1, %m: memref<4xi32>, %i: index) -> i32 {
+  %a = memref.load %m[%i] : memref<4xi32>
+  %z = arith.constant 0 : i32
+  %r = arith.select %c, %a, %z : i32
+  return %r : i32
+}
+// ---- right
+func.func @f(%c: i1, %m: memref<4xi32>, %i: index) -> i32 {
+  %z0 = arith.constant 0 : index
+  %j = arith.select %c, %i, %z0 : index
+  %a = memref.load %m[%j] : memref<4xi32>
+  %z = arith.constant 0 : i32
+  %r = arith.select %c, %a, %z : i32
+  return %r : i32
+}
+// ==== first_iteration_of_a_parallel_sum_lost
+func.func @f(%m: memref<4xi32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %z = arith.constant 0 : i32
+  %r = scf.parallel (%i) = (%c0) to (%c4) step (%c1) init (%z) -> i32 {
+    %a = memref.load %m[%i] : memref<4xi32>
+    scf.reduce(%a : i32) {
+    ^bb0(%l: i32, %q: i32):
+      %s = arith.addi %l, %q : i32
+      scf.reduce.return %s : i32
+    }
+  }
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%m: memref<4xi32>) -> i32 {
+  %z = arith.constant 0 : i32
+  %r = affine.for %i = 1 to 4 iter_args(%s = %z) -> i32 {
+    %a = affine.load %m[%i] : memref<4xi32>
+    %t = arith.addi %s, %a : i32
+    affine.yield %t : i32
+  }
+  return %r : i32
+}
+// ---- right
+func.func @f(%m: memref<4xi32>) -> i32 {
+  %z = arith.constant 0 : i32
+  %r = affine.for %i = 0 to 4 iter_args(%s = %z) -> i32 {
+    %a = affine.load %m[-%i + 3] : memref<4xi32>
+    %t = arith.addi %a, %s : i32
+    affine.yield %t : i32
+  }
+  return %r : i32
+}
+// ==== slice_of_a_tile
+func.func @f(%t: tensor<4xi32>) -> tensor<4xi32> {
+  %r = linalg.mul ins(%t, %t : tensor<4xi32>, tensor<4xi32>) outs(%t : tensor<4xi32>) -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+// ---- wrong
+func.func @f(%t: tensor<4xi32>) -> tensor<4xi32> {
+  %r = scf.forall (%i) in (2) shared_outs(%o = %t) -> tensor<4xi32> {
+    %k = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
+    %a = tensor.extract_slice %t[%i] [2] [1] : tensor<4xi32> to tensor<2xi32>
+    %b = linalg.mul ins(%a, %a : tensor<2xi32>, tensor<2xi32>) outs(%a : tensor<2xi32>) -> tensor<2xi32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %b into %o[%k] [2] [1] : tensor<2xi32> into tensor<4xi32>
+    }
+  }
+  return %r : tensor<4xi32>
+}
+// ---- right
+func.func @f(%t: tensor<4xi32>) -> tensor<4xi32> {
+  %r = scf.forall (%i) in (2) shared_outs(%o = %t) -> tensor<4xi32> {
+    %k = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
+    %a = tensor.extract_slice %t[%k] [2] [1] : tensor<4xi32> to tensor<2xi32>
+    %b = linalg.mul ins(%a, %a : tensor<2xi32>, tensor<2xi32>) outs(%a : tensor<2xi32>) -> tensor<2xi32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %b into %o[%k] [2] [1] : tensor<2xi32> into tensor<4xi32>
+    }
+  }
+  return %r : tensor<4xi32>
+}

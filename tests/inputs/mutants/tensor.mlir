@@ -165,3 +165,51 @@ func.func @f(%x: tensor<2xi32>, %y: tensor<2xi32>) -> tensor<4xi32> {
   %r = tensor.insert_slice %y into %a[2] [2] [1] : tensor<2xi32> into tensor<4xi32>
   return %r : tensor<4xi32>
 }
+// ==== insertion_into_another_element
+func.func @f(%x: i32) -> tensor<2xi32> {
+  %e = tensor.empty() : tensor<2xi32>
+  %c0 = arith.constant 0 : index
+  %r = tensor.insert %x into %e[%c0] : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// ---- wrong
+func.func @f(%x: i32) -> tensor<2xi32> {
+  %e = tensor.empty() : tensor<2xi32>
+  %c0 = arith.constant 1 : index
+  %r = tensor.insert %x into %e[%c0] : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// ---- right
+func.func @f(%x: i32) -> tensor<2xi32> {
+  %r = tensor.splat %x : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+// ==== buffer_changed_before_its_tensor_is_read
+func.func @f(%t: tensor<4xi32>, %x: i32) -> (tensor<4xi32>, i32) {
+  %c0 = arith.constant 0 : index
+  %a = tensor.insert %x into %t[%c0] : tensor<4xi32>
+  %r = tensor.extract %t[%c0] : tensor<4xi32>
+  return %a, %r : tensor<4xi32>, i32
+}
+// ---- wrong
+func.func @f(%t: tensor<4xi32>, %x: i32) -> (tensor<4xi32>, i32) {
+  %c0 = arith.constant 0 : index
+  %m = bufferization.to_buffer %t : tensor<4xi32> to memref<4xi32>
+  %n = memref.alloc() : memref<4xi32>
+  memref.copy %m, %n : memref<4xi32> to memref<4xi32>
+  memref.store %x, %n[%c0] : memref<4xi32>
+  %r = memref.load %n[%c0] : memref<4xi32>
+  %a = bufferization.to_tensor %n restrict : memref<4xi32> to tensor<4xi32>
+  return %a, %r : tensor<4xi32>, i32
+}
+// ---- right
+func.func @f(%t: tensor<4xi32>, %x: i32) -> (tensor<4xi32>, i32) {
+  %c0 = arith.constant 0 : index
+  %m = bufferization.to_buffer %t : tensor<4xi32> to memref<4xi32>
+  %n = memref.alloc() : memref<4xi32>
+  memref.copy %m, %n : memref<4xi32> to memref<4xi32>
+  memref.store %x, %n[%c0] : memref<4xi32>
+  %r = memref.load %m[%c0] : memref<4xi32>
+  %a = bufferization.to_tensor %n restrict : memref<4xi32> to tensor<4xi32>
+  return %a, %r : tensor<4xi32>, i32
+}

@@ -109,3 +109,45 @@ func.func @f(%x: f32) -> f32 {
   %r = arith.divf %c, %q : f32
   return %r : f32
 }
+// ==== copy_returned_as_the_memory_itself
+func.func @f(%m: memref<2xi32>) -> memref<2xi32> {
+  %r = memref.alloc() : memref<2xi32>
+  memref.copy %m, %r : memref<2xi32> to memref<2xi32>
+  return %r : memref<2xi32>
+}
+// ---- wrong
+func.func @f(%m: memref<2xi32>) -> memref<2xi32> {
+  return %m : memref<2xi32>
+}
+// ---- right
+func.func @f(%m: memref<2xi32>) -> memref<2xi32> {
+  %r = memref.alloc() : memref<2xi32>
+  affine.for %i = 0 to 2 {
+    %x = affine.load %m[%i] : memref<2xi32>
+    affine.store %x, %r[%i] : memref<2xi32>
+  }
+  return %r : memref<2xi32>
+}
+// ==== scattered_to_swapped_places
+func.func @f(%m: memref<4xi32>, %at: vector<2xindex>, %v: vector<2xi32>) {
+  %c0 = arith.constant 0 : index
+  %k = arith.constant dense<true> : vector<2xi1>
+  vector.scatter %m[%c0] [%at], %k, %v : memref<4xi32>, vector<2xindex>, vector<2xi1>, vector<2xi32>
+  return
+}
+// ---- wrong
+func.func @f(%m: memref<4xi32>, %at: vector<2xindex>, %v: vector<2xi32>) {
+  %i, %j = vector.to_elements %at : vector<2xindex>
+  %x, %y = vector.to_elements %v : vector<2xi32>
+  memref.store %x, %m[%j] : memref<4xi32>
+  memref.store %y, %m[%i] : memref<4xi32>
+  return
+}
+// ---- right
+func.func @f(%m: memref<4xi32>, %at: vector<2xindex>, %v: vector<2xi32>) {
+  %i, %j = vector.to_elements %at : vector<2xindex>
+  %x, %y = vector.to_elements %v : vector<2xi32>
+  memref.store %x, %m[%i] : memref<4xi32>
+  memref.store %y, %m[%j] : memref<4xi32>
+  return
+}

@@ -215,3 +215,76 @@ func.func @f(%m: memref<4xi32>, %k: vector<4xi1>, %other: vector<4xi32>) -> vect
   %r = arith.select %k, %y, %other : vector<4xi1>, vector<4xi32>
   return %r : vector<4xi32>
 }
+// ==== order_of_bytes
+func.func @f(%x: vector<2xi8>) -> vector<1xi16> {
+  %r = vector.bitcast %x : vector<2xi8> to vector<1xi16>
+  return %r : vector<1xi16>
+}
+// ---- wrong
+func.func @f(%x: vector<2xi8>) -> vector<1xi16> {
+  %a, %b = vector.to_elements %x : vector<2xi8>
+  %l = arith.extui %b : i8 to i16
+  %h = arith.extui %a : i8 to i16
+  %e = arith.constant 8 : i16
+  %s = arith.shli %h, %e : i16
+  %o = arith.ori %l, %s : i16
+  %r = vector.broadcast %o : i16 to vector<1xi16>
+  return %r : vector<1xi16>
+}
+// ---- right
+func.func @f(%x: vector<2xi8>) -> vector<1xi16> {
+  %a, %b = vector.to_elements %x : vector<2xi8>
+  %l = arith.extui %a : i8 to i16
+  %h = arith.extui %b : i8 to i16
+  %e = arith.constant 8 : i16
+  %s = arith.shli %h, %e : i16
+  %o = arith.ori %l, %s : i16
+  %r = vector.broadcast %o : i16 to vector<1xi16>
+  return %r : vector<1xi16>
+}
+// ==== compressing_store_becomes_masked
+func.func @f(%m: memref<3xi32>, %k: vector<2xi1>, %v: vector<2xi32>) {
+  %c0 = arith.constant 0 : index
+  vector.compressstore %m[%c0], %k, %v : memref<3xi32>, vector<2xi1>, vector<2xi32>
+  return
+}
+// ---- wrong
+func.func @f(%m: memref<3xi32>, %k: vector<2xi1>, %v: vector<2xi32>) {
+  %c0 = arith.constant 0 : index
+  vector.maskedstore %m[%c0], %k, %v : memref<3xi32>, vector<2xi1>, vector<2xi32>
+  return
+}
+// ---- right
+func.func @f(%m: memref<3xi32>, %k: vector<2xi1>, %v: vector<2xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %p = vector.extract %k[0] : i1 from vector<2xi1>
+  %q = vector.extract %k[1] : i1 from vector<2xi1>
+  %a = vector.extract %v[0] : i32 from vector<2xi32>
+  %b = vector.extract %v[1] : i32 from vector<2xi32>
+  scf.if %p {
+    memref.store %a, %m[%c0] : memref<3xi32>
+  }
+  %at = arith.select %p, %c1, %c0 : index
+  scf.if %q {
+    memref.store %b, %m[%at] : memref<3xi32>
+  }
+  return
+}
+// ==== place_of_an_insertion
+func.func @f(%v: vector<4xi32>, %x: i32, %i: index) -> i32 {
+  %a = vector.insert %x, %v [%i] : i32 into vector<4xi32>
+  %r = vector.extract %a[%i] : i32 from vector<4xi32>
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%v: vector<4xi32>, %x: i32, %i: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %a = vector.insert %x, %v [%c0] : i32 into vector<4xi32>
+  %r = vector.extract %a[%i] : i32 from vector<4xi32>
+  return %r : i32
+}
+// ---- right
+func.func @f(%v: vector<4xi32>, %x: i32, %i: index) -> i32 {
+  return %x : i32
+}

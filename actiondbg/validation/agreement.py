@@ -170,6 +170,8 @@ class _Check:
         kind = left.element if isinstance(left.element, IntegerType | FloatType) else None
         if not left.is_alive:
             return None
+        if not right.is_alive:
+            return " is freed after, and not before"
         return self._items(left.items, right.items, kind, (len(left.items),))
 
     def _views(self, left: MemRef, right: MemRef) -> str | None:

@@ -73,6 +73,19 @@ class Input:
         arrays = (each for each in self.arguments if isinstance(each, Array))
         return sum(len(each.values) for each in arrays) + sum(map(len, self.buffers))
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether sums and products of the floats are exact in any order: small whole numbers."""
+        numbers = [each for each in self.arguments if isinstance(each, float)]
+        arrays = [each.values for each in self.arguments if isinstance(each, Array)]
+        floats = [
+            each
+            for row in (numbers, *arrays, *self.buffers)
+            for each in row
+            if isinstance(each, float)
+        ]
+        return all(each.is_integer() and abs(each) <= _LARGEST_EXACT for each in floats)
+
 
 def materialize(
     input: Input, types: Sequence[Type], domain: Domain
@@ -111,6 +124,7 @@ def _element(type: Type) -> IntegerType | FloatType:
 
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
 _MOST_ELEMENTS = 2**17  # of an argument
+_LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
 INDEX_BITS = 32  # of indices, by default
 _LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
 _SMALLEST = {"f64": 5e-324, "f32": 1e-45, "f16": 6e-8}

@@ -361,7 +361,7 @@ class Trial:
         """Judge a function of which the interpreter sees no difference."""
         tested = f"the same on {counted(self._inputs, 'input')}{self._alias}"
         found = self._proved()
-        if isinstance(found, Refuted):
+        if isinstance(found, Refuted) and (self._strictness.bits or found.input.is_exact):
             return self._refuted(found)
         if isinstance(found, Proved) and found.bounds is None:
             return self._judgement("equivalent", "proof", f"proved{self._alias}")

@@ -17,18 +17,17 @@ from actiondbg.commands.shell.ir import PRINTING
 from actiondbg.commands.shell.lineage import LINEAGE
 from actiondbg.commands.shell.native import NATIVE
 from actiondbg.commands.shell.outcomes import OUTCOMES
-from actiondbg.commands.shell.past import PAST
 from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
-from actiondbg.commands.shell.validation import VALIDATION
+from actiondbg.commands.shell.validation import PAST
 from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.
 TOPICS = (
     *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, DISPLAYS, CURSOR, PAST, LINEAGE, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, VALIDATION, BISECTION, SCRIPTS),
+    *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import values
-from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.validation import ActionJudged
+from actiondbg.commands.shell.past import PAST
 from actiondbg.errors import NotRecorded
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.ir.diff import Diff
 
-VALIDATION = Topic("Validation")
 _GRACE = 15.0  # seconds for the start of the process that judges
 
 
@@ -27,7 +26,7 @@ class ValidateOptions(Options):
     any_index: bool = flag(help="arguments of type index may need more than 32 bits")
 
 
-@VALIDATION.command("validate", example="validate #17")
+@PAST.command("validate", example="validate #17")
 def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """Judge whether the program still does the same after the action of this stop, or action N: by
     proof, and by running functions before and after it.

@@ -361,6 +361,7 @@ class Trial:
         """Judge a function of which the interpreter sees no difference."""
         tested = f"the same on {counted(self._inputs, 'input')}{self._alias}"
         found = self._proved()
+        # Large and special floats may differ by nothing but an order that is open.
         if isinstance(found, Refuted) and (self._strictness.bits or found.input.is_exact):
             return self._refuted(found)
         if isinstance(found, Proved) and found.bounds is None:

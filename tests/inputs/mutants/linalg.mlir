@@ -279,3 +279,28 @@ func.func @f(%x: tensor<5xi8>, %w: tensor<2xi8>, %o: tensor<2xi8>) -> tensor<2xi
   %r = tensor.collapse_shape %q [[0, 1, 2]] : tensor<1x2x1xi8> into tensor<2xi8>
   return %r : tensor<2xi8>
 }
+// ==== sum_of_floats_becomes_product
+func.func @f(%x: tensor<3xf32>, %y: tensor<f32>) -> tensor<f32> {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<3xf32>) outs(%y : tensor<f32>) dimensions = [0]
+  return %r : tensor<f32>
+}
+// ---- wrong
+func.func @f(%x: tensor<3xf32>, %y: tensor<f32>) -> tensor<f32> {
+  %r = linalg.reduce { arith.mulf } ins(%x : tensor<3xf32>) outs(%y : tensor<f32>) dimensions = [0]
+  return %r : tensor<f32>
+}
+// ---- right
+func.func @f(%x: tensor<3xf32>, %y: tensor<f32>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %a = tensor.extract %x[%c0] : tensor<3xf32>
+  %b = tensor.extract %x[%c1] : tensor<3xf32>
+  %c = tensor.extract %x[%c2] : tensor<3xf32>
+  %d = tensor.extract %y[] : tensor<f32>
+  %bc = arith.addf %b, %c : f32
+  %abc = arith.addf %bc, %a : f32
+  %sum = arith.addf %abc, %d : f32
+  %r = tensor.from_elements %sum : tensor<f32>
+  return %r : tensor<f32>
+}

@@ -255,3 +255,22 @@ func.func @f(%m: memref<4xi32>) {
   }
   return
 }
+// ==== memory_of_the_caller_freed
+func.func @f(%m: memref<2xi32>, %i: index) -> i32 {
+  %r = memref.load %m[%i] : memref<2xi32>
+  return %r : i32
+}
+// ---- wrong
+func.func @f(%m: memref<2xi32>, %i: index) -> i32 {
+  %r = memref.load %m[%i] : memref<2xi32>
+  memref.dealloc %m : memref<2xi32>
+  return %r : i32
+}
+// ---- right
+func.func @f(%m: memref<2xi32>, %i: index) -> i32 {
+  %copy = memref.alloc() : memref<2xi32>
+  memref.copy %m, %copy : memref<2xi32> to memref<2xi32>
+  %r = memref.load %copy[%i] : memref<2xi32>
+  memref.dealloc %copy : memref<2xi32>
+  return %r : i32
+}

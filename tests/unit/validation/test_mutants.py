@@ -22,8 +22,8 @@ _DIALECTS = {
     "affine": 11,
     "vector": 14,
     "tensor": 10,
-    "memref": 12,
-    "linalg": 11,
+    "memref": 13,
+    "linalg": 12,
     "outside": 6,
 }
 # Why a wrong version cannot be confirmed without real runs.

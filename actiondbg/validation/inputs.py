@@ -125,6 +125,7 @@ def _element(type: Type) -> IntegerType | FloatType:
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
+_DYNAMIC = -(2**63)  # stands for a size that is not known
 INDEX_BITS = 32  # of indices, by default
 _LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
 _SMALLEST = {"f64": 5e-324, "f32": 1e-45, "f16": 6e-8}
@@ -159,6 +160,7 @@ def numbers_in(functions: Iterable[Function]) -> tuple[int, ...]:
                 for part in parts:
                     numbers = part.values[:8] if isinstance(part, Dense) else (part,)
                     found.update(each for each in numbers if isinstance(each, int))
+    found.discard(_DYNAMIC)
     near = {number + step for number in found for step in (-1, 0, 1)}
     return tuple(sorted(near, key=abs)[:64])
 
@@ -255,10 +257,10 @@ class _Round:
         kind = self._random.random()
         if kind < 0.5:
             return self._random.randrange(self._size + 1)
-        if kind < 0.8 and self._choice.numbers:
-            return self._random.choice(self._choice.numbers)
         largest = (1 << (self._choice.index_bits - 1)) - 1
         number = self._random.choice((-1, -2, 10, 100, largest, -largest - 1, 2**31, 2**32 + 1))
+        if kind < 0.8 and self._choice.numbers:
+            number = self._random.choice(self._choice.numbers)
         return number if -largest - 1 <= number <= largest else self._size
 
     def _integer(self, type: IntegerType) -> int:

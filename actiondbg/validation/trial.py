@@ -47,6 +47,8 @@ from actiondbg.validation.scaling import NotScaled, scaled
 _CUT_DEPTHS = (0, 3)  # operations before the values that both versions have
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
+_MOST_ENDLESS = 8  # inputs on which a run takes too long
+_STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
 _STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
 _REAL_ELEMENTS = 2**14  # of all inputs together, but of the first one
@@ -94,6 +96,10 @@ class _Doubt(Exception):
     """Something seems to differ, and it is not certain; says what."""
 
 
+class _Endless(OutOfBudget):
+    """The run after takes too long, and the one before does not."""
+
+
 class Trial:
     """Judges a function before and after an action.
 
@@ -111,6 +117,7 @@ class Trial:
         self._start = time.monotonic()
         self._inputs = 0
         self._alias = ""
+        self._source_steps = limits.steps
 
     def judge(self) -> Judgement:
         """Return the judgement."""
@@ -152,14 +159,24 @@ class Trial:
     # --- interpretation ---
 
     def _first_difference(self) -> _Difference | None:
+        endless: list[OutOfBudget] = []
         for input in self._chosen():
             if input.elements * _STEPS_FOR_ELEMENT > self._limits.steps:
                 raise OutOfBudget(f"the arguments have {input.elements:,} elements")
-            found = self._compared(input)
+            try:
+                found = self._compared(input)
+            except OutOfBudget as error:  # such as a loop with a large number; others may do
+                found = None
+                endless.append(error)
+                self._source_steps = self._limits.steps // _STEPS_AFTER_ENDLESS
             if found is not None:
                 return found
-            if self._inputs >= self._limits.inputs or self._left < self._limits.seconds / 2:
+            is_late = self._left < self._limits.seconds / 2
+            if self._inputs >= self._limits.inputs or is_late or len(endless) == _MOST_ENDLESS:
                 break
+        fatal = [each for each in endless if isinstance(each, _Endless) or not self._inputs]
+        if fatal:
+            raise fatal[0]
         return None
 
     def _chosen(self) -> Iterator[Input]:
@@ -186,13 +203,15 @@ class Trial:
             return None
         after: Run | None = None
         try:
-            before = self._run(self._pair.before, input)
+            before = self._run(self._pair.before, input, self._source_steps)
         except (UndefinedBehaviour, Unsettled):
             return None
         try:
-            after = self._run(self._pair.after, input)
+            after = self._run(self._pair.after, input, self._limits.steps)
         except Unsettled:
             return None
+        except OutOfBudget as error:
+            raise _Endless(f"after the action, {error}") from None
         except UndefinedBehaviour as error:
             where = f"undefined behaviour after, none before: {error}"
         else:
@@ -209,11 +228,10 @@ class Trial:
             raise _Doubt(f"seems to differ, but nothing is known of {names}")
         return _Difference(input, where, before, after)
 
-    def _run(self, module: Module, input: Input) -> Run:
+    def _run(self, module: Module, input: Input, steps: int) -> Run:
         domain = Concrete()
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain)
-        steps = self._limits.steps
         outcome = run_function(
             module,
             self._pair.symbol,

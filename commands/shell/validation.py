@@ -26,7 +26,7 @@ class ValidateOptions(Options):
     any_index: bool = flag(help="arguments of type index may need more than 32 bits")
 
 
-@PAST.command("validate", example="validate #17")
+@PAST.command("validate", example="validate #17", permission="shell")
 def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """Judge whether the program still does the same after the action of this stop, or action N: by
     proof, and by running functions before and after it.
@@ -38,7 +38,6 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     from actiondbg.validation.types import INDEX_WIDTH
     from actiondbg.validation.workers import judge_apart
 
-    console.permissions.check("shell", "validate, which runs functions of the program")
     need_packages("validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
     with console.progress.shown("judging ..."), scratch_directory("validate") as scratch:
         found = _difference(console, options.ordinal)

@@ -214,6 +214,8 @@ def _expand(machine: Machine, operation: Operation, frame: Frame) -> _Results:
     shape = tuple(integers(machine, frame, static, operation.operands[1:]))
     groups = operation.attributes.get("reassociation")
     assert isinstance(groups, tuple)
+    if any(size < 0 for size in shape):
+        raise UndefinedBehaviour("tensor.expand_shape to a negative size")
     found = tuple(prod(shape[at] for at in numbers(group)) for group in groups)
     if (groups and found != source.shape) or prod(shape) != len(source.items):
         raise UndefinedBehaviour("tensor.expand_shape to other sizes than the source has")

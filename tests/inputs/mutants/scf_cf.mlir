@@ -550,3 +550,27 @@ func.func @f(%t: tensor<4xi32>) -> tensor<4xi32> {
   }
   return %r : tensor<4xi32>
 }
+// ==== count_up_to_any_number
+func.func @f(%n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cf.br ^head(%zero : i32)
+^head(%i: i32):
+  %c = arith.cmpi slt, %i, %n : i32
+  cf.cond_br %c, ^body, ^end
+^body:
+  %j = arith.addi %i, %one : i32
+  cf.br ^head(%j : i32)
+^end:
+  return %i : i32
+}
+// ---- wrong
+func.func @f(%n: i32) -> i32 {
+  return %n : i32
+}
+// ---- right
+func.func @f(%n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %r = arith.maxsi %n, %zero : i32
+  return %r : i32
+}

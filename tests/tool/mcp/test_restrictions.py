@@ -148,7 +148,7 @@ def test_each_command_is_permitted_or_refused_by_choice() -> None:
         if each.run is not None
     }
     guarded = {name for name, permission in permissions.items() if permission is not None}
-    assert guarded == {"shell", "py", "native"}
+    assert guarded == {"shell", "py", "native", "validate"}
     assert PERMITTED | guarded | TOOLS.keys() | refused == permissions.keys()
     assert not refused & PERMITTED
 

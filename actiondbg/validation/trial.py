@@ -39,6 +39,7 @@ from actiondbg.validation.judgement import (
     Limits,
     Verdict,
 )
+from actiondbg.validation.nests import changed_nests
 from actiondbg.validation.program import Function, Module, is_same, references, structure
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
@@ -149,6 +150,7 @@ class Trial:
             self._inputs,
             counterexample,
             time.monotonic() - self._start,
+            changed_nests(self._pair.source, self._pair.target) if verdict == "different" else (),
         )
 
     @property

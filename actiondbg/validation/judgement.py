@@ -31,6 +31,21 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Nest:
+    """An operation with regions, such as a loop nest.
+
+    Args:
+        name: of the operation.
+        number: among those of its name in the function, in the order of the text, from 0.
+        total: how many of its name the function has.
+    """
+
+    name: str
+    number: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether a function does after an action what it did before.
 
@@ -42,6 +57,8 @@ class Judgement:
         inputs: the number of inputs with defined behaviour on which it was run.
         counterexample: of a different function.
         seconds: spent on it.
+        nests: of a different function, the outermost ones before the action that are not the same
+            after it.
     """
 
     symbol: str
@@ -51,6 +68,7 @@ class Judgement:
     inputs: int = 0
     counterexample: Counterexample | None = None
     seconds: float = 0.0
+    nests: tuple[Nest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
-from actiondbg.validation.judgement import Query
+from actiondbg.validation.judgement import Judgement, Query
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -96,6 +96,30 @@ class Steps:
                 symbol = self._symbols.get(snapshot.operation) or step.function or ""
                 module = self._module_before(step.ordinal)
                 yield Query(snapshot.before, snapshot.after, symbol, module, suspect)
+
+    def nest_lines(self, step: Step, judgement: Judgement) -> list[tuple[str, str, int]]:
+        """Return the changed nests of a function: the operation, its file and its line.
+
+        Nests are left out whose place is not certain, as earlier actions have made some.
+        """
+        found: list[tuple[str, str, int]] = []
+        for nest in judgement.nests:
+            rows = [
+                (row["line"], row["col"], row["file"])
+                for row in self._operation_rows
+                if row["op"] == nest.name
+                and row["function"] == judgement.symbol
+                and (row["created_by"] or 0) < step.ordinal <= (row["erased_by"] or step.ordinal)
+            ]
+            if len(rows) == nest.total and all(file and line for line, _, file in rows):
+                line, _, file = sorted(rows)[nest.number]
+                found.append((nest.name, file, line))
+        return found
+
+    @cached_property
+    def _operation_rows(self) -> list[dict[str, Any]]:
+        columns = ["op", "file", "line", "col", "function", "created_by", "erased_by"]
+        return self._recording.table("operations", columns).to_pylist()
 
     def _is_own(self, step: Step) -> bool:
         return not is_adaptor(step.name)

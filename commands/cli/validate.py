@@ -160,17 +160,19 @@ def _show(found: Validation, validator: Validator, options: ValidateOptions) -> 
     from actiondbg.commands.render.validation import validation_lines, validation_object
     from actiondbg.validation.report import write_report
 
-    texts = None
+    texts, nests = None, []
     if found.culprit is not None:
         judged = found.culprit.judged_in or found.culprit.step
         texts = next(validator.steps.queries(judged), None)
+        if judged.is_pass:
+            nests = validator.steps.nest_lines(judged, found.culprit.of("different")[0])
     if options.json:
         print(json.dumps(validation_object(found), ensure_ascii=False))
     else:
         colored = not options.no_color and color_allowed() and sys.stdout.isatty()
         paint = colored_line if colored else str
-        print("\n".join(validation_lines(found, texts, paint, all=options.all)), flush=True)
+        print("\n".join(validation_lines(found, texts, nests, paint, all=options.all)), flush=True)
     if options.output is not None:
-        text = "\n".join(validation_lines(found, texts, str, all=True))
+        text = "\n".join(validation_lines(found, texts, nests, str, all=True))
         write_report(options.output, text, found.culprit, texts)
         print_notice(f"Written: {options.output}.")

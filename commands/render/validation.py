@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +24,23 @@ _MOST_VALUES = 16  # of an argument
 _MOST_LINES = 40  # of a diff
 
 Paint = Callable[[str], str]
+Nest = tuple[str, str, int]  # an operation, its file and its line
 
 
 def validation_lines(
-    found: Validation, texts: Query | None, paint: Paint, *, all: bool = False
+    found: Validation,
+    texts: Query | None,
+    nests: Sequence[Nest],
+    paint: Paint,
+    *,
+    all: bool = False,
 ) -> Iterator[str]:
     """Yield the text of a validation.
 
     Args:
         found: what is known.
         texts: the IR before and after the culprit, if there is one.
+        nests: the loops and the like that a culprit changed, which is a pass.
         paint: colours a line of a diff.
         all: whether equivalent functions are named, too.
     """
@@ -41,7 +48,9 @@ def validation_lines(
         yield from _pass(judged, all)
     yield from ("", _summary(found)) if found.passes else (_summary(found),)
     if found.culprit is not None:
-        yield from _culprit(found, found.culprit, texts, paint)
+        yield from _culprit(found, found.culprit, nests)
+    if texts is not None:
+        yield from _diff(texts, paint)
 
 
 def _pass(judged: JudgedStep, all: bool) -> Iterator[str]:
@@ -94,13 +103,14 @@ def _summary(found: Validation) -> str:
     return text
 
 
-def _culprit(
-    found: Validation, culprit: JudgedStep, texts: Query | None, paint: Paint
-) -> Iterator[str]:
+def _culprit(found: Validation, culprit: JudgedStep, nests: Sequence[Nest]) -> Iterator[str]:
     yield f"The first different action is {place(culprit.step)}."
     if culprit.judged_in is not None:
         yield f"    the only one that can make the difference in {place(culprit.judged_in)}"
     judgement = culprit.of("different")[0]
+    if nests:
+        places = dict.fromkeys(f"the {op} at {_here(file)}:{line}" for op, file, line in nests)
+        yield f"    it changed {joined(places)}"
     counterexample = judgement.counterexample
     if counterexample is not None:
         yield f"    {call_text(judgement.symbol, counterexample.input)}"
@@ -114,14 +124,16 @@ def _culprit(
     earlier = found.first_unknown
     if earlier is not None and earlier.step.ordinal < culprit.step.ordinal:
         yield f"Not known before it: {place(earlier.step)}."
-    if texts is not None:
-        from actiondbg.ir.diff import Diff
 
-        yield ""
-        lines = Diff(texts.before, texts.after).unified()
-        yield from map(paint, lines[:_MOST_LINES])
-        if len(lines) > _MOST_LINES:
-            yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
+
+def _diff(texts: Query, paint: Paint) -> Iterator[str]:
+    from actiondbg.ir.diff import Diff
+
+    yield ""
+    lines = Diff(texts.before, texts.after).unified()
+    yield from map(paint, lines[:_MOST_LINES])
+    if len(lines) > _MOST_LINES:
+        yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
 
 
 def place(step: Step) -> str:
@@ -131,10 +143,14 @@ def place(step: Step) -> str:
     function = f" in @{step.function}" if step.function else ""
     where = ""
     if step.file and step.line:
-        relative = os.path.relpath(step.file) if os.path.isabs(step.file) else step.file
-        shown = step.file if relative.startswith("..") else relative
-        where = f" at {shown}:{step.line}:{step.col}"
+        where = f" at {_here(step.file)}:{step.line}:{step.col}"
     return f"#{step.ordinal} {step.tag}{name}{on}{function}{where}"
+
+
+def _here(file: str) -> str:
+    """Return a path relative to the working directory, if it is below."""
+    relative = os.path.relpath(file) if os.path.isabs(file) else file
+    return file if relative.startswith("..") else relative
 
 
 def call_text(symbol: str, input: Input) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from weakref import finalize
 
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
@@ -14,7 +13,7 @@ from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.tool.command_line import is_file
 from actiondbg.validation.judgement import Limits, Query
-from actiondbg.validation.workers import Numbered, Workers
+from actiondbg.validation.workers import judge_apart
 
 _SECONDS = 30.0  # for a function
 _GRACE = 15.0  # for the start of the process
@@ -32,16 +31,14 @@ class Validate(Oracle):
     symptom = "a program that does something else than the input"
     _before: str = ""
     _limits: Limits = field(default_factory=Limits)
-    _lock: Lock = field(default_factory=Lock, repr=False)
-    _workers: Workers | None = field(default=None, repr=False)
+    _lock: Lock = field(default_factory=Lock)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what a copy in another process makes for itself."""
-        return {**self.__dict__, "_lock": None, "_workers": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = Lock()
+        self.__dict__.update(state, _lock=Lock())
 
     def as_option(self) -> str:
         return "--validate" if self.input is None else f"--validate --input {self.input}"
@@ -62,17 +59,13 @@ class Validate(Oracle):
             tool=str(setup.tool), scratch=scratch, seconds=setup.seconds or _SECONDS
         )
 
-    def _running(self) -> Workers:
-        """Return the process that judges all outputs; it ends with the oracle."""
-        if self._workers is None:
-            self._workers = Workers(1, self._limits.seconds + _GRACE, self._limits)
-            finalize(self, self._workers.close)
-        return self._workers
-
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         after = output.read_text(encoding="utf-8", errors="replace")
-        with self._lock:  # one at a time, as a judgement has a time limit
-            ((_, found),) = self._running().answers([Numbered(0, Query(self._before, after))])
+        query = Query(self._before, after)
+        # A process for each, as it ends with the thread that started it. One at a time, as a
+        # judgement has a time limit.
+        with self._lock:
+            found = judge_apart(query, self._limits, self._limits.seconds + _GRACE)
         verdicts: dict[str, Verdict] = {"different": "bad", "unknown": "untestable"}
         for verdict, means in verdicts.items():
             for each in found:

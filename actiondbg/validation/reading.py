@@ -114,7 +114,7 @@ class _Conversion:
     def _function(self, symbol: str, operation: Operation, parsed: Any) -> Function:
         blocks = operation.regions[0].blocks
         body = operation.regions[0] if blocks else None
-        private = operation.attributes.get("sym_visibility") == "private"
+        private = operation.attributes.get("sym_visibility") in ("private", "nested")
         kind = parsed.attributes["function_type"].value
         if operation.name == "func.func":
             inputs = tuple(self._type(each) for each in kind.inputs)

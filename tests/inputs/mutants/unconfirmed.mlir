@@ -1,44 +1,44 @@
-// ==== loop_without_an_end
-func.func @f(%x: i8) -> i8 {
-  %one = arith.constant 1 : i8
-  %r = scf.while (%a = %x) : (i8) -> i8 {
-    %five = arith.constant 5 : i8
-    %go = arith.cmpi ugt, %a, %five : i8
-    scf.condition(%go) %a : i8
-  } do {
-  ^body(%a: i8):
-    %half = arith.shrui %a, %one : i8
-    scf.yield %half : i8
-  }
-  return %r : i8
+// ==== loop_that_goes_around_all_numbers
+func.func @f(%n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cf.br ^head(%zero : i32)
+^head(%i: i32):
+  %c = arith.cmpi slt, %i, %n : i32
+  cf.cond_br %c, ^body, ^end
+^body:
+  %j = arith.addi %i, %one : i32
+  cf.br ^head(%j : i32)
+^end:
+  return %i : i32
 }
 // ---- wrong
-func.func @f(%x: i8) -> i8 {
-  %one = arith.constant 1 : i8
-  %r = scf.while (%a = %x) : (i8) -> i8 {
-    %five = arith.constant 5 : i8
-    %go = arith.cmpi ule, %a, %five : i8
-    scf.condition(%go) %a : i8
-  } do {
-  ^body(%a: i8):
-    %half = arith.shrui %a, %one : i8
-    scf.yield %half : i8
-  }
-  return %r : i8
+func.func @f(%n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cf.br ^head(%zero : i32)
+^head(%i: i32):
+  %c = arith.cmpi ne, %i, %n : i32
+  cf.cond_br %c, ^body, ^end
+^body:
+  %j = arith.addi %i, %one : i32
+  cf.br ^head(%j : i32)
+^end:
+  return %i : i32
 }
 // ---- right
-func.func @f(%x: i8) -> i8 {
-  cf.br ^head(%x : i8)
-^head(%a: i8):
-  %six = arith.constant 6 : i8
-  %done = arith.cmpi ult, %a, %six : i8
-  cf.cond_br %done, ^end, ^body
+func.func @f(%n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cf.br ^head(%zero : i32)
+^head(%i: i32):
+  %c = arith.cmpi sge, %i, %n : i32
+  cf.cond_br %c, ^end, ^body
 ^body:
-  %two = arith.constant 2 : i8
-  %half = arith.divui %a, %two : i8
-  cf.br ^head(%half : i8)
+  %j = arith.addi %i, %one : i32
+  cf.br ^head(%j : i32)
 ^end:
-  return %a : i8
+  return %i : i32
 }
 // ==== cosine_instead_of_sine
 func.func @f(%x: f32, %y: f32) -> f32 {

@@ -28,7 +28,7 @@ _DIALECTS = {
 }
 # Why a wrong version cannot be confirmed without real runs.
 _UNCONFIRMED = {
-    "loop_without_an_end": "after the action, the run takes too many steps",
+    "loop_that_goes_around_all_numbers": "after the action, the run takes too many steps",
     "cosine_instead_of_sine": "which is not confirmed",
     "sign_of_an_exponent": "which is not confirmed",
     "root_instead_of_its_reciprocal": "which is not confirmed",

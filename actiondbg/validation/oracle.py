@@ -38,7 +38,9 @@ class Validate(Oracle):
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=Lock())
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._lock = Lock()
 
     def as_option(self) -> str:
         return "--validate" if self.input is None else f"--validate --input {self.input}"

@@ -44,6 +44,7 @@ from actiondbg.validation.program import Function, Module, is_same, references, 
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
+from actiondbg.validation.types import INDEX, INDEX_WIDTH
 
 _CUT_DEPTHS = (0, 3)  # operations before the values that both versions have
 _CUT_INPUTS = 16  # for a changed value
@@ -385,7 +386,7 @@ class Trial:
         if isinstance(found, Refuted) and (self._strictness.bits or found.input.is_exact):
             return self._refuted(found)
         if isinstance(found, Proved) and found.bounds is None:
-            return self._judgement("equivalent", "proof", f"proved{self._alias}")
+            return self._judgement("equivalent", "proof", f"proved{self._assumed}{self._alias}")
         bounds = f"; proved {found.bounds}" if isinstance(found, Proved) else ""
         if self._inputs:
             return self._judgement("equivalent", "execution", f"{tested}{bounds}")
@@ -393,6 +394,13 @@ class Trial:
             return self._judgement("equivalent", "execution", f"proved {found.bounds}")
         detail = "no input was found for which the program before has defined behaviour"
         return self._judgement("unknown", "none", detail)
+
+    @property
+    def _assumed(self) -> str:
+        """What a proof assumes of indices, if arguments are."""
+        bits = self._limits.index_bits
+        has_index = any(each == INDEX for each in self._pair.source.inputs)
+        return f" for indices of {bits} bits" if has_index and bits < INDEX_WIDTH else ""
 
     def _refuted(self, found: Refuted) -> Judgement:
         """Judge a function by the counterexample of the solver."""

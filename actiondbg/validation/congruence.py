@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from actiondbg.support.alignment import Alignment
 from actiondbg.validation.machine import (
     TERMINATORS,
     Frame,
@@ -146,10 +146,11 @@ class _Comparison:
     def _blocks(self, before: Block, after: Block, order: dict[Block, int]) -> None:
         lefts, rights = _anchors(before), _anchors(after)
         pairs = self._anchor_pairs(lefts, rights)
+        places = {each: at for one in (before, after) for at, each in enumerate(one.operations)}
         left_at = right_at = 0
         for left, right in (*pairs, (None, None)):
-            left_end = before.operations.index(left) if left else len(before.operations)
-            right_end = after.operations.index(right) if right else len(after.operations)
+            left_end = places[left] if left else len(before.operations)
+            right_end = places[right] if right else len(after.operations)
             self._stretch(before.operations[left_at:left_end], after.operations[right_at:right_end])
             if left is not None and right is not None:
                 self._anchor(left, right, order)
@@ -161,8 +162,7 @@ class _Comparison:
         """Pair operations whose order counts; only such that do nothing else may be left out."""
         keys = [[_kind(each) for each in one] for one in (before, after)]
         pairs: list[tuple[Operation, Operation]] = []
-        matcher = SequenceMatcher(None, *keys, autojunk=False)
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        for tag, i1, i2, j1, j2 in Alignment(*keys).get_opcodes():
             if tag == "equal":
                 pairs += zip(before[i1:i2], after[j1:j2], strict=True)
             elif j2 > j1 or not all(_is_trapping(each) for each in before[i1:i2]):
@@ -201,13 +201,11 @@ class _Comparison:
     ) -> list[tuple[Operation, Operation]]:
         """Pair operations that differ in their operands only."""
         keys = [[_kind(each) + self._shape(each) for each in one] for one in (lefts, rights)]
-        matcher = SequenceMatcher(None, *keys, autojunk=False)
+        alike = ((lefts[at], rights[other]) for at, other in Alignment(*keys).pairs())
         return [
-            (lefts[at + step], rights[other + step])
-            for at, other, size in matcher.get_matching_blocks()
-            for step in range(size)
-            if _uses(lefts[at + step])
-            and len(_uses(lefts[at + step])) == len(_uses(rights[other + step]))
+            (left, right)
+            for left, right in alike
+            if _uses(left) and len(_uses(left)) == len(_uses(right))
         ]
 
     def _pair_up(

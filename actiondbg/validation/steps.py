@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "parent")
 _MODULE = "builtin.module"
+_FOLD = "fold"
+_ITERATION = "GreedyPatternRewriteIteration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,16 @@ class Steps:
         return innermost or self._nested[0]
 
     def inside(self, step: Step) -> list[Step]:
-        """Return the changing actions directly in an action, in order."""
-        return self._nested[step.ordinal]
+        """Return the changing actions directly in an action, in order.
+
+        Folds outside of a greedy iteration are left out: the code around them goes on with their
+        results, and the recorded IR after them has what that code did.
+        """
+        return [
+            each
+            for each in self._nested[step.ordinal]
+            if each.tag != _FOLD or self._tags.get(self._parents[each.ordinal]) == _ITERATION
+        ]
 
     @property
     def count(self) -> int:
@@ -152,6 +162,10 @@ class Steps:
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
         return self._recording.table("actions", list(_COLUMNS)).to_pylist()
+
+    @cached_property
+    def _tags(self) -> dict[int, str]:
+        return {row["ordinal"]: row["tag"] for row in self._rows}
 
     @cached_property
     def _parents(self) -> dict[int, int]:

@@ -208,6 +208,7 @@ def _step_object(judged: JudgedStep) -> dict[str, Any]:
         "line": step.line,
         "col": step.col,
         "verdict": judged.verdict,
+        "judged_in": None if judged.judged_in is None else judged.judged_in.ordinal,
         "functions": [_judgement_object(each) for each in judged.functions],
     }
 

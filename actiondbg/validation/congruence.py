@@ -78,20 +78,24 @@ class Uncut(Exception):
     """The versions differ in more than values: in effects, control flow, or their order."""
 
 
-def cuts(before: Function, after: Function, depth: int = 0) -> list[Cut]:
+def cuts(
+    before: Function, after: Function, depth: int = 0, *, are_paired: bool = True
+) -> list[Cut]:
     """Return the pairs of values that decide whether two versions of a function are the same.
 
     Args:
         before: the function, with a body.
         after: likewise, of the same type.
         depth: how many operations before values that both have are in a cut, too.
+        are_paired: whether the same operation of other operands is taken for the same, if the
+            operands are: the cuts are smaller, and more in number.
 
     Raises:
         Uncut: they cannot be cut.
     """
     if before.body is None or after.body is None:
         raise Uncut
-    comparison = _Comparison()
+    comparison = _Comparison(are_paired)
     comparison.regions(before.body, after.body)
     return [_Extraction(comparison, pair, depth).cut() for pair in comparison.open_pairs()]
 
@@ -103,11 +107,15 @@ Pair = tuple[Value, Value]
 class _Comparison:
     """Numbers the values of both versions: values with the same number are the same.
 
+    Args:
+        are_paired: see ``cuts``.
+
     Attributes:
         numbers: of values, of both versions.
         makers: the operation of each result.
     """
 
+    are_paired: bool
     numbers: dict[Value, int] = field(default_factory=dict[Value, int])
     makers: dict[Value, Operation] = field(default_factory=dict[Value, Operation])
     _keys: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
@@ -192,7 +200,7 @@ class _Comparison:
         common = set(known) & set(others)
         lefts = [each for each, key in zip(before, known, strict=True) if key not in common]
         rights = [each for each, key in zip(after, others, strict=True) if key not in common]
-        pairs = self._alike(lefts, rights)
+        pairs = self._alike(lefts, rights) if self.are_paired else []
         if pairs:
             self._pair_up(pairs, (*before, *after))
 
@@ -392,7 +400,7 @@ class _Extraction:
             seen[value] = depth
             number = self._comparison.numbers[value]
             maker = self._comparison.makers.get(value)
-            is_common = number in common and value is not root
+            is_common = number in common
             is_constant = maker is not None and not maker.operands and not maker.regions
             inside = maker is not None and _is_pure(maker)
             if not inside or (is_common and depth <= 0 and not is_constant):

@@ -46,7 +46,8 @@ from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.types import INDEX, INDEX_WIDTH
 
-_CUT_DEPTHS = (0, 3)  # operations before the values that both versions have
+# Small pieces first; the depth is that of operations before the values that both versions have.
+_CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
 _MOST_ENDLESS = 8  # inputs on which a run takes too long
@@ -257,11 +258,11 @@ class Trial:
         called = set(references(pair.source.operation)) | set(references(pair.target.operation))
         if not is_same(pair.before, pair.after, called - {pair.symbol}):
             return None
-        for depth in _CUT_DEPTHS:
+        for are_paired, depth in _CUTS:
             try:
-                pieces = cuts(pair.source, pair.target, depth)
+                pieces = cuts(pair.source, pair.target, depth, are_paired=are_paired)
             except Uncut:
-                return None
+                continue
             if not pieces:
                 detail = "proved: the same operations of the same values"
                 return self._judgement("equivalent", "proof", detail)

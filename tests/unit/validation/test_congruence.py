@@ -1,0 +1,181 @@
+"""Functions compared by what computes their values, and the pieces that are left."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from actiondbg.validation.congruence import Uncut, cuts
+from actiondbg.validation.judge import Judge
+from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.program import Function
+from actiondbg.validation.proof.refinement import Refuted, prove
+from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.scaling import NotScaled, scaled
+from actiondbg.validation.trial import Pair, Trial
+
+READER = ProgramReader()
+HEAD = (
+    "func.func @f(%x: i32, %y: i32, %m: memref<4xi32>) -> i32 {\n%c0 = arith.constant 0 : index\n"
+)
+
+
+def function(body: str) -> Function:
+    return READER.read(f"{HEAD}{body}\n}}").functions["f"]
+
+
+ORIGINAL = """
+%a = arith.addi %x, %y : i32
+%b = arith.addi %x, %y : i32
+%dead = arith.muli %b, %b : i32
+memref.store %a, %m[%c0] : memref<4xi32>
+%c = arith.muli %a, %b : i32
+return %c : i32
+"""
+SAME = {
+    "an operation twice": """
+%a = arith.addi %x, %y : i32
+memref.store %a, %m[%c0] : memref<4xi32>
+%c = arith.muli %a, %a : i32
+return %c : i32
+""",
+    "another order": """
+%a = arith.addi %x, %y : i32
+%c = arith.muli %a, %a : i32
+%zero = arith.constant 0 : index
+memref.store %a, %m[%zero] : memref<4xi32>
+return %c : i32
+""",
+}
+OTHER = {
+    "no store": """
+%a = arith.addi %x, %y : i32
+%c = arith.muli %a, %a : i32
+return %c : i32
+""",
+    "a division that may trap": """
+%a = arith.addi %x, %y : i32
+%q = arith.divsi %x, %y : i32
+memref.store %a, %m[%c0] : memref<4xi32>
+%c = arith.muli %a, %a : i32
+return %c : i32
+""",
+    "another store": """
+%a = arith.addi %x, %y : i32
+memref.store %a, %m[%c0] : memref<4xi32>
+memref.store %x, %m[%c0] : memref<4xi32>
+%c = arith.muli %a, %a : i32
+return %c : i32
+""",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_nothing_is_left(name: str) -> None:
+    assert cuts(function(ORIGINAL), function(SAME[name])) == []
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_effects_are_not_cut(name: str) -> None:
+    with pytest.raises(Uncut):
+        cuts(function(ORIGINAL), function(OTHER[name]))
+
+
+def test_a_dead_division_may_go() -> None:
+    divides = "%q = arith.divsi %x, %y : i32\nreturn %x : i32"
+    assert cuts(function(divides), function("return %x : i32")) == []
+
+
+def test_a_changed_value_is_cut_out() -> None:
+    changed = ORIGINAL.replace("arith.muli %a, %b", "arith.muli %b, %twice").replace(
+        "%c = ", "%one = arith.constant 1 : i32\n%twice = arith.shli %a, %one : i32\n%c = "
+    )
+    (cut,) = cuts(function(ORIGINAL), function(changed))
+    # The common value, x + y, is the argument.
+    assert [str(each) for each in cut.before.functions["cut"].inputs] == ["i32"]
+
+
+# Of tensors that are too large to be interpreted.
+TENSORS = """
+func.func @f(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512xf32> {{
+  %e = tensor.empty() : tensor<512x512xf32>
+  %r = linalg.{name} ins(%{left}, %{right} : tensor<512x512xf32>, tensor<512x512xf32>)
+    outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}}
+"""
+
+
+def judged(before: str, after: str) -> Judgement:
+    (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+    return found
+
+
+def test_large_tensors_are_judged_by_small_ones() -> None:
+    before = TENSORS.format(name="add", left="a", right="b")
+    same = judged(before, TENSORS.format(name="add", left="b", right="a"))
+    assert (same.verdict, same.evidence) == ("equivalent", "execution")
+    other = judged(before, TENSORS.format(name="sub", left="a", right="b"))
+    assert other.verdict == "unknown"
+
+
+def test_sizes_that_matter_are_kept() -> None:
+    text = """
+func.func @f(%a: tensor<512xf32>) -> tensor<512xf32> {
+  %c = arith.constant 511 : index
+  %x = tensor.extract %a[%c] : tensor<512xf32>
+  %e = tensor.empty() : tensor<512xf32>
+  %r = linalg.fill ins(%x : f32) outs(%e : tensor<512xf32>) -> tensor<512xf32>
+  return %r : tensor<512xf32>
+}
+"""
+    module = READER.read(text)
+    with pytest.raises(NotScaled):
+        scaled(module, module, "f")
+
+
+_NAMES = ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minui")
+
+
+def random_body(random: random.Random, count: int) -> list[str]:
+    lines: list[str] = []
+    values = ["%x", "%y"]
+    for at in range(count):
+        left, right = random.choice(values[-6:]), random.choice(values)
+        lines.append(f"%v{at} = arith.{random.choice(_NAMES)} {left}, {right} : i8")
+        values.append(f"%v{at}")
+        if not at % 5:
+            lines.append(f"memref.store %v{at}, %m[%c0] : memref<4xi8>")
+    return [*lines, f"return {values[-1]} : i8"]
+
+
+def mutated(random: random.Random, body: list[str]) -> list[str]:
+    """Return a body with another operation, or with the operands of one exchanged."""
+    changed = list(body)
+    at = random.choice([at for at, line in enumerate(body) if "arith" in line])
+    result, _, rest = changed[at].partition(" = arith.")
+    name, _, operands = rest.partition(" ")
+    if random.random() < 0.5:
+        changed[at] = f"{result} = arith.{random.choice(_NAMES)} {operands}"
+        return changed
+    pair, _, kind = operands.partition(" : ")
+    left, right = pair.split(", ")
+    changed[at] = f"{result} = arith.{name} {right}, {left} : {kind}"
+    return changed
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_pieces_never_hide_a_difference(seed: int) -> None:
+    """What the pieces call the same is so on all 65,536 arguments of the solver."""
+    chooser = random.Random(seed)
+    head = (
+        "func.func @f(%x: i8, %y: i8, %m: memref<4xi8>) -> i8 {\n%c0 = arith.constant 0 : index\n"
+    )
+    body = random_body(chooser, 20)
+    before, after = (
+        READER.read("\n".join((head, *lines, "}"))) for lines in (body, mutated(chooser, body))
+    )
+    by_pieces = Trial(Pair("f", before, after), Limits(seconds=10))._by_cuts()
+    is_refuted = isinstance(prove(before, after, "f"), Refuted)
+    assert not (is_refuted and by_pieces is not None)

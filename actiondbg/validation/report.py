@@ -6,25 +6,27 @@ from pathlib import Path
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.validation.judgement import Query
-from actiondbg.validation.validation import JudgedStep
+from actiondbg.validation.validation import Validation
 
 
-def write_report(folder: Path, text: str, culprit: JudgedStep | None, texts: Query | None) -> None:
+def write_report(folder: Path, text: str, found: Validation) -> None:
     """Write the files into a folder, which is made.
 
     Args:
         folder: new, or empty, or of an earlier report.
         text: of the validation.
-        culprit: the first different action.
-        texts: the IR before and after it.
+        found: what is known.
 
     Raises:
         ActiondbgError: a file cannot be written.
     """
     files = {"report.txt": f"{text}\n"}
-    if texts is not None:
-        files |= {"before.mlir": texts.before, "after.mlir": texts.after}
+    if found.texts is not None:
+        files |= {"before.mlir": found.texts.before, "after.mlir": found.texts.after}
+    narrowed, culprit = found.narrowed, found.culprit
+    if narrowed is not None:
+        head = f"// The smallest program: --pass-pipeline='{narrowed.pipeline}'"
+        files["reduced.mlir"] = f"{head}\n\n{narrowed.text}"
     counterexample = None if culprit is None else culprit.of("different")[0].counterexample
     if counterexample is not None and counterexample.tests is not None:
         before, after = counterexample.tests

@@ -6,11 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
+from actiondbg.validation.narrowing import Narrowed, narrow
 from actiondbg.validation.steps import Step, Steps
 from actiondbg.validation.workers import Numbered, Workers
 
@@ -18,6 +20,7 @@ _CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
+_NARROWING_SECONDS = 20.0
 _GRACE = 15.0  # seconds that a process may take beyond the limit of its judgements, with its start
 
 
@@ -59,6 +62,10 @@ class Validation:
         passes: its changing passes, judged from the first.
         inside: the actions that were judged in passes that are different, or unknown.
         culprit: the innermost first action that is different; None if none is.
+        texts: the IR before and after the culprit, or the action that it was judged in.
+        nests: the loops and the like that a culprit changed that is a pass: the operation, its file
+            and its line.
+        narrowed: the smallest program on which a culprit that is a pass shows its fault.
         unjudged: the number of actions that the budget, or Ctrl-C, left out: those in passes count
             only if a pass is not equivalent.
         is_interrupted: whether Ctrl-C ended it.
@@ -68,6 +75,9 @@ class Validation:
     passes: list[JudgedStep] = field(default_factory=list[JudgedStep])
     inside: list[JudgedStep] = field(default_factory=list[JudgedStep])
     culprit: JudgedStep | None = None
+    texts: Query | None = None
+    nests: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+    narrowed: Narrowed | None = None
     unjudged: int = 0
     is_interrupted: bool = False
 
@@ -85,8 +95,8 @@ class Validation:
         return next((each for each in self.passes if each.verdict == "unknown"), None)
 
 
-Stage = Literal["passes", "actions"]
-# Is told how many of the steps of a stage are judged.
+Stage = Literal["passes", "actions", "programs"]
+# Is told how many of the steps of a stage are judged; of programs, nothing.
 Progress = Callable[[Stage, int, int], None]
 
 
@@ -116,6 +126,7 @@ class Validator:
     ) -> None:
         self.steps = Steps(side.recording)
         self.result = Validation(side.status)
+        self._argv = side.argv
         self._limits = limits or Limits()
         self._jobs = jobs
         self._budget = budget
@@ -146,7 +157,26 @@ class Validator:
             found = self._culprit(judged, workers, end)
             if found is not None:
                 self.result.culprit = found
+                self._examine(found, end)
                 return
+
+    def _examine(self, culprit: JudgedStep, end: float) -> None:
+        """Add to the result what is known of the culprit."""
+        step = culprit.judged_in or culprit.step
+        self.result.texts = next(self.steps.queries(step), None)
+        if not step.is_pass or self.result.texts is None:
+            return
+        self.result.nests = self.steps.nest_lines(step, culprit.of("different")[0])
+        if self._limits.tool and self._limits.scratch:
+            self._progress("programs", 0, 0)
+            self.result.narrowed = narrow(
+                self._argv,
+                step,
+                self.result.texts,
+                limits=self._limits,
+                folder=Path(self._limits.scratch) / "narrowed",
+                seconds=min(max(end - time.monotonic(), 1.0), _NARROWING_SECONDS),
+            )
 
     def _culprit(self, judged: JudgedStep, workers: Workers, end: float) -> JudgedStep | None:
         """Return the innermost first different action in one, or itself if it is different."""

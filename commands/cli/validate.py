@@ -26,7 +26,7 @@ from actiondbg.tool.discovery import find_tool
 
 if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
-    from actiondbg.validation.validation import Validation, Validator
+    from actiondbg.validation.validation import Validation
 
 _CORES = os.cpu_count() or 1
 _EPILOG = f"""\
@@ -88,11 +88,11 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
     with parser.reported_usage(), scratch_directory("validate") as folder:
         try:
             side = _side(words, recorded, folder)
-            found, validator = _validate(side, options, folder)
+            found = _validate(side, options, folder)
         except KeyboardInterrupt:
             print_notice("Interrupted.")
             return 128 + signal.SIGINT
-        _show(found, validator, options)
+        _show(found, options)
     if found.is_interrupted:
         print_notice("Interrupted: what is above was judged up to then.")
         return 128 + signal.SIGINT
@@ -121,7 +121,7 @@ def _side(words: list[str], recorded: bool, folder: Path) -> Side:
     return side
 
 
-def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Validation, Validator]:
+def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits
     from actiondbg.validation.types import INDEX_WIDTH
@@ -131,6 +131,9 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Valid
     nouns = {"passes": "pass", "actions": "action"}
 
     def show(stage: str, done: int, total: int) -> None:
+        if stage not in nouns:
+            progress.change("reducing the program ...")
+            return
         progress.change(f"{done:,} of {counted(total, nouns[stage])} judged ...")
 
     limits = Limits(
@@ -145,7 +148,7 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> tuple[Valid
         side, limits=limits, jobs=options.jobs, budget=options.budget, progress=show
     )
     with progress.shown("judging ..."):
-        return validator.validate(), validator
+        return validator.validate()
 
 
 def _path_of(tool: str) -> str:
@@ -156,23 +159,16 @@ def _path_of(tool: str) -> str:
         return tool
 
 
-def _show(found: Validation, validator: Validator, options: ValidateOptions) -> None:
+def _show(found: Validation, options: ValidateOptions) -> None:
     from actiondbg.commands.render.validation import validation_lines, validation_object
     from actiondbg.validation.report import write_report
 
-    texts, nests = None, []
-    if found.culprit is not None:
-        judged = found.culprit.judged_in or found.culprit.step
-        texts = next(validator.steps.queries(judged), None)
-        if judged.is_pass:
-            nests = validator.steps.nest_lines(judged, found.culprit.of("different")[0])
     if options.json:
         print(json.dumps(validation_object(found), ensure_ascii=False))
     else:
         colored = not options.no_color and color_allowed() and sys.stdout.isatty()
         paint = colored_line if colored else str
-        print("\n".join(validation_lines(found, texts, nests, paint, all=options.all)), flush=True)
+        print("\n".join(validation_lines(found, paint, all=options.all)), flush=True)
     if options.output is not None:
-        text = "\n".join(validation_lines(found, texts, nests, str, all=True))
-        write_report(options.output, text, found.culprit, texts)
+        write_report(options.output, "\n".join(validation_lines(found, str, all=True)), found)
         print_notice(f"Written: {options.output}.")

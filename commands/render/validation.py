@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from actiondbg.support.counts import counted, joined
 if TYPE_CHECKING:
     from actiondbg.validation.inputs import Argument, Input
     from actiondbg.validation.judgement import Judgement, Query
+    from actiondbg.validation.narrowing import Narrowed
     from actiondbg.validation.steps import Step
     from actiondbg.validation.validation import JudgedStep, Validation
 
@@ -24,33 +25,25 @@ _MOST_VALUES = 16  # of an argument
 _MOST_LINES = 40  # of a diff
 
 Paint = Callable[[str], str]
-Nest = tuple[str, str, int]  # an operation, its file and its line
 
 
-def validation_lines(
-    found: Validation,
-    texts: Query | None,
-    nests: Sequence[Nest],
-    paint: Paint,
-    *,
-    all: bool = False,
-) -> Iterator[str]:
+def validation_lines(found: Validation, paint: Paint, *, all: bool = False) -> Iterator[str]:
     """Yield the text of a validation.
 
     Args:
         found: what is known.
-        texts: the IR before and after the culprit, if there is one.
-        nests: the loops and the like that a culprit changed, which is a pass.
         paint: colours a line of a diff.
-        all: whether equivalent functions are named, too.
+        all: whether equivalent functions are named, and the whole diff is shown.
     """
     for judged in found.passes:
         yield from _pass(judged, all)
     yield from ("", _summary(found)) if found.passes else (_summary(found),)
     if found.culprit is not None:
-        yield from _culprit(found, found.culprit, nests)
-    if texts is not None:
-        yield from _diff(texts, paint)
+        yield from _culprit(found, found.culprit)
+    if found.narrowed is not None:
+        yield from _reduced(found.narrowed)
+    elif found.texts is not None:
+        yield from _diff(found.texts, paint)
 
 
 def _pass(judged: JudgedStep, all: bool) -> Iterator[str]:
@@ -103,13 +96,14 @@ def _summary(found: Validation) -> str:
     return text
 
 
-def _culprit(found: Validation, culprit: JudgedStep, nests: Sequence[Nest]) -> Iterator[str]:
+def _culprit(found: Validation, culprit: JudgedStep) -> Iterator[str]:
     yield f"The first different action is {place(culprit.step)}."
     if culprit.judged_in is not None:
         yield f"    the only one that can make the difference in {place(culprit.judged_in)}"
     judgement = culprit.of("different")[0]
-    if nests:
-        places = dict.fromkeys(f"the {op} at {_here(file)}:{line}" for op, file, line in nests)
+    if found.nests:
+        nests = (f"the {op} at {_here(file)}:{line}" for op, file, line in found.nests)
+        places = dict.fromkeys(nests)
         yield f"    it changed {joined(places)}"
     counterexample = judgement.counterexample
     if counterexample is not None:
@@ -124,6 +118,20 @@ def _culprit(found: Validation, culprit: JudgedStep, nests: Sequence[Nest]) -> I
     earlier = found.first_unknown
     if earlier is not None and earlier.step.ordinal < culprit.step.ordinal:
         yield f"Not known before it: {place(earlier.step)}."
+
+
+def _reduced(narrowed: Narrowed) -> Iterator[str]:
+    yield ""
+    yield f"The smallest program for --pass-pipeline='{narrowed.pipeline}':"
+    judgement = narrowed.judgement
+    if judgement.counterexample is not None:
+        yield f"    {call_text(judgement.symbol, judgement.counterexample.input)}"
+        yield f"    {judgement.counterexample.difference}"
+    yield ""
+    lines = narrowed.text.rstrip().splitlines()
+    yield from lines[:_MOST_LINES]
+    if len(lines) > _MOST_LINES:
+        yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
 
 
 def _diff(texts: Query, paint: Paint) -> Iterator[str]:
@@ -189,6 +197,8 @@ def validation_object(found: Validation) -> dict[str, Any]:
     return {
         "verdict": found.verdict,
         "culprit": None if culprit is None else _step_object(culprit),
+        "reduced": None if found.narrowed is None else found.narrowed.text,
+        "pipeline": None if found.narrowed is None else found.narrowed.pipeline,
         "passes": [_step_object(each) for each in found.passes],
         "inside": [_step_object(each) for each in found.inside],
         "unjudged": found.unjudged,

@@ -39,6 +39,14 @@ def test_the_example_in_the_shell() -> None:
     assert run.stdout == printed
 
 
+def test_the_reduced_program() -> None:
+    line, _, printed = _blocks("text")[1].partition("\n...\n")
+    run = subprocess.run(
+        shlex.split(line.removeprefix("$ ")), capture_output=True, text=True, check=False
+    )
+    assert run.stdout.endswith(printed)
+
+
 def test_the_page_has_all_miscompiles() -> None:
     names = {each.stem for each in (ROOT / "examples/miscompiles").glob("*.mlir")}
     assert {name for name, *_ in _ROWS} == names
@@ -52,7 +60,7 @@ def test_a_row_of_the_table(name: str, options: str, ordinal: str) -> None:
 
 
 def test_the_counterexample_as_a_program() -> None:
-    first, head, *printed = _blocks("text")[1].splitlines()
+    first, head, *printed = _blocks("text")[2].splitlines()
     subprocess.run(
         shlex.split(first.removeprefix("$ ")), capture_output=True, text=True, check=False
     )

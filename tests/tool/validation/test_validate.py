@@ -85,6 +85,37 @@ def test_the_counterexample_runs_without_actiondbg(mlir_opt: str, tmp_path: Path
     assert "arith.index_cast" in (tmp_path / "out/before.mlir").read_text()
 
 
+TWO_LOOPS = """\
+func.func @f(%a: memref<10xf32>, %b: memref<10xf32>) {
+  %c = arith.constant 2.0 : f32
+  affine.for %i = 0 to 10 {
+    %v = affine.load %a[%i] : memref<10xf32>
+    %w = arith.mulf %v, %c : f32
+    affine.store %w, %b[%i] : memref<10xf32>
+  }
+  affine.for %i = 0 to 10 {
+    %v = affine.load %b[9 - %i] : memref<10xf32>
+    affine.store %v, %a[%i] : memref<10xf32>
+  }
+  return
+}
+"""
+
+
+def test_a_pass_without_patterns_is_narrowed(mlir_opt: str, tmp_path: Path) -> None:
+    """The second loop reads backwards, which the vectorizer of LLVM 22 does not see."""
+    (tmp_path / "in.mlir").write_text(TWO_LOOPS)
+    option = "--affine-super-vectorize=virtual-vector-size=4"
+    found = validated("-o", "out", "--", mlir_opt, "in.mlir", option, cwd=tmp_path)
+    pipeline = "builtin.module(func.func(affine-super-vectorize{virtual-vector-size=4}))"
+    assert found["pipeline"] == pipeline
+    assert found["reduced"].count("affine.for") == 1
+    assert "-%arg" in found["reduced"]
+    reduced = ("out/reduced.mlir", f"--pass-pipeline={pipeline}")
+    again = validated("--", mlir_opt, *reduced, cwd=tmp_path)
+    assert again["culprit"]["name"] == "affine-super-vectorize"
+
+
 RIGHT = """\
 func.func @right(%x: i32, %y: i32) -> i32 {
   %two = arith.constant 2 : i32

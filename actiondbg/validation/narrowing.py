@@ -1,0 +1,163 @@
+"""The smallest program on which a guilty pass shows its fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from actiondbg.analysis.textual_pipelines import Element, parse_pipeline
+from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.reduction.reduction import reduce_input
+from actiondbg.validation.contexts import in_module
+from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.steps import Step
+from actiondbg.validation.workers import Numbered, Workers
+
+_UNREGISTERED = "allow-unregistered-dialect"
+_SECONDS = 5.0  # for a run of the tool
+_PIPELINE = "pass-pipeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A reduced program.
+
+    Args:
+        text: of the program.
+        pipeline: of the pass alone.
+        judgement: of the function that differs.
+    """
+
+    text: str
+    pipeline: str
+    judgement: Judgement
+
+
+def narrow(
+    argv: Sequence[str],
+    step: Step,
+    query: Query,
+    *,
+    limits: Limits,
+    folder: Path,
+    seconds: float,
+    progress: Callable[[str], None] | None = None,
+) -> Narrowed | None:
+    """Reduce the program before a pass, as long as the pass makes something else of it.
+
+    Args:
+        argv: the command line that the pass was in.
+        step: the pass.
+        query: the IR before and after it.
+        limits: of a judgement.
+        folder: an empty one, for files.
+        seconds: the time limit.
+        progress: called with a line for each smaller program.
+
+    Returns:
+        The smallest program; None if the pass alone does not show its fault, or the tool cannot run
+        it alone.
+    """
+    pipeline = pipeline_of(argv, step)
+    if pipeline is None:
+        return None
+    folder.mkdir(exist_ok=True)
+    original = folder / "before.mlir"
+    text = in_module(query.before, query.symbol, query.module) if query.symbol else query.before
+    original.write_text(text, encoding="utf-8")
+    with Workers(1, limits.seconds, limits) as workers:
+        attempt = _Attempt(limits.tool, argv, pipeline, CommandRunner(folder), workers, step.name)
+        if not attempt.differs(original):
+            return None
+        reduced = reduce_input(
+            original, attempt.differs, progress, directory=folder, seconds=seconds
+        )
+        attempt.differs(reduced.path)  # the last attempt was another one
+    if attempt.judgement is None:
+        return None
+    return Narrowed(reduced.path.read_text(encoding="utf-8"), pipeline, attempt.judgement)
+
+
+class _Attempt:
+    """Runs a pass on programs, and judges what it makes of them.
+
+    Args:
+        tool: the debugged tool.
+        argv: the command line that the pass was in.
+        pipeline: of the pass alone.
+        commands: runs the tool.
+        workers: judge.
+        suspect: the pass.
+
+    Attributes:
+        judgement: of the last program, of the function that differs.
+    """
+
+    def __init__(
+        self,
+        tool: str,
+        argv: Sequence[str],
+        pipeline: str,
+        commands: CommandRunner,
+        workers: Workers,
+        suspect: str,
+    ) -> None:
+        options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
+        self._words = [tool, *options, f"--{_PIPELINE}={pipeline}"]
+        self._commands = commands
+        self._workers = workers
+        self._suspect = suspect
+        self.judgement: Judgement | None = None
+
+    def differs(self, path: Path) -> bool:
+        """Whether the pass makes a program that does something else."""
+        self.judgement = None
+        output = path.with_suffix(".after.mlir")
+        command = [*self._words, str(path), "-o", str(output)]
+        try:
+            done = self._commands.run(command, None, _SECONDS)
+        except OSError:
+            return False
+        if done.status != 0:
+            return False
+        texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
+        query = Query(*texts, suspect=self._suspect)
+        ((_, found),) = self._workers.answers([Numbered(0, query)])
+        different = (each for each in found if each.verdict == "different")
+        self.judgement = next(different, None)
+        return self.judgement is not None
+
+
+def pipeline_of(argv: Sequence[str], step: Step) -> str | None:
+    """Return the pipeline of a pass alone, with the options that a command line gives it.
+
+    None if the command line does not name the pass, or names it several times.
+    """
+    found = set(_named(argv, step.name))
+    if len(found) != 1:
+        return None
+    (element,) = found
+    if step.op in (None, "builtin.module"):
+        return f"builtin.module({element})"
+    return f"builtin.module({step.op}({element}))"
+
+
+def _named(argv: Sequence[str], name: str) -> Iterator[Element]:
+    """Yield the passes of a name on a command line."""
+    for at, word in enumerate(argv):
+        option, _, value = word.lstrip("-").partition("=")
+        if not word.startswith("-"):
+            continue
+        if option == name:
+            yield Element(name, value)
+        elif option == _PIPELINE:
+            pipeline = parse_pipeline(value or " ".join(argv[at + 1 : at + 2]))
+            yield from () if pipeline is None else _inside(pipeline, name)
+
+
+def _inside(element: Element, name: str) -> Iterator[Element]:
+    if element.name == name and element.inner is None:
+        yield element
+    for inner in element.inner or ():
+        yield from _inside(inner, name)

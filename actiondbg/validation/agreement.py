@@ -21,10 +21,11 @@ _OPEN_ORDER = (
     *("vector.reduction", "vector.multi_reduction", "vector.contract", "vector.outerproduct"),
     *("vector.scan", "scf.parallel", "scf.reduce", "affine.parallel", "linalg.", "math."),
 )
-# Of one result only, by IEEE 754 or because it is an integer.
+# Of one result only, by IEEE 754 or because it is an integer. Not so math.fma, which is expanded to
+# a product and a sum.
 _EXACT_MATH = frozenset(
     {
-        *("math.absf", "math.copysign", "math.fma", "math.sqrt", "math.ceil", "math.floor"),
+        *("math.absf", "math.copysign", "math.sqrt", "math.ceil", "math.floor"),
         *("math.trunc", "math.round", "math.roundeven", "math.isfinite", "math.isinf"),
         *("math.isnan", "math.isnormal", "math.absi", "math.ctlz", "math.cttz", "math.ctpop"),
         "math.ipowi",

@@ -14,6 +14,9 @@ from actiondbg.validation.program import Module, is_same, operation_of, referenc
 from actiondbg.validation.reading import ProgramReader
 from actiondbg.validation.trial import Pair, Trial, make_runner, reason
 
+# Passes that look at one function at a time, whatever they run on.
+_LOCAL = frozenset({"canonicalize", "cse"})
+
 
 class Judge:
     """Judges queries, one after the other.
@@ -48,7 +51,8 @@ class Judge:
         found = [each for each in judged if each is not None]
         if not query.symbol:
             found += _inner_modules(before, after)
-        return _interprocedural(found, before) if not query.symbol else found
+        is_local = query.symbol or query.suspect in _LOCAL
+        return found if is_local else _interprocedural(found, before)
 
     def _module(self, text: str, query: Query) -> Module:
         if query.symbol:
@@ -108,7 +112,8 @@ def _interprocedural(judged: list[Judgement], before: Module) -> list[Judgement]
             and not _reached(each.symbol, callers) & different
         )
         detail = f"{each.detail}, and no caller differs"
-        found.append(replace(each, verdict="unknown", detail=detail) if is_doubted else each)
+        doubted = replace(each, verdict="unknown", detail=detail, is_doubted=True)
+        found.append(doubted if is_doubted else each)
     return found
 
 

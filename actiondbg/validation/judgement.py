@@ -57,6 +57,7 @@ class Judgement:
         inputs: the number of inputs with defined behaviour on which it was run.
         counterexample: of a different function.
         seconds: spent on it.
+        is_doubted: it is unknown as no caller of the function differs, though the function does.
         nests: of a different function, the outermost ones before the action that are not the same
             after it.
     """
@@ -69,6 +70,7 @@ class Judgement:
     counterexample: Counterexample | None = None
     seconds: float = 0.0
     nests: tuple[Nest, ...] = ()
+    is_doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

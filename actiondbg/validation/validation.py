@@ -48,6 +48,16 @@ class JudgedStep:
                 return verdict
         return "equivalent"
 
+    def without(self, doubted: set[str]) -> JudgedStep:
+        """Return the step with what differs in some functions as unknown."""
+        functions = (
+            replace(each, verdict="unknown", is_doubted=True)
+            if each.verdict == "different" and each.symbol in doubted
+            else each
+            for each in self.functions
+        )
+        return replace(self, functions=tuple(functions))
+
     def of(self, verdict: Verdict) -> list[Judgement]:
         """Return the judgements with a verdict."""
         return [each for each in self.functions if each.verdict == verdict]
@@ -182,8 +192,9 @@ class Validator:
         """Return the innermost first different action in one, or itself if it is different."""
         around = [judged]
         inner: list[JudgedStep] = []
+        doubted = {each.symbol for each in judged.functions if each.is_doubted}
         while around[-1].step.tag not in _WHOLE:
-            inner = self._inner(around[-1].step, workers, end)
+            inner = self._inner(around[-1].step, workers, end, doubted)
             different = (each for each in inner if each.verdict == "different")
             found = min(different, key=lambda each: each.step.ordinal, default=None)
             if found is None:
@@ -211,12 +222,18 @@ class Validator:
         passes = (each for each in reversed(around) if each.step.is_pass)
         return next((each for each in passes if each.verdict == "different"), last)
 
-    def _inner(self, step: Step, workers: Workers, end: float) -> list[JudgedStep]:
-        """Judge the actions directly in one, up to the first different one."""
+    def _inner(
+        self, step: Step, workers: Workers, end: float, doubted: set[str]
+    ) -> list[JudgedStep]:
+        """Judge the actions directly in one, up to the first different one.
+
+        A difference of a function whose callers all stay the same after the pass proves nothing.
+        """
         steps = self.steps.inside(step)
         limit = _Limit(end)
         judged: list[JudgedStep] = []
         for each in self._judged("actions", steps, workers, limit):
+            each = each.without(doubted)
             judged.append(each)
             if each.verdict == "different":
                 limit.last = min(limit.last, each.step.ordinal)

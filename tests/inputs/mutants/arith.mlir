@@ -236,23 +236,6 @@ func.func @f(%x: i64, %y: i64) -> i64 {
   %r = arith.trunci %s : i128 to i64
   return %r : i64
 }
-// ==== product_and_sum_contracted
-func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
-  %a = arith.mulf %x, %y : f32
-  %r = arith.addf %a, %z : f32
-  return %r : f32
-}
-// ---- wrong
-func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
-  %r = math.fma %x, %y, %z : f32
-  return %r : f32
-}
-// ---- right
-func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {
-  %a = arith.mulf %y, %x : f32
-  %r = arith.addf %z, %a : f32
-  return %r : f32
-}
 // ==== select_becomes_or_of_what_may_be_poison
 func.func @f(%x: i8) -> i1 {
   %t = arith.constant true

@@ -107,6 +107,12 @@ class Steps:
                 module = self._module_before(step.ordinal)
                 yield Query(snapshot.before, snapshot.after, symbol, module, suspect)
 
+    @property
+    def run_seconds(self) -> float:
+        """The time of the outermost actions."""
+        table = self._recording.table("actions", ["parent", "duration_ns"]).to_pylist()
+        return sum(row["duration_ns"] or 0 for row in table if not row["parent"]) / 1e9
+
     def nest_lines(self, step: Step, judgement: Judgement) -> list[tuple[str, str, int]]:
         """Return the changed nests of a function: the operation, its file and its line.
 

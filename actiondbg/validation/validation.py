@@ -20,6 +20,9 @@ _CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
+_LEAST_TOTAL = 60.0  # seconds for the ends of all passes
+_MOST_TIMES = 20  # as long as the run
+_LEAST_SECONDS = 2.0  # for a function
 _NARROWING_SECONDS = 20.0
 _GRACE = 15.0  # seconds that a process may take beyond the limit of its judgements, with its start
 
@@ -316,6 +319,18 @@ class _OpenStep:
         return JudgedStep(self.step, tuple(self.found))
 
 
+def fair_limits(side: Side, limits: Limits, jobs: int) -> Limits:
+    """Return limits with which the ends of passes are judged in a minute, or 20 times the run.
+
+    A function of a short run keeps its seconds.
+    """
+    steps = Steps(side.recording)
+    functions = sum(query.functions for step in steps.passes for query in steps.queries(step))
+    total = max(_LEAST_TOTAL, _MOST_TIMES * steps.run_seconds)
+    fair = max(total * jobs / max(functions, 1), _LEAST_SECONDS)
+    return replace(limits, seconds=min(limits.seconds, fair))
+
+
 def validate(
     argv: Sequence[str],
     *,
@@ -328,7 +343,8 @@ def validate(
 
     Args:
         argv: the command line; the file of its ``-o`` is not written.
-        limits: of each judgement; real runs are made whether or not they have a folder.
+        limits: of each judgement; by default as long as is fair, see ``fair_limits``. Real runs are
+            made whether or not they have a folder.
         jobs: processes that judge.
         budget: seconds for the actions in passes that are not equivalent.
         progress: is told the stage, and how many of its steps are judged, of how many.
@@ -339,7 +355,9 @@ def validate(
     """
     with scratch_directory("validate") as folder:
         side = run_side(argv, folder)
-        wanted = replace(limits or Limits(), tool=argv[0], scratch=str(folder))
+        wanted = replace(
+            limits or fair_limits(side, Limits(), jobs), tool=argv[0], scratch=str(folder)
+        )
         validator = Validator(side, limits=wanted, jobs=jobs, budget=budget, progress=progress)
         return validator.validate()
 

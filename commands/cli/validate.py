@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,10 +52,9 @@ class ValidateOptions(Options):
         help="time for the actions in passes that are not equivalent; 120",
         parse=seconds,
     )
-    timeout: float = option(
+    timeout: float | None = option(
         "SECONDS",
-        default=20.0,
-        help="time for a function before and after an action; 20",
+        help="time for a function before and after an action; 20, and less in long runs",
         parse=seconds,
     )
     inputs: int = option("N", default=48, help="run each function on N inputs; 48", parse=positive)
@@ -125,7 +125,7 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits
     from actiondbg.validation.types import INDEX_WIDTH
-    from actiondbg.validation.validation import Validator
+    from actiondbg.validation.validation import Validator, fair_limits
 
     progress = ProgressLine(sys.stderr, enabled=not options.json)
     nouns = {"passes": "pass", "actions": "action"}
@@ -138,12 +138,15 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
 
     limits = Limits(
         inputs=options.inputs,
-        seconds=options.timeout,
         aliased=options.aliased,
         index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
         tool=_path_of(side.argv[0]),
         scratch=str(folder),
     )
+    if options.timeout is None:
+        limits = fair_limits(side, limits, options.jobs)
+    else:
+        limits = replace(limits, seconds=options.timeout)
     validator = Validator(
         side, limits=limits, jobs=options.jobs, budget=options.budget, progress=show
     )

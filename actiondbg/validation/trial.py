@@ -233,7 +233,8 @@ class Trial:
         return _Difference(input, where, before, after)
 
     def _run(self, module: Module, input: Input, steps: int) -> Run:
-        domain = Concrete()
+        is_source = module is self._pair.before
+        domain = Concrete(is_source)
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain)
         outcome = run_function(
@@ -242,7 +243,7 @@ class Trial:
             arguments,
             domain,
             steps=steps,
-            is_source=module is self._pair.before,
+            is_source=is_source,
         )
         return Run(outcome, memory, function.results)
 

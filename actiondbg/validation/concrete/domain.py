@@ -17,7 +17,14 @@ from actiondbg.validation.types import FloatType, IntegerType, Type
 
 
 class Concrete:
-    """A domain of numbers: unsigned ints, floats, and ``POISON``."""
+    """A domain of numbers: unsigned ints, floats, and ``POISON``.
+
+    Args:
+        is_source: the program is the one before an action.
+    """
+
+    def __init__(self, is_source: bool = True) -> None:
+        self._is_source = is_source
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
         if isinstance(type, IntegerType):
@@ -37,7 +44,7 @@ class Concrete:
     ) -> tuple[Scalar, ...]:
         short = short_name(name)
         width = types[0].width if types and isinstance(types[0], IntegerType) else 0
-        context = ScalarOperation(short, width, types, results, attributes)
+        context = ScalarOperation(short, width, types, results, attributes, self._is_source)
         if short == "select":
             chosen, *ways = operands
             return (POISON if chosen is POISON else ways[0 if chosen else 1],)

@@ -36,6 +36,7 @@ class ScalarOperation:
         types: of the operands.
         results: the types of the results.
         attributes: of the operation.
+        is_source: it is of the program before an action.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ScalarOperation:
     types: Sequence[IntegerType | FloatType]
     results: Sequence[IntegerType | FloatType]
     attributes: Mapping[str, Attribute]
+    is_source: bool = True
 
     def signed(self, value: int) -> int:
         return signed(value, self.width)

@@ -359,6 +359,7 @@ why-not
 history
 history @5
 history %c5_i32
+validate
 history %nosuch
 history @99
 history cursor

@@ -60,6 +60,15 @@ BISECTIONS = (
         ),
     ),
     scenario(
+        "validate",
+        line("actiondbg validate -- mlir-opt miscompiles/while-if.mlir --canonicalize"),
+        line("actiondbg validate -- mlir-opt fold.mlir --cse"),
+        line("actiondbg validate"),
+        line("actiondbg validate --timeout 0 -- mlir-opt fold.mlir --cse"),
+        line("actiondbg validate none.adbrec"),
+        line("actiondbg validate -- true"),
+    ),
+    scenario(
         "bisect-errors",
         line("actiondbg bisect"),
         line(f"actiondbg bisect -- {FOLD}"),

@@ -240,11 +240,12 @@ class Validator:
             judged.append(each)
             if each.verdict == "different":
                 limit.last = min(limit.last, each.step.ordinal)
+        # Which later ones were judged beside it is a matter of time.
+        judged = [each for each in judged if each.step.ordinal <= limit.last]
         judged.sort(key=lambda each: each.step.ordinal)
         self.result.inside += judged
         wanted = sum(each.ordinal <= limit.last for each in steps)
-        done = sum(each.step.ordinal <= limit.last for each in judged)
-        self.result.unjudged += wanted - done
+        self.result.unjudged += wanted - len(judged)
         return judged
 
     def _judged(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -10,7 +11,6 @@ from typing import Any
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.verdict import Judgement, Verdict
-from actiondbg.errors import OracleError
 from actiondbg.tool.command_line import is_file
 from actiondbg.validation.judgement import Limits, Query
 from actiondbg.validation.workers import judge_apart
@@ -43,18 +43,14 @@ class Validate(Oracle):
         self._lock = Lock()
 
     def as_option(self) -> str:
-        return "--validate" if self.input is None else f"--validate --input {self.input}"
+        words = ["--validate"] if self.input is None else ["--validate", "--input", str(self.input)]
+        return shlex.join(words)
+
+    def files(self, cwd: Path) -> list[Path]:
+        return [cwd / self.input] if self.input and is_file(cwd / self.input) else []
 
     def prepare(self, setup: OracleSetup) -> None:
-        source = self.input or setup.input
-        if source is None:
-            raise OracleError(
-                "Which file is the input of the tool cannot be told from its command line: name it "
-                "with --input FILE."
-            )
-        path = (setup.cwd or Path.cwd()) / source
-        if not is_file(path):
-            raise OracleError(f"There is no file {str(source)!r} to compare with: name another.")
+        path = setup.compared_input(self.input)
         self._before = path.read_text(encoding="utf-8", errors="replace")
         scratch = str(setup.directory / "validation")
         self._limits = Limits(

@@ -119,6 +119,8 @@ class Validator:
     Args:
         side: the run, with the IR of functions.
         limits: of each judgement.
+        is_fair: whether the seconds of a function are fewer in a long run, so that the ends of all
+            passes take about a minute, or 20 times the run if that is longer.
         jobs: processes that judge.
         budget: seconds for the actions in passes.
         progress: is told.
@@ -133,6 +135,7 @@ class Validator:
         side: Side,
         *,
         limits: Limits | None = None,
+        is_fair: bool = True,
         jobs: int = os.cpu_count() or 1,
         budget: float = 120.0,
         progress: Progress | None = None,
@@ -141,6 +144,8 @@ class Validator:
         self.result = Validation(side.status)
         self._argv = side.argv
         self._limits = limits or Limits()
+        if is_fair:
+            self._limits = _fair_limits(self.steps, self._limits, jobs)
         self._jobs = jobs
         self._budget = budget
         self._progress = progress or _ignore
@@ -320,12 +325,11 @@ class _OpenStep:
         return JudgedStep(self.step, tuple(self.found))
 
 
-def fair_limits(side: Side, limits: Limits, jobs: int) -> Limits:
+def _fair_limits(steps: Steps, limits: Limits, jobs: int) -> Limits:
     """Return limits with which the ends of passes are judged in a minute, or 20 times the run.
 
     A function of a short run keeps its seconds.
     """
-    steps = Steps(side.recording)
     functions = sum(query.functions for step in steps.passes for query in steps.queries(step))
     total = max(_LEAST_TOTAL, _MOST_TIMES * steps.run_seconds)
     fair = max(total * jobs / max(functions, 1), _LEAST_SECONDS)
@@ -344,8 +348,8 @@ def validate(
 
     Args:
         argv: the command line; the file of its ``-o`` is not written.
-        limits: of each judgement; by default as long as is fair, see ``fair_limits``. Real runs are
-            made whether or not they have a folder.
+        limits: of each judgement; by default with fewer seconds in a long run. Real runs are made
+            whether or not they have a folder.
         jobs: processes that judge.
         budget: seconds for the actions in passes that are not equivalent.
         progress: is told the stage, and how many of its steps are judged, of how many.
@@ -356,10 +360,15 @@ def validate(
     """
     with scratch_directory("validate") as folder:
         side = run_side(argv, folder)
-        wanted = replace(
-            limits or fair_limits(side, Limits(), jobs), tool=argv[0], scratch=str(folder)
+        wanted = replace(limits or Limits(), tool=argv[0], scratch=str(folder))
+        validator = Validator(
+            side,
+            limits=wanted,
+            is_fair=limits is None,
+            jobs=jobs,
+            budget=budget,
+            progress=progress,
         )
-        validator = Validator(side, limits=wanted, jobs=jobs, budget=budget, progress=progress)
         return validator.validate()
 
 

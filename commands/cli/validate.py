@@ -125,7 +125,7 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits
     from actiondbg.validation.types import INDEX_WIDTH
-    from actiondbg.validation.validation import Validator, fair_limits
+    from actiondbg.validation.validation import Validator
 
     progress = ProgressLine(sys.stderr, enabled=not options.json)
     nouns = {"passes": "pass", "actions": "action"}
@@ -143,14 +143,17 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
         tool=_path_of(side.argv[0]),
         scratch=str(folder),
     )
-    if options.timeout is None:
-        limits = fair_limits(side, limits, options.jobs)
-    else:
+    if options.timeout is not None:
         limits = replace(limits, seconds=options.timeout)
-    validator = Validator(
-        side, limits=limits, jobs=options.jobs, budget=options.budget, progress=show
-    )
     with progress.shown("judging ..."):
+        validator = Validator(
+            side,
+            limits=limits,
+            is_fair=options.timeout is None,
+            jobs=options.jobs,
+            budget=options.budget,
+            progress=show,
+        )
         return validator.validate()
 
 

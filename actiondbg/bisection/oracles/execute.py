@@ -104,15 +104,7 @@ class Execute(Oracle):
         return [cwd / self.input] if self.input and is_file(cwd / self.input) else []
 
     def prepare(self, setup: OracleSetup) -> None:
-        source = self.input or setup.input
-        if source is None:
-            raise OracleError(
-                "Which file is the input of the tool cannot be told from its command line: name it "
-                "with --input FILE."
-            )
-        path = (setup.cwd or Path.cwd()) / source
-        if not is_file(path):
-            raise OracleError(f"There is no file {str(source)!r} to compare with: name another.")
+        path = setup.compared_input(self.input)
         commands = CommandRunner(setup.directory)
         printed = {self._reference(path, commands, setup) for _ in range(2)}
         if len(printed) > 1:

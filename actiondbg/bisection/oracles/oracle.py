@@ -111,6 +111,26 @@ class OracleSetup(NamedTuple):
     directory: Path
     seconds: float | None
 
+    def compared_input(self, given: Path | None) -> Path:
+        """Return the file of the input, for an oracle that compares the output with it.
+
+        Args:
+            given: by the user; None to take that of the command line.
+
+        Raises:
+            OracleError: there is none.
+        """
+        source = given or self.input
+        if source is None:
+            raise OracleError(
+                "Which file is the input of the tool cannot be told from its command line: name it "
+                "with --input FILE."
+            )
+        path = (self.cwd or Path.cwd()) / source
+        if not is_file(path):
+            raise OracleError(f"There is no file {str(source)!r} to compare with: name another.")
+        return path
+
 
 class Oracle(ABC):
     """Judges trials. This base class judges the tool's end; subclasses judge its output.

@@ -129,4 +129,6 @@ def _reached(symbol: str, callers: dict[str, set[str]]) -> set[str]:
 
 
 def _fault(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"the files of a real run cannot be written: {error.strerror}"
     return f"internal error: {type(error).__name__}: {error}"

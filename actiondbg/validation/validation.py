@@ -71,7 +71,8 @@ class Validation:
     """What is known of a run.
 
     Attributes:
-        status: of the tool.
+        status: of the tool; None if it is unknown.
+        cut: what is missing of the recording, in a sentence; None if it is whole.
         passes: its changing passes, judged from the first.
         inside: the actions that were judged in passes that are different, or unknown.
         culprit: the innermost first action that is different; None if none is.
@@ -85,6 +86,7 @@ class Validation:
     """
 
     status: int | None
+    cut: str | None = None
     passes: list[JudgedStep] = field(default_factory=list[JudgedStep])
     inside: list[JudgedStep] = field(default_factory=list[JudgedStep])
     culprit: JudgedStep | None = None
@@ -96,11 +98,12 @@ class Validation:
 
     @property
     def verdict(self) -> Verdict:
-        """Return "different" if an action is, else "unknown" if one is, or was not judged."""
+        """Return "different" if an action is, else "unknown" if one is, or if one is missing."""
         if self.culprit is not None:
             return "different"
         verdicts = {each.verdict for each in self.passes}
-        return "unknown" if self.unjudged or "unknown" in verdicts else "equivalent"
+        is_whole = not self.unjudged and not self.status and self.cut is None
+        return "equivalent" if is_whole and "unknown" not in verdicts else "unknown"
 
     @property
     def first_unknown(self) -> JudgedStep | None:
@@ -141,7 +144,7 @@ class Validator:
         progress: Progress | None = None,
     ) -> None:
         self.steps = Steps(side.recording)
-        self.result = Validation(side.status)
+        self.result = Validation(side.status, side.recording.cut)
         self._argv = side.argv
         self._limits = limits or Limits()
         if is_fair:

@@ -108,6 +108,8 @@ def _side(words: list[str], recorded: bool, folder: Path) -> Side:
             raise ActiondbgError(
                 f"{words[0]!r} does not hold the IR of functions: record it with --ir function."
             )
+        if side.recording.cut is not None:
+            print_notice(side.recording.cut)
         return side
     stdin = None
     if inspect_command_line(words).reads_stdin:

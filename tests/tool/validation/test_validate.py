@@ -209,6 +209,25 @@ def test_a_recording_is_validated_without_the_tool(mlir_opt: str, tmp_path: Path
     )
 
 
+def test_a_run_that_fails_is_not_equivalent(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text("func.func @f() { return ")
+    done = validate("--", mlir_opt, "in.mlir", "--cse", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "ends with status 1" in done.stderr
+
+
+def test_a_recording_that_was_cut_off(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "while-if.mlir")
+    record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "function"]
+    tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
+    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    whole = (tmp_path / "run.adbrec").read_bytes()
+    (tmp_path / "run.adbrec").write_bytes(whole[: len(whole) // 2])
+    done = validate("run.adbrec", cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr
+
+
 def test_an_action_at_the_prompt(mlir_opt: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("break pattern:WhileMoveIfDown\nrun\nnext\nvalidate\nnext\nvalidate #8\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from math import prod
 from typing import Any, Literal, cast
@@ -47,9 +47,14 @@ _DYNAMIC = -(2**63)  # a size, a stride or an offset
 _FUNCTIONS = frozenset({"func.func", "llvm.func"})
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _MOST_ELEMENTS = 2**20  # of a constant
-# Their overflow flags are a property which the bindings do not show as an attribute.
-_HIDDEN_OVERFLOW = frozenset({"llvm.add", "llvm.sub", "llvm.mul", "llvm.shl", "llvm.trunc"})
-_OVERFLOW = re.compile(r" overflow<([^>]*)>")
+# They have a property which the bindings do not show as an attribute.
+_OVERFLOWING = frozenset({"llvm.add", "llvm.sub", "llvm.mul", "llvm.shl", "llvm.trunc"})
+_LINEARIZE = "affine.linearize_index"
+# In generic form, in which no string has a quotation mark.
+_HIDING = "|".join(map(re.escape, (*_OVERFLOWING, _LINEARIZE)))
+_HIDDEN = re.compile(rf'"(?:{_HIDING})"\([^)]*\)(?: <\{{(.*?)\}}>)?')
+_OVERFLOW = re.compile(r"overflowFlags = (\d+)")
+_OVERFLOWS = ("none", "nsw", "nuw", "nsw, nuw")  # by the number of the property
 
 
 class ProgramReader:
@@ -76,6 +81,7 @@ class _Conversion:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._hidden: Iterator[str] = iter(())
         self._types: dict[Any, Type] = {}
         self._attributes: dict[Any, Attribute] = {}
         self._converters: dict[str, Callable[[Any], Attribute]] = {
@@ -97,6 +103,7 @@ class _Conversion:
 
     def module(self, parsed: Any) -> Module:
         root = parsed.operation
+        self._hidden = _hidden_properties(root)
         tops: list[Any] = [root]
         if root.name == "builtin.module":
             tops = [each.operation for each in parsed.body.operations]
@@ -132,13 +139,14 @@ class _Conversion:
         results = tuple(self._value(each, values) for each in parsed.results)
         operands = tuple(self._value(each, values) for each in parsed.operands)
         attributes = {name: self._attribute_of(parsed, name) for name in parsed.attributes}
-        if parsed.name in _HIDDEN_OVERFLOW:
-            attributes["overflowFlags"] = _hidden_overflow(parsed)
+        if parsed.name in _OVERFLOWING:
+            found = _OVERFLOW.search(next(self._hidden))
+            flags = _OVERFLOWS[int(found[1]) if found else 0]
+            attributes["overflowFlags"] = OpaqueAttribute(f"#llvm.overflow<{flags}>")
+        elif parsed.name == _LINEARIZE and next(self._hidden).startswith("disjoint,"):
+            attributes["disjoint"] = True
         if parsed.name.startswith("linalg."):
             attributes[MAPS] = tuple(self._attribute(each) for each in self._maps(parsed))
-        # The bindings leave this property out.
-        if parsed.name == "affine.linearize_index" and "linearize_index disjoint" in str(parsed):
-            attributes["disjoint"] = True
         regions = tuple(self._region(each, values) for each in parsed.regions)
         successors = tuple(blocks[each] for each in parsed.successors)
         line = getattr(parsed.location, "start_line", 0)
@@ -255,9 +263,13 @@ class _Conversion:
             return OpaqueAttribute(str(parsed))
 
 
-def _hidden_overflow(parsed: Any) -> OpaqueAttribute:
-    found = _OVERFLOW.search(parsed.get_asm(use_local_scope=True))
-    return OpaqueAttribute(f"#llvm.overflow<{found[1] if found else 'none'}>")
+def _hidden_properties(root: Any) -> Iterator[str]:
+    """Yield the properties of the operations that hide one, in the order of the text.
+
+    The text is that of the whole: to print each operation would number all values each time.
+    """
+    text = root.get_asm(print_generic_op_form=True, assume_verified=True)
+    yield from (found[1] or "" for found in _HIDDEN.finditer(text))
 
 
 def _value(attribute: Any) -> Attribute:

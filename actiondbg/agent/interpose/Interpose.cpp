@@ -92,6 +92,7 @@ static void takeEnvironment() {
   settings().record = {read("ACTIONDBG_RECORD"),
                        read("ACTIONDBG_UPSTREAM_LOG"),
                        read("ACTIONDBG_RECORD_IR"),
+                       read("ACTIONDBG_RECORD_IR_OF"),
                        read("ACTIONDBG_RECORD_EVENTS"),
                        read("ACTIONDBG_RECORD_LINEAGE"),
                        read("ACTIONDBG_RECORD_CHECKS"),

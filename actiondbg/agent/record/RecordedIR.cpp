@@ -68,6 +68,14 @@ void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
 // Functions
 //===----------------------------------------------------------------------===//
 
+Ordinals Ordinals::of(StringRef text) {
+  Ordinals range;
+  auto [first, last] = text.split('-');
+  first.getAsInteger(10, range.first);
+  last.getAsInteger(10, range.last);
+  return range;
+}
+
 /// `isIncomplete`: a conversion is in progress, so the IR need not verify.
 uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
   OpPrintingFlags flags;
@@ -113,6 +121,10 @@ void FunctionKeeper::finishFold() {
 
 void FunctionKeeper::begin(const Frame &frame) {
   finishFold();
+  if (!keeps(frame)) {
+    stack.emplace_back();
+    return;
+  }
   // A pass may have changed IR without a notification.
   stack.push_back(open(frame.op(), frame.conversion,
                        frame.kind != Kind::Pass || frame.isAdaptor()));

@@ -44,10 +44,21 @@ protected:
   Identities &ids;
 };
 
-/// Records the functions around each change.
+/// A range of ordinals.
+struct Ordinals {
+  uint64_t first = 0, last = ~uint64_t(0);
+  /// Returns the range "first-last"; all ordinals for an empty text.
+  static Ordinals of(llvm::StringRef text);
+  bool contains(uint64_t ordinal) const {
+    return first <= ordinal && ordinal <= last;
+  }
+};
+
+/// Records the functions around each change: of all actions, or of passes only.
 class FunctionKeeper : public IRKeeper {
 public:
-  using IRKeeper::IRKeeper;
+  FunctionKeeper(Identities &ids, bool onlyPasses, Ordinals of)
+      : IRKeeper(ids), onlyPasses(onlyPasses), kept(of) {}
   void begin(const Frame &frame) override;
   void end(const Frame &frame) override;
   void change(const Changed &change) override;
@@ -74,7 +85,13 @@ private:
   /// Returns the function around an operation, as it is now.
   Open open(mlir::Operation *op, bool isIncomplete, bool isSure);
   void finishFold();
+  bool keeps(const Frame &frame) const {
+    return kept.contains(frame.ordinal) &&
+           (!onlyPasses || frame.kind == Kind::Pass);
+  }
 
+  const bool onlyPasses;
+  const Ordinals kept;
   std::vector<Open> stack;
   llvm::DenseMap<mlir::Operation *, Known> known;
   PendingFold pendingFold;

@@ -23,8 +23,9 @@ Recorder::Recorder(Identities &ids, OperationNames &names)
   samples.size = 8 + 8 * Counters::size();
   if (Counters::size())
     counters.open();
-  if (wantedIR == RecordedIR::Function)
-    ir = std::make_unique<FunctionKeeper>(ids);
+  if (wantedIR == RecordedIR::Function || wantedIR == RecordedIR::Pass)
+    ir = std::make_unique<FunctionKeeper>(ids, wantedIR == RecordedIR::Pass,
+                                          irOf);
   else if (wantedIR == RecordedIR::Changed)
     ir = std::make_unique<OperationKeeper>(ids);
   enlist();

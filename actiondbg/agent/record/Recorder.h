@@ -14,13 +14,15 @@
 namespace adbg {
 
 /// The IR that is recorded beside the actions.
-enum class RecordedIR : uint8_t { None, Changed, Function };
+enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
 
 /// The settings of a recording.
 struct RecordSettings {
   /// Paths of the files; empty for none.
   std::string path, upstreamLog;
-  std::string ir, events;
+  /// The detail of IR, and the ordinals of the actions of which it is recorded,
+  /// "first-last"; empty for all.
+  std::string ir, irOf, events;
   /// Not empty if the lineage of operations is recorded.
   std::string lineage;
   /// Not empty if patterns are checked (see PatternChecks), if the tool uses
@@ -303,6 +305,7 @@ private:
   /// A termination signal that arrived while the buffers were inconsistent.
   static volatile int endSignal;
   static RecordedIR wantedIR;
+  static Ordinals irOf;
   static bool wantsOutput, wantsLineage, wantsOneThread, wantsReversed;
 
   /// Marks the buffers as inconsistent while it lives.

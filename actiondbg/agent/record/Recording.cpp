@@ -14,6 +14,7 @@ using llvm::StringRef;
 namespace adbg {
 
 RecordedIR Recorder::wantedIR = RecordedIR::None;
+Ordinals Recorder::irOf;
 bool Recorder::wantsOutput = false;
 bool Recorder::wantsLineage = false;
 bool Recorder::wantsOneThread = false;
@@ -64,7 +65,9 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   }
   wantedIR = settings.ir == "function"  ? RecordedIR::Function
              : settings.ir == "changed" ? RecordedIR::Changed
+             : settings.ir == "pass"    ? RecordedIR::Pass
                                         : RecordedIR::None;
+  irOf = Ordinals::of(settings.irOf);
   wantsOutput = !settings.ir.empty() && settings.ir != "none";
   wantsLineage = !settings.lineage.empty();
   PatternChecks::areOn = !settings.checks.empty();

@@ -22,7 +22,7 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 P = ParamSpec("P")
 
-IRDetail = Literal["changed", "function", "output", "none"]
+IRDetail = Literal["changed", "function", "pass", "output", "none"]
 
 _END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 
@@ -174,6 +174,7 @@ def start_recording(
     output: str | os.PathLike[str] | None,
     *,
     ir: IRDetail = "none",
+    ir_of: range | None = None,
     events: Sequence[str] = (),
     lineage: bool = False,
     checks: bool = False,
@@ -197,8 +198,10 @@ def start_recording(
         output: the path of the recording; an existing recording is replaced. None for no
             recording, with ``upstream_log``.
         ir: the IR to record: "changed" (the operations that an action changes, before and after),
-            "function" (the functions around them), "output" (that after the last action only, which
-            the others have, too) or "none".
+            "function" (the functions around them), "pass" (likewise, of passes only), "output"
+            (that after the last action only, which the others have, too) or "none".
+        ir_of: the ordinals of the actions of which "function" and "pass" are recorded; None for
+            all.
         events: the names of the events to count at each action, or ``["default"]``; see
             docs/stat.md.
         lineage: whether to record what docs/lineage.md needs.
@@ -233,6 +236,8 @@ def start_recording(
                 "leave out one of the two."
             )
     variables = _agent_environment(output, ir, events, upstream_log)
+    if ir_of is not None:
+        variables["ACTIONDBG_RECORD_IR_OF"] = f"{ir_of.start}-{ir_of.stop - 1}"
     kept = {"LINEAGE": lineage, "CHECKS": checks, "ONE_THREAD": one_thread, "REVERSED": reverse}
     variables |= {f"ACTIONDBG_RECORD_{name}": "on" for name, on in kept.items() if on and output}
     variables["ACTIONDBG_RECORD_LLVM"] = program.tool.llvm() or ""

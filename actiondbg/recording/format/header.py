@@ -21,7 +21,7 @@ class Header:
         llvm: the version of the tool's LLVM.
         pid: the tool's process.
         started: the start time, in ns of Unix time.
-        ir: the recorded IR: "none", "output", "changed", "function", or of an import "pass".
+        ir: the recorded IR: "none", "output", "changed", "function" or "pass", as all imports.
         events: the names of the counters read at each action.
         threads: whether the tool's own threading was on.
         lineage: whether the lineage of operations was recorded.

@@ -22,7 +22,7 @@ _IR = {
     "output": "after the last action only: record with --ir changed to get diffs here",
     "changed": "of the operations that changed; the times include its recording",
     "function": "of the functions that changed; the times include its recording",
-    "pass": "of the dumps in the log",
+    "pass": "of the functions that passes changed; the times include its recording",
 }
 KINDS = {
     "pass-execution": "passes",
@@ -70,7 +70,7 @@ def facts(source: Source, end: int) -> list[Fact]:
         return [
             Fact("Imported from", header.imported, True),
             Fact("Passes", f"{source.actions:,}{_selected(source)}"),
-            Fact("IR", _IR[header.ir]),
+            Fact("IR", "of the dumps in the log"),
             *([Fact("Recording", recording.path, True)] if source.is_kept else ()),
         ]
     started = datetime.fromtimestamp(header.started / 1e9, UTC)

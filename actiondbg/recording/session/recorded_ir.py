@@ -72,6 +72,11 @@ class RecordedIR:
             return Diff("", "")
         self._check_held()
         found = self._recording.snapshots(ordinal)
+        if not found and self._recording.header.ir == "pass":
+            raise NotRecorded(
+                f"{self._recording.path} holds the IR around passes only, which 'up' selects: "
+                "record it with --ir function."
+            )
         if not found and not self.is_of_functions:
             raise NotRecorded(
                 f"{self._recording.path} holds the changes of #{ordinal} with the nested "

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.errors import NotRecorded
 from actiondbg.recording import open_recording
+from actiondbg.recording.session import open_session
 from tests.fakes.recording.recordings import fake_recording
 from tests.paths import COMMAND
 from tests.processes import children, is_alive
@@ -103,6 +105,29 @@ def test_quiet_prints_nothing(mlir_opt: str, folds: str) -> None:
     done = run("-q", "--ir", "changed", "--", mlir_opt, folds, "--canonicalize")
     assert (done.returncode, done.stderr) == (0, "")
     assert open_recording("mlir-opt.adbrec").header.ir == "changed"
+
+
+def test_the_ir_of_passes_only(mlir_opt: str, folds: str) -> None:
+    passes = ["--canonicalize", "--cse", "-o", "out.mlir"]
+    texts: dict[str, dict[int, list[tuple[str | None, str | None]]]] = {}
+    for ir in ("function", "pass"):
+        assert run("-q", "--ir", ir, "-o", ir, "--", mlir_opt, folds, *passes).returncode == 0
+        recording = open_recording(ir)
+        held = set(recording.table("ir", ["ordinal"])["ordinal"].to_pylist())
+        texts[ir] = {
+            ordinal: [(each.before, each.after) for each in recording.snapshots(ordinal)]
+            for ordinal in sorted(held)
+        }
+    table = open_recording("pass").table("actions", ["ordinal", "tag"]).to_pylist()
+    inner = {row["ordinal"] for row in table if row["tag"] != "pass-execution"}
+    assert texts["pass"] and not inner & texts["pass"].keys()
+    assert inner & texts["function"].keys()
+    whole = {key: value for key, value in texts["function"].items() if key not in inner}
+    assert texts["pass"] == whole
+    with open_session("pass") as session:
+        session.run()
+        with pytest.raises(NotRecorded, match="around passes only"):
+            session.past.diff(min(inner & texts["function"].keys()))
 
 
 def test_standard_input_reaches_the_tool(mlir_opt: str, folds: str) -> None:

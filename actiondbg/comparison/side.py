@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,12 @@ from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.comparison.texts import Function, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
-from actiondbg.recording.capture.recorder import IRDetail, record
+from actiondbg.recording.capture.recorder import (
+    IRDetail,
+    RecordedRun,
+    RecordingProcess,
+    start_recording,
+)
 from actiondbg.support.interrupts import signal_name
 from actiondbg.tool.command_line import inspect_command_line
 
@@ -88,8 +94,10 @@ def run_side(
     folder: Path,
     *,
     ir: IRDetail = "function",
+    ir_of: range | None = None,
     cwd: str | None = None,
     stdin: str | None = None,
+    seconds: float | None = None,
 ) -> Side:
     """Run a command in one thread, and return its run; the file of its ``-o`` is not written.
 
@@ -97,8 +105,11 @@ def run_side(
         argv: the command line.
         folder: an empty one, for the recording and the output.
         ir: the IR to record.
+        ir_of: the ordinals of the actions of which it is recorded; None for all.
         cwd: the working directory; None for ours.
         stdin: the file on its standard input; None for none.
+        seconds: after them the command is ended, and the run is what it did up to then; None for no
+            limit.
 
     Raises:
         ActiondbgError: the command makes no MLIR context.
@@ -107,15 +118,17 @@ def run_side(
     """
     line = inspect_command_line(list(argv), None if cwd is None else Path(cwd))
     result, written = folder / "result", folder / "stdout"
-    done = record(
+    with start_recording(
         line.with_output(result),
         folder / "run.adbrec",
         ir=ir,
+        ir_of=ir_of,
         one_thread=True,
         stdin=stdin or os.devnull,
         stdout=written,
         cwd=cwd,
-    )
+    ) as running:
+        done = running.wait() if seconds is None else _wait(running, seconds)
     if done.status == -signal.SIGINT:
         raise KeyboardInterrupt
     if done.path is None:
@@ -126,3 +139,14 @@ def run_side(
     found = recorded_side(done.path)
     output = b"".join(each.read_bytes() for each in (written, result) if each.exists())
     return Side(found.recording, done.status, output=output, given=tuple(argv))
+
+
+def _wait(running: RecordingProcess, seconds: float) -> RecordedRun:
+    """Wait for the end of a tool, and end it after a time."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        done = running.poll(left)
+        if done is not None:
+            return done
+    running.close()
+    return running.wait()

@@ -9,7 +9,7 @@ is not, nothing is known: its arguments may have values that they never have in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from actiondbg.validation.machine import (
     handles,
 )
 from actiondbg.validation.program import (
+    Attribute,
     Block,
     Function,
     Module,
@@ -31,6 +32,7 @@ from actiondbg.validation.program import (
     structure,
     walk,
 )
+from actiondbg.validation.reading import MAPS
 from actiondbg.validation.types import OpaqueType, ShapedType, Type
 
 _NAME = "cut"
@@ -246,7 +248,7 @@ class _Comparison:
         operands = tuple(self._of(value) for value in operation.operands)
         inner = tuple(self._of(value) for value in _captured(operation))
         types = tuple(str(value.type) for value in operation.results)
-        return operation.name, self._shape(operation), operands, inner, types
+        return self._shape(operation), operands, inner, types
 
     def _of(self, value: Value) -> int:
         number = self.numbers.get(value)
@@ -258,9 +260,8 @@ class _Comparison:
         """Return what an operation does, without its operands."""
         found = self._shapes.get(operation)
         if found is None:
-            alone = Operation(
-                operation.name, (), operation.results, operation.attributes, operation.regions
-            )
+            name, attributes = _meaning(operation)
+            alone = Operation(name, (), operation.results, attributes, operation.regions)
             found = self._shapes[operation] = structure(alone)
         return found
 
@@ -309,8 +310,21 @@ def _touches_memory(operation: Operation) -> bool:
 
 def _kind(operation: Operation) -> str:
     types = [str(value.type) for value in (*operation.operands, *operation.results)]
-    attributes = sorted(operation.attributes.items(), key=lambda item: item[0])
-    return f"{operation.name} {types} {attributes!r} {len(operation.regions)}"
+    name, attributes = _meaning(operation)
+    listed = sorted(attributes.items(), key=lambda item: item[0])
+    return f"{name} {types} {listed!r} {len(operation.regions)}"
+
+
+def _meaning(operation: Operation) -> tuple[str, Mapping[str, Attribute]]:
+    """Return a name and attributes that operations have in common if they do the same.
+
+    The named operations of linalg do what their maps and their body say.
+    """
+    if operation.attributes.get(MAPS) and operation.regions:
+        kept = (MAPS, "operandSegmentSizes")
+        found = {name: operation.attributes[name] for name in kept if name in operation.attributes}
+        return "linalg.generic", found
+    return operation.name, operation.attributes
 
 
 def _uses(operation: Operation) -> tuple[Value, ...]:

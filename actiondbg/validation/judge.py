@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -16,6 +17,7 @@ from actiondbg.validation.trial import Pair, Trial, make_runner, reason
 
 # Passes that look at one function at a time, whatever they run on.
 _LOCAL = frozenset({"canonicalize", "cse"})
+_LEAST_SECONDS = 0.2  # for a function
 
 
 class Judge:
@@ -34,8 +36,14 @@ class Judge:
         self._reader = ProgramReader()
         self._read = lru_cache(16)(self._reader.read)
 
-    def judge(self, query: Query) -> list[Judgement]:
-        """Judge each function that the texts have; equal ones are left out."""
+    def judge(self, query: Query, seconds: float | None = None) -> list[Judgement]:
+        """Judge each function that the texts have; equal ones are left out.
+
+        Args:
+            query: the texts.
+            seconds: for each function, of which one may take what others leave, up to what the
+                limits allow; None for what they allow.
+        """
         try:
             before, after = (self._module(text, query) for text in (query.before, query.after))
         except ActiondbgError as error:
@@ -43,12 +51,16 @@ class Judge:
         except Exception as error:
             return [Judgement(query.symbol, "unknown", "none", _fault(error))]
         symbols = [query.symbol] if query.symbol else list(before.functions)
-        judged = [
-            self._function(Pair(symbol, before, after, query.suspect))
-            for symbol in symbols
-            if not is_same(before, after, [symbol])
-        ]
-        found = [each for each in judged if each is not None]
+        changed = [each for each in symbols if not is_same(before, after, [each])]
+        most = self._limits.seconds
+        end = time.monotonic() + (most if seconds is None else seconds) * query.functions
+        found: list[Judgement] = []
+        for left, symbol in zip(range(len(changed), 0, -1), changed, strict=True):
+            share = max((end - time.monotonic()) / left, _LEAST_SECONDS)
+            limits = replace(self._limits, seconds=min(share, most))
+            judged = self._function(Pair(symbol, before, after, query.suspect), limits)
+            if judged is not None:
+                found.append(judged)
         if not query.symbol:
             found += _inner_modules(before, after)
         is_local = query.symbol or query.suspect in _LOCAL
@@ -59,7 +71,7 @@ class Judge:
             text = in_module(text, query.symbol, query.module)
         return self._read(text)
 
-    def _function(self, pair: Pair) -> Judgement | None:
+    def _function(self, pair: Pair, limits: Limits) -> Judgement | None:
         symbol = pair.symbol
         if symbol not in pair.before.functions:
             return Judgement(symbol, "unknown", "none", "there is no such function before")
@@ -75,7 +87,7 @@ class Judge:
         if pair.source.body is None or pair.target.body is None:
             return Judgement(symbol, "unknown", "none", "a declaration has no body")
         try:
-            return Trial(pair, self._limits, self._runner).judge()
+            return Trial(pair, limits, self._runner).judge()
         except Exception as error:  # a fault of ours costs this function only
             return Judgement(symbol, "unknown", "none", _fault(error))
 

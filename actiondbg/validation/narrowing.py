@@ -66,8 +66,8 @@ def narrow(
     original = folder / "before.mlir"
     text = in_module(query.before, query.symbol, query.module) if query.symbol else query.before
     original.write_text(text, encoding="utf-8")
-    with Workers(1, limits.seconds, limits) as workers:
-        attempt = _Attempt(limits.tool, argv, pipeline, CommandRunner(folder), workers, step.name)
+    with Workers(1, limits) as workers:
+        attempt = _Attempt(limits, argv, pipeline, CommandRunner(folder), workers, step.name)
         if not attempt.differs(original):
             return None
         reduced = reduce_input(
@@ -83,7 +83,7 @@ class _Attempt:
     """Runs a pass on programs, and judges what it makes of them.
 
     Args:
-        tool: the debugged tool.
+        limits: of a judgement.
         argv: the command line that the pass was in.
         pipeline: of the pass alone.
         commands: runs the tool.
@@ -96,7 +96,7 @@ class _Attempt:
 
     def __init__(
         self,
-        tool: str,
+        limits: Limits,
         argv: Sequence[str],
         pipeline: str,
         commands: CommandRunner,
@@ -104,7 +104,8 @@ class _Attempt:
         suspect: str,
     ) -> None:
         options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
-        self._words = [tool, *options, f"--{_PIPELINE}={pipeline}"]
+        self._words = [limits.tool, *options, f"--{_PIPELINE}={pipeline}"]
+        self._seconds = limits.seconds
         self._commands = commands
         self._workers = workers
         self._suspect = suspect
@@ -123,7 +124,7 @@ class _Attempt:
             return False
         texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
         query = Query(*texts, suspect=self._suspect)
-        ((_, found),) = self._workers.answers([Numbered(0, query)])
+        ((_, found),) = self._workers.answers([Numbered(0, query, self._seconds)])
         different = (each for each in found if each.verdict == "different")
         self.judgement = next(different, None)
         return self.judgement is not None

@@ -16,7 +16,6 @@ from actiondbg.validation.judgement import Limits, Query
 from actiondbg.validation.workers import judge_apart
 
 _SECONDS = 30.0  # for a function
-_GRACE = 15.0  # for the start of the process
 
 
 @dataclass
@@ -63,7 +62,7 @@ class Validate(Oracle):
         # A process for each, as it ends with the thread that started it. One at a time, as a
         # judgement has a time limit.
         with self._lock:
-            found = judge_apart(query, self._limits, self._limits.seconds + _GRACE)
+            found = judge_apart(query, self._limits)
         verdicts: dict[str, Verdict] = {"different": "bad", "unknown": "untestable"}
         for verdict, means in verdicts.items():
             for each in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from actiondbg.validation.affine import AffineMap
@@ -15,17 +16,26 @@ from actiondbg.validation.program import (
     Operation,
     Region,
     Value,
+    walk,
 )
-from actiondbg.validation.types import ShapedType, Type
+from actiondbg.validation.types import INDEX, ShapedType, Type
 
-# Sizes that differ stay different, and no one is a multiple of another one.
+# Sizes that differ stay different, in their order, and no one is a multiple of another one.
 _SMALL = (2, 3, 5, 7, 11)
 # Whose meaning is the same for all sizes, if those of operands and results fit.
-_ANY_SIZE = re.compile(
-    r"(?:arith|math)\..*|linalg\.(?:generic|index|yield|fill|map|reduce"
-    r"|transpose|broadcast|matmul|batch_matmul|matvec|vecmat|dot|batch_matvec|elementwise"
-    r"|add|sub|mul|div|exp|log|negf|abs|copy|max|min|select)|tensor\.empty|func\.return|cut\.copy"
+_LINALG = re.compile(
+    r"linalg\.(?:generic|index|yield|fill|map|reduce|transpose|broadcast|matmul|batch_matmul|matvec"
+    r"|vecmat|dot|batch_matvec|elementwise|add|sub|mul|div|exp|log|negf|abs|copy|max|min|select)"
 )
+_ANY_SIZE = re.compile(
+    r"math\..*|tensor\.empty|bufferization\.alloc_tensor|func\.return|cut\.copy|scf\.(?:for|yield)|cf\.(?:cond_)?br"
+    r"|memref\.(?:alloc|alloca|dealloc|load|store|copy)"
+)
+_LARGE = 12  # the least size that is worth it
+_OUTPUT_SHAPE = "static_output_shape"
+_RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape")
+# Of numbers that may be sizes or places.
+_ANY_INDEX = re.compile(r"arith\.(?:constant|cmpi|select|(?:min|max)[su]i)")
 
 
 class NotScaled(Exception):
@@ -44,67 +54,86 @@ def scaled(before: Module, after: Module, symbol: str) -> tuple[Module, Module]:
         NotScaled: an operation may depend on its sizes, or none is large.
     """
     functions = [module.functions[symbol] for module in (before, after)]
-    sizes = _Sizes()
-    for function in functions:
-        sizes.note(function)
-    if not sizes.has_large:
-        raise NotScaled
+    sizes = _Sizes(functions)
     made = [_Copy(sizes).function(function) for function in functions]
     first, second = (Module({symbol: each}, {}) for each in made)
     return first, second
 
 
 class _Sizes:
-    """Which size stands for which."""
+    """Which size stands for which.
 
-    def __init__(self) -> None:
-        self._small: dict[int, int] = {0: 0, 1: 1}
-        self.has_large = False
+    Args:
+        functions: that have the sizes, each with a body.
 
-    def note(self, function: Function) -> None:
-        """Choose small sizes for those of a function."""
-        assert function.body is not None
-        for block in function.body.blocks:
-            for value in block.arguments:
-                self._note(value.type)
-            for operation in block.operations:
-                _check(operation)
-                for value in operation.results:
-                    self._note(value.type)
+    Raises:
+        NotScaled: an operation may depend on its sizes, or none is large.
+    """
 
-    def _note(self, type: Type) -> None:
-        for size in type.shape if isinstance(type, ShapedType) else ():
-            if size is None:
-                raise NotScaled
-            if size in self._small:
-                continue
-            if len(self._small) - 2 == len(_SMALL):
-                raise NotScaled
-            self._small[size] = _SMALL[len(self._small) - 2]
-            self.has_large = self.has_large or size > _SMALL[-1]
+    def __init__(self, functions: Sequence[Function]) -> None:
+        types = {kind for each in functions for kind in _types(each.operation)}
+        shaped = [each for each in types if isinstance(each, ShapedType)]
+        sizes = {size for each in shaped for size in each.shape} - {0, 1}
+        known = [each for each in sizes if each is not None]
+        if len(known) < len(sizes) or len(known) > len(_SMALL) or max(known, default=0) < _LARGE:
+            raise NotScaled
+        self._small = {0: 0, 1: 1, **dict(zip(sorted(known), _SMALL, strict=False))}
+        for function in functions:
+            for operation in walk(function.operation):
+                if operation is not function.operation:
+                    self._check(operation)
+            _check_indices(function)
+
+    def of(self, size: int) -> int:
+        """Return the small size for one; raises NotScaled for another number."""
+        if size not in self._small:
+            raise NotScaled
+        return self._small[size]
 
     def type(self, type: Type) -> Type:
         """Return a type with small sizes."""
         if not isinstance(type, ShapedType):
             return type
-        shape = tuple(self._small[size or 0] for size in type.shape)
+        shape = tuple(self.of(size or 0) for size in type.shape)
         words = "x".join((*map(str, shape), str(type.element)))
-        return replace(type, shape=shape, text=f"{type.kind}<{words}>")
+        text = f"{type.kind}<{words}>"
+        if type.kind != "memref":
+            return replace(type, shape=shape, text=text)
+        if type.strides != _row_major(type.shape) or type.offset != 0:
+            raise NotScaled
+        return replace(type, shape=shape, strides=_row_major(shape), text=text)
 
-
-def _check(operation: Operation) -> None:
-    """Raise NotScaled if the meaning of an operation may depend on sizes."""
-    if _ANY_SIZE.fullmatch(operation.name) is None:
-        raise NotScaled
-    for value in operation.attributes.values():
-        parts = value if isinstance(value, tuple) else (value,)
-        for part in parts:
-            if not _is_any_size(part):
+    def _check(self, operation: Operation) -> None:
+        """Raise NotScaled if the meaning of an operation may depend on sizes."""
+        for value in operation.attributes.values():
+            parts = value if isinstance(value, tuple) else (value,)
+            if not all(_is_any_size(part) for part in parts):
                 raise NotScaled
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                _check_inner(inner)
+        if operation.name in _RESHAPES:
+            _check_reshape(operation)
+        elif _LINALG.fullmatch(operation.name):
+            for region in operation.regions:
+                for block in region.blocks:
+                    for inner in block.operations:
+                        _check_inner(inner)
+        elif not operation.name.startswith("arith.") and not _ANY_SIZE.fullmatch(operation.name):
+            raise NotScaled
+
+
+def _types(operation: Operation) -> Iterator[Type]:
+    """Yield the types of the values in an operation."""
+    for each in walk(operation):
+        yield from (value.type for value in each.results)
+        for region in each.regions:
+            for block in region.blocks:
+                yield from (value.type for value in block.arguments)
+
+
+def _row_major(shape: Sequence[int | None]) -> tuple[int, ...]:
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * (size or 0))
+    return tuple(strides[: len(shape)])
 
 
 def _is_any_size(attribute: Attribute) -> bool:
@@ -113,11 +142,44 @@ def _is_any_size(attribute: Attribute) -> bool:
     return not isinstance(attribute, Dense) or attribute.is_splat
 
 
+def _check_reshape(operation: Operation) -> None:
+    """Raise NotScaled unless nothing but dimensions of size 1 come and go."""
+    (source,), (result,) = operation.operands[:1], operation.results
+    if not isinstance(source.type, ShapedType) or not isinstance(result.type, ShapedType):
+        raise NotScaled
+    large = [[size for size in each.type.shape if size != 1] for each in (source, result)]
+    groups = operation.attributes.get("reassociation")
+    shape = max(source.type.shape, result.type.shape, key=len)
+    if large[0] != large[1] or not isinstance(groups, tuple):
+        raise NotScaled
+    for group in groups:
+        if not isinstance(group, tuple):
+            raise NotScaled
+        if sum(isinstance(at, int) and shape[at] != 1 for at in group) > 1:
+            raise NotScaled
+
+
 def _check_inner(operation: Operation) -> None:
     if operation.name == "linalg.index" or operation.regions:
         raise NotScaled
     if any(isinstance(value.type, ShapedType) for value in operation.operands):
         raise NotScaled
+
+
+def _check_indices(function: Function) -> None:
+    """Raise NotScaled if places are computed but by counting."""
+    ones: set[Value] = set()
+    for operation in walk(function.operation):
+        values = (*operation.operands, *operation.results)
+        if not operation.name.startswith(("arith.", "math.")) or all(
+            value.type != INDEX for value in values
+        ):
+            continue
+        if operation.attributes.get("value") == 1:
+            ones.update(operation.results)
+        is_count = operation.name == "arith.addi" and not ones.isdisjoint(operation.operands)
+        if not is_count and not _ANY_INDEX.fullmatch(operation.name):
+            raise NotScaled
 
 
 class _Copy:
@@ -130,6 +192,7 @@ class _Copy:
     def __init__(self, sizes: _Sizes) -> None:
         self._sizes = sizes
         self._values: dict[Value, Value] = {}
+        self._blocks: dict[Block, Block] = {}
 
     def function(self, function: Function) -> Function:
         assert function.body is not None
@@ -142,21 +205,32 @@ class _Copy:
         return Function(symbol, inputs, results, body, is_private, operation)
 
     def _region(self, region: Region) -> Region:
-        blocks: list[Block] = []
         for block in region.blocks:
-            copied = Block(tuple(map(self._value, block.arguments)))
-            copied.operations += [self._operation(each) for each in block.operations]
-            blocks.append(copied)
-        return Region(tuple(blocks))
+            self._blocks[block] = Block(tuple(map(self._value, block.arguments)))
+        for block in region.blocks:
+            self._blocks[block].operations += map(self._operation, block.operations)
+        return Region(tuple(self._blocks[block] for block in region.blocks))
 
     def _operation(self, operation: Operation) -> Operation:
+        attributes = {name: self._attribute(value) for name, value in operation.attributes.items()}
+        shape = attributes.get(_OUTPUT_SHAPE)
+        if isinstance(shape, tuple):
+            attributes[_OUTPUT_SHAPE] = tuple(self._number(each) for each in shape)
+        if any(value.type == INDEX for value in operation.results) and "value" in attributes:
+            attributes["value"] = self._number(attributes["value"])
         return Operation(
             operation.name,
             tuple(map(self._value, operation.operands)),
             tuple(map(self._value, operation.results)),
-            {name: self._attribute(value) for name, value in operation.attributes.items()},
+            attributes,
             tuple(map(self._region, operation.regions)),
+            tuple(self._blocks[each] for each in operation.successors),
         )
+
+    def _number(self, value: Attribute) -> int:
+        if not isinstance(value, int):
+            raise NotScaled
+        return self._sizes.of(value)
 
     def _attribute(self, value: Attribute) -> Attribute:
         if not isinstance(value, Dense):

@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.validation.judgement import Judgement, Query
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
+    from actiondbg.recording.tables.snapshots import Snapshot
 
 _COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "parent")
 _MODULE = "builtin.module"
@@ -55,15 +56,31 @@ class Step:
         return f"#{self.ordinal} {self.tag}{name}{place}{where}"
 
 
+class Rerun(Protocol):
+    """Runs the tool again."""
+
+    def __call__(self, ordinals: range, seconds: float) -> Recording | None:
+        """Return a recording with the IR of functions around some actions; None if there is none.
+
+        It may be cut off after some seconds.
+        """
+        ...
+
+
 class Steps:
     """The changing actions of a recording with the IR of functions.
 
     Args:
-        recording: made with ``--ir function``.
+        recording: made with ``--ir function``, or with ``--ir pass``.
+        rerun: records the IR in a pass, if the recording has that of passes only; without it,
+            nothing is known of what is in one.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, rerun: Rerun | None = None) -> None:
         self._recording = recording
+        self._rerun = rerun
+        self._texts = [_Texts(recording)]
+        self._looked_into: set[int] = set()
 
     @cached_property
     def passes(self) -> list[Step]:
@@ -75,6 +92,36 @@ class Steps:
         around = {self._pass_around(each) for each in found}
         innermost = [each for each in found if each.ordinal not in around]
         return innermost or self._nested[0]
+
+    def look_into(self, step: Step, seconds: float) -> int:
+        """Make the actions in a pass known; returns how many changing ones are not.
+
+        Args:
+            step: the pass.
+            seconds: for another run of the tool.
+        """
+        is_open = self._recording.header.ir == "pass" and step.is_pass
+        if not is_open or step.ordinal in self._looked_into:
+            return 0
+        self._looked_into.add(step.ordinal)
+        inside = [row for row in self._rows if self._is_in(row["ordinal"], step.ordinal)]
+        if not any(row["changed"] for row in inside):
+            return 0
+        ordinals = range(step.ordinal, inside[-1]["ordinal"] + 1)
+        recording = None if self._rerun is None else self._rerun(ordinals, seconds)
+        known = 0
+        if recording is not None:
+            table = recording.table("actions", ["tag", "name"]).to_pylist()
+            is_same = all(
+                all(row[name] == value for name, value in again.items())
+                for row, again in zip(self._rows, table, strict=False)
+            )
+            known = len(table) if is_same else 0
+        if recording is not None and known:
+            self._texts.append(_Texts(recording))
+            for name in ("_steps", "_nested"):
+                self.__dict__.pop(name, None)
+        return sum(bool(row["changed"]) and row["ordinal"] > known for row in inside)
 
     def inside(self, step: Step) -> list[Step]:
         """Return the changing actions directly in an action, in order.
@@ -88,24 +135,19 @@ class Steps:
             if each.tag != _FOLD or self._tags.get(self._parents[each.ordinal]) == _ITERATION
         ]
 
-    @property
-    def count(self) -> int:
-        """The number of changing actions."""
-        return len(self._steps)
-
     def queries(self, step: Step) -> Iterator[Query]:
         """Yield the texts before and after an action, of each operation that was recorded."""
         suspect = step.name if step.is_pass else self._pass_of(step)
-        for snapshot in self._recording.snapshots(step.ordinal):
-            if snapshot.before is None or snapshot.after is None:
+        for text in self._texts_of(step.ordinal):
+            before, after = text.snapshot.before, text.snapshot.after
+            if before is None or after is None:
                 continue
-            name = self._operations.get(snapshot.operation, "")
-            if name == _MODULE:
-                yield Query(snapshot.before, snapshot.after, suspect=suspect)
+            if text.op == _MODULE:
+                yield Query(before, after, suspect=suspect)
             else:
-                symbol = self._symbols.get(snapshot.operation) or step.function or ""
+                symbol = text.symbol or step.function or ""
                 module = self._module_before(step.ordinal)
-                yield Query(snapshot.before, snapshot.after, symbol, module, suspect)
+                yield Query(before, after, symbol, module, suspect)
 
     @property
     def run_seconds(self) -> float:
@@ -158,16 +200,15 @@ class Steps:
     def _module_before(self, ordinal: int) -> str:
         """Return the text of the module that was recorded last before an action, or around it."""
         while ordinal:
-            for snapshot in self._recording.snapshots(ordinal):
-                is_module = self._operations.get(snapshot.operation) == _MODULE
-                if is_module and snapshot.before:
-                    return snapshot.before
+            for text in self._texts_of(ordinal):
+                if text.op == _MODULE and text.snapshot.before:
+                    return text.snapshot.before
             ordinal = self._parents[ordinal]
         return ""
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
-        return self._recording.table("actions", list(_COLUMNS)).to_pylist()
+        return self._recording.table("actions", [*_COLUMNS, "changed"]).to_pylist()
 
     @cached_property
     def _tags(self) -> dict[int, str]:
@@ -179,8 +220,7 @@ class Steps:
 
     @cached_property
     def _steps(self) -> dict[int, Step]:
-        table = self._recording.table("ir", ["ordinal"])
-        held = set(table["ordinal"].to_pylist())
+        held = set[int]().union(*(each.ordinals for each in self._texts))
         return {
             row["ordinal"]: Step(**{name: row[name] for name in _COLUMNS if name != "parent"})
             for row in self._rows
@@ -198,14 +238,49 @@ class Steps:
             found[around].append(step)
         return found
 
-    @cached_property
-    def _operations(self) -> dict[int, str]:
-        return self._column("op")
+    def _is_in(self, ordinal: int, around: int) -> bool:
+        while ordinal > around:
+            ordinal = self._parents[ordinal]
+            if ordinal == around:
+                return True
+        return False
+
+    def _texts_of(self, ordinal: int) -> list[_Text]:
+        """Return the IR around an action, of the first recording that has it."""
+        return next((found for each in self._texts if (found := each.of(ordinal))), [])
+
+
+class _Text(NamedTuple):
+    """Recorded IR: its operation, the symbol of its function, and the texts."""
+
+    op: str
+    symbol: str
+    snapshot: Snapshot
+
+
+class _Texts:
+    """The recorded IR of a recording."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
 
     @cached_property
-    def _symbols(self) -> dict[int, str]:
-        return self._column("function")
+    def ordinals(self) -> set[int]:
+        """The actions of which IR is recorded."""
+        return set(self._recording.table("ir", ["ordinal"])["ordinal"].to_pylist())
 
-    def _column(self, name: str) -> dict[int, str]:
-        table = self._recording.table("operations", ["operation", name])
-        return dict(zip(*(table[each].to_pylist() for each in table.column_names), strict=True))
+    def of(self, ordinal: int) -> list[_Text]:
+        """Return the IR around an action."""
+        if ordinal not in self.ordinals:
+            return []
+        return [
+            _Text(*self._operations.get(each.operation, ("", "")), each)
+            for each in self._recording.snapshots(ordinal)
+        ]
+
+    @cached_property
+    def _operations(self) -> dict[int, tuple[str, str]]:
+        table = self._recording.table("operations", ["operation", "op", "function"])
+        return {
+            row["operation"]: (row["op"] or "", row["function"] or "") for row in table.to_pylist()
+        }

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ from actiondbg.validation.program import Function, Module, is_same, references, 
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
-from actiondbg.validation.types import INDEX, INDEX_WIDTH
+from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
 _CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
@@ -54,7 +55,8 @@ _MOST_ENDLESS = 8  # inputs on which a run takes too long
 _STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
 _STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
-_REAL_ELEMENTS = 2**14  # of all inputs together, but of the first one
+_MANY_ELEMENTS = 2**12  # of arguments, with which runs take long
+_REAL_ELEMENTS = 2**14  # of all inputs together, about
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 
 
@@ -127,6 +129,9 @@ class Trial:
         by_cuts = self._by_cuts(are_proved=True)
         if by_cuts is not None:
             return by_cuts
+        by_sizes = self._by_smaller_sizes()
+        if by_sizes is not None:
+            return by_sizes
         try:
             found = self._first_difference()
         except _Doubt as doubt:
@@ -136,6 +141,22 @@ class Trial:
         if found is not None:
             return self._different(found)
         return self._by_proof()
+
+    def _by_smaller_sizes(self) -> Judgement | None:
+        """Judge a function of large arguments with small ones; None if that does not decide."""
+        pair = self._pair
+        types = (each for each in pair.source.inputs if isinstance(each, ShapedType))
+        if sum(prod(size or 0 for size in each.shape) for each in types) <= _MANY_ELEMENTS:
+            return None
+        try:
+            smaller = Trial(Pair(pair.symbol, *scaled(*pair[1:3], pair.symbol)), self._limits)
+            if smaller.agreement() is None:
+                return None
+        except (NotScaled, OutOfBudget):
+            return None
+        self._inputs = smaller._inputs
+        detail = f"the same on {counted(self._inputs, 'input')} of smaller sizes"
+        return self._judgement("equivalent", "execution", detail)
 
     def _judgement(
         self,
@@ -425,8 +446,10 @@ class Trial:
         for input in self._chosen():
             if input.is_aliased:
                 continue
-            chosen.append(input)
             elements += input.elements
+            if elements > _REAL_ELEMENTS and not chosen:
+                raise OutOfBudget(f"the arguments have {input.elements:,} elements")
+            chosen.append(input)
             if len(chosen) >= _REAL_INPUTS or elements >= _REAL_ELEMENTS:
                 break
         return chosen

@@ -9,22 +9,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from actiondbg.comparison.side import Side, run_side
+from actiondbg.comparison.side import Side
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
 from actiondbg.validation.narrowing import Narrowed, narrow
-from actiondbg.validation.steps import Step, Steps
+from actiondbg.validation.steps import Rerun, Step, Steps
+from actiondbg.validation.tool_run import ToolRun
 from actiondbg.validation.workers import Numbered, Workers
 
 _CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
-_LEAST_TOTAL = 60.0  # seconds for the ends of all passes
+_LEAST_TOTAL = 15.0  # seconds for the ends of all passes
 _MOST_TIMES = 20  # as long as the run
-_LEAST_SECONDS = 2.0  # for a function
+_LEAST_SECONDS = 0.5  # for a function
 _NARROWING_SECONDS = 20.0
-_GRACE = 15.0  # seconds that a process may take beyond the limit of its judgements, with its start
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class Validation:
         return next((each for each in self.passes if each.verdict == "unknown"), None)
 
 
-Stage = Literal["passes", "actions", "programs"]
-# Is told how many of the steps of a stage are judged; of programs, nothing.
+Stage = Literal["passes", "run", "actions", "programs"]
+# Is told how many of the steps of a stage are judged; of a run and of programs, nothing.
 Progress = Callable[[Stage, int, int], None]
 
 
@@ -120,10 +120,11 @@ class Validator:
     """Validates the actions of a recorded run.
 
     Args:
-        side: the run, with the IR of functions.
+        side: the run, with the IR of functions around all actions, or around passes.
+        rerun: records the IR in a pass, if the run has not.
         limits: of each judgement.
-        is_fair: whether the seconds of a function are fewer in a long run, so that the ends of all
-            passes take about a minute, or 20 times the run if that is longer.
+        is_fair: whether the ends of all passes are judged in 15 s, or 20 times the run if that is
+            longer: a function may take its share.
         jobs: processes that judge.
         budget: seconds for the actions in passes.
         progress: is told.
@@ -137,18 +138,18 @@ class Validator:
         self,
         side: Side,
         *,
+        rerun: Rerun | None = None,
         limits: Limits | None = None,
         is_fair: bool = True,
         jobs: int = os.cpu_count() or 1,
         budget: float = 120.0,
         progress: Progress | None = None,
     ) -> None:
-        self.steps = Steps(side.recording)
+        self.steps = Steps(side.recording, rerun)
         self.result = Validation(side.status, side.recording.cut)
         self._argv = side.argv
         self._limits = limits or Limits()
-        if is_fair:
-            self._limits = _fair_limits(self.steps, self._limits, jobs)
+        self._is_fair = is_fair
         self._jobs = jobs
         self._budget = budget
         self._progress = progress or _ignore
@@ -156,8 +157,7 @@ class Validator:
 
     def validate(self) -> Validation:
         """Judge the passes, and the actions in the first that is not equivalent."""
-        seconds = self._limits.seconds + _GRACE
-        with Workers(self._jobs, seconds, self._limits) as workers:
+        with Workers(self._jobs, self._limits) as workers:
             try:
                 self._validate(workers)
             except KeyboardInterrupt:
@@ -167,7 +167,9 @@ class Validator:
     def _validate(self, workers: Workers) -> None:
         passes = self.steps.passes
         self.result.unjudged = len(passes)
-        for judged in self._judged("passes", passes, workers):
+        total = max(_LEAST_TOTAL, _MOST_TIMES * self.steps.run_seconds)
+        limit = _Limit(time.monotonic() + total if self._is_fair else float("inf"))
+        for judged in self._judged("passes", passes, workers, limit):
             self.result.passes.append(judged)
             self.result.unjudged -= 1
         self.result.passes.sort(key=lambda each: each.step.ordinal)
@@ -240,6 +242,8 @@ class Validator:
 
         A difference of a function whose callers all stay the same after the pass proves nothing.
         """
+        self._progress("run", 0, 0)
+        self.result.unjudged += self.steps.look_into(step, max(end - time.monotonic(), 0.0))
         steps = self.steps.inside(step)
         limit = _Limit(end)
         judged: list[JudgedStep] = []
@@ -261,14 +265,15 @@ class Validator:
         stage: Stage,
         steps: Sequence[Step],
         workers: Workers,
-        limit: _Limit | None = None,
+        limit: _Limit,
     ) -> Iterator[JudgedStep]:
         """Yield steps with their judgements, as they come."""
-        limit = limit or _Limit()
+        functions = sum(each.functions for step in steps for each in self.steps.queries(step))
         open_steps: dict[int, _OpenStep] = {}
         done = 0
 
         def wanted() -> Iterator[Numbered]:
+            left = functions
             for step in steps:
                 if not limit.allows(step):
                     return
@@ -277,13 +282,16 @@ class Validator:
                 found = [each for query in queries for each in self._known.get(query, ())]
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
                 if unknown:
-                    yield from (Numbered(step.ordinal, query) for query in unknown)
+                    for query in unknown:
+                        share = limit.share(left, self._jobs)
+                        yield Numbered(step.ordinal, query, min(share, self._limits.seconds))
                 else:
                     ready.append(step.ordinal)
+                left -= sum(query.functions for query in queries)
 
         ready: list[int] = []
         self._progress(stage, 0, len(steps))
-        for (ordinal, query), found in workers.answers(wanted()):
+        for (ordinal, query, _), found in workers.answers(wanted(), limit.end):
             self._known[query] = found
             one = open_steps[ordinal]
             one.found += found
@@ -314,6 +322,10 @@ class _Limit:
     def allows(self, step: Step) -> bool:
         return step.ordinal <= self.last and time.monotonic() < self.end
 
+    def share(self, functions: int, jobs: int) -> float:
+        """Return the seconds for a function, of some that processes judge."""
+        return max((self.end - time.monotonic()) * jobs / max(functions, 1), _LEAST_SECONDS)
+
 
 @dataclass(slots=True)
 class _OpenStep:
@@ -326,17 +338,6 @@ class _OpenStep:
     @property
     def judged(self) -> JudgedStep:
         return JudgedStep(self.step, tuple(self.found))
-
-
-def _fair_limits(steps: Steps, limits: Limits, jobs: int) -> Limits:
-    """Return limits with which the ends of passes are judged in a minute, or 20 times the run.
-
-    A function of a short run keeps its seconds.
-    """
-    functions = sum(query.functions for step in steps.passes for query in steps.queries(step))
-    total = max(_LEAST_TOTAL, _MOST_TIMES * steps.run_seconds)
-    fair = max(total * jobs / max(functions, 1), _LEAST_SECONDS)
-    return replace(limits, seconds=min(limits.seconds, fair))
 
 
 def validate(
@@ -362,10 +363,11 @@ def validate(
         LaunchError: the tool cannot be started.
     """
     with scratch_directory("validate") as folder:
-        side = run_side(argv, folder)
+        run = ToolRun(argv, folder)
         wanted = replace(limits or Limits(), tool=argv[0], scratch=str(folder))
         validator = Validator(
-            side,
+            run.passes(),
+            rerun=run.inside,
             limits=wanted,
             is_fair=limits is None,
             jobs=jobs,

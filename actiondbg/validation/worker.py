@@ -24,7 +24,7 @@ def serve(descriptor: int, parent: int) -> None:
     with contextlib.suppress(EOFError):
         judge = Judge(connection.recv())
         while True:
-            connection.send(judge.judge(connection.recv()))
+            connection.send(judge.judge(*connection.recv()))
 
 
 if __name__ == "__main__":

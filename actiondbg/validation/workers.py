@@ -17,14 +17,27 @@ from actiondbg.support.interrupts import signal_name
 from actiondbg.validation.judgement import Judgement, Limits, Query
 
 _TICK = 0.2  # seconds between checks of the time limit
+_GRACE = 15.0  # seconds that a query may take beyond its own, with the start of the process
 _MODULE = "actiondbg.validation.worker"
 
 
 class Numbered(NamedTuple):
-    """A query, with the number of the action that it is about."""
+    """A query.
+
+    Attributes:
+        number: of the action that it is about.
+        query: the query.
+        seconds: for each of its functions.
+    """
 
     number: int
     query: Query
+    seconds: float
+
+    @property
+    def most_seconds(self) -> float:
+        """After them its process is killed."""
+        return self.seconds * self.query.functions + _GRACE
 
 
 @dataclass(slots=True)
@@ -40,13 +53,11 @@ class Workers:
 
     Args:
         count: of processes.
-        seconds: the most that a function may take before its process is killed.
-        limits: of each judgement.
+        limits: of each judgement; a query has seconds of its own.
     """
 
-    def __init__(self, count: int, seconds: float, limits: Limits) -> None:
+    def __init__(self, count: int, limits: Limits) -> None:
         self._count = count
-        self._seconds = seconds
         self._limits = limits
         self._workers: list[_Worker] = []
 
@@ -57,22 +68,31 @@ class Workers:
         self.close()
 
     def answers(
-        self, queries: Iterable[Numbered]
+        self, queries: Iterable[Numbered], end: float = float("inf")
     ) -> Iterator[tuple[Numbered, tuple[Judgement, ...]]]:
-        """Yield queries with their answers, as they come; queries are taken one by one."""
+        """Yield queries with their answers, as they come.
+
+        Args:
+            queries: are taken one by one, each when a process is free.
+            end: the time, of the monotonic clock, after which nothing is answered.
+        """
         left = iter(queries)
         while True:
             self._start(left)
             busy = {each.connection: each for each in self._workers if each.asked is not None}
             if not busy:
                 return
+            if time.monotonic() > end:
+                for worker in busy.values():
+                    self._end(worker)
+                return
             for ready in wait(list(busy), _TICK):
                 yield self._received(busy.pop(cast("Connection", ready)))
             for worker in list(busy.values()):
                 assert worker.asked is not None
-                most = self._seconds * worker.asked.query.functions
+                most = worker.asked.most_seconds
                 if time.monotonic() - worker.since > most:
-                    yield self._ended(worker, f"it took longer than {most:g} s")
+                    yield self._ended(worker, f"it took longer than {most:.0f} s")
 
     def close(self) -> None:
         """Kill all processes."""
@@ -93,7 +113,7 @@ class Workers:
             free = free or self._new()
             free.asked, free.since = asked, time.monotonic()
             with contextlib.suppress(OSError):  # the process has ended, as its answer will tell
-                free.connection.send(asked.query)
+                free.connection.send((asked.query, asked.seconds))
 
     def _new(self) -> _Worker:
         ours, theirs = socket.socketpair()
@@ -126,12 +146,15 @@ class Workers:
 
     def _ended(self, worker: _Worker, reason: str) -> tuple[Numbered, tuple[Judgement, ...]]:
         assert worker.asked is not None
+        self._end(worker)
+        lost = Judgement(worker.asked.query.symbol, "unknown", "none", reason)
+        return worker.asked, (lost,)
+
+    def _end(self, worker: _Worker) -> None:
         worker.process.kill()
         worker.process.wait()
         worker.connection.close()
         self._workers.remove(worker)
-        lost = Judgement(worker.asked.query.symbol, "unknown", "none", reason)
-        return worker.asked, (lost,)
 
 
 def _ending(status: int | None) -> str:
@@ -140,8 +163,8 @@ def _ending(status: int | None) -> str:
     return f"the process that judged it ended with status {status}"
 
 
-def judge_apart(query: Query, limits: Limits, seconds: float) -> tuple[Judgement, ...]:
-    """Judge one query in a process of its own, which may take some seconds altogether."""
-    with Workers(1, seconds, limits) as workers:
-        ((_, judgements),) = workers.answers([Numbered(0, query)])
+def judge_apart(query: Query, limits: Limits) -> tuple[Judgement, ...]:
+    """Judge one query in a process of its own."""
+    with Workers(1, limits) as workers:
+        ((_, judgements),) = workers.answers([Numbered(0, query, limits.seconds)])
     return judgements

@@ -27,6 +27,7 @@ from actiondbg.tool.discovery import find_tool
 
 if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
+    from actiondbg.validation.steps import Rerun
     from actiondbg.validation.validation import Validation
 
 _CORES = os.cpu_count() or 1
@@ -87,8 +88,8 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
     need_packages("actiondbg validate", (*READING, "ml_dtypes", "bitwuzla"), extra="validate")
     with parser.reported_usage(), scratch_directory("validate") as folder:
         try:
-            side = _side(words, recorded, folder)
-            found = _validate(side, options, folder)
+            side, rerun = _side(words, recorded, folder)
+            found = _validate(side, rerun, options, folder)
         except KeyboardInterrupt:
             print_notice("Interrupted.")
             return 128 + signal.SIGINT
@@ -99,8 +100,9 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
     return {"equivalent": 0, "different": FAILED, "unknown": NOT_KNOWN}[found.verdict]
 
 
-def _side(words: list[str], recorded: bool, folder: Path) -> Side:
-    from actiondbg.comparison.side import recorded_side, run_side
+def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun | None]:
+    from actiondbg.comparison.side import recorded_side
+    from actiondbg.validation.tool_run import ToolRun
 
     if recorded:
         side = recorded_side(words[0])
@@ -110,20 +112,23 @@ def _side(words: list[str], recorded: bool, folder: Path) -> Side:
             )
         if side.recording.cut is not None:
             print_notice(side.recording.cut)
-        return side
+        return side, None
     stdin = None
     if inspect_command_line(words).reads_stdin:
         with writing(folder / "stdin"):
             file = copy_stdin(folder)
         stdin = None if file is None else str(file)
     with ProgressLine(sys.stderr).shown("running the tool ..."):
-        side = run_side(words, folder, stdin=stdin)
+        run = ToolRun(words, folder, stdin)
+        side = run.passes()
     if side.status:
         print_notice(f"The tool {side.ending}: its actions up to then are judged.")
-    return side
+    return side, run.inside
 
 
-def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
+def _validate(
+    side: Side, rerun: Rerun | None, options: ValidateOptions, folder: Path
+) -> Validation:
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits
     from actiondbg.validation.types import INDEX_WIDTH
@@ -131,10 +136,11 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
 
     progress = ProgressLine(sys.stderr, enabled=not options.json)
     nouns = {"passes": "pass", "actions": "action"}
+    others = {"run": "running the tool again ...", "programs": "reducing the program ..."}
 
     def show(stage: str, done: int, total: int) -> None:
         if stage not in nouns:
-            progress.change("reducing the program ...")
+            progress.change(others[stage])
             return
         progress.change(f"{done:,} of {counted(total, nouns[stage])} judged ...")
 
@@ -150,6 +156,7 @@ def _validate(side: Side, options: ValidateOptions, folder: Path) -> Validation:
     with progress.shown("judging ..."):
         validator = Validator(
             side,
+            rerun=rerun,
             limits=limits,
             is_fair=options.timeout is None,
             jobs=options.jobs,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.ir.diff import Diff
 
-_GRACE = 15.0  # seconds for the start of the process that judges
-
 
 class ValidateOptions(Options):
     ordinal: int | None = positional("#N", help="a past action", parse=values.ordinal)
@@ -48,7 +46,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
             aliased=options.aliased,
             index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
         )
-        judged = judge_apart(Query(found.before, found.after), limits, options.timeout + _GRACE)
+        judged = judge_apart(Query(found.before, found.after), limits)
     return ActionJudged(options.ordinal or 0, list(judged))
 
 

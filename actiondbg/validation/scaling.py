@@ -144,12 +144,12 @@ def _is_any_size(attribute: Attribute) -> bool:
 
 def _check_reshape(operation: Operation) -> None:
     """Raise NotScaled unless nothing but dimensions of size 1 come and go."""
-    (source,), (result,) = operation.operands[:1], operation.results
-    if not isinstance(source.type, ShapedType) or not isinstance(result.type, ShapedType):
+    source, result = operation.operands[0].type, operation.results[0].type
+    if not isinstance(source, ShapedType) or not isinstance(result, ShapedType):
         raise NotScaled
-    large = [[size for size in each.type.shape if size != 1] for each in (source, result)]
+    large = [[size for size in each.shape if size != 1] for each in (source, result)]
     groups = operation.attributes.get("reassociation")
-    shape = max(source.type.shape, result.type.shape, key=len)
+    shape = max(source.shape, result.shape, key=len)
     if large[0] != large[1] or not isinstance(groups, tuple):
         raise NotScaled
     for group in groups:

@@ -247,7 +247,10 @@ class Steps:
 
     def _texts_of(self, ordinal: int) -> list[_Text]:
         """Return the IR around an action, of the first recording that has it."""
-        return next((found for each in self._texts if (found := each.of(ordinal))), [])
+        for each in self._texts:
+            if found := each.of(ordinal):
+                return found
+        return []
 
 
 class _Text(NamedTuple):

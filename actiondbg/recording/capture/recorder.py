@@ -235,9 +235,7 @@ def start_recording(
                 f"What is to be recorded needs the capability {name!r}, which is switched off: "
                 "leave out one of the two."
             )
-    variables = _agent_environment(output, ir, events, upstream_log)
-    if ir_of is not None:
-        variables["ACTIONDBG_RECORD_IR_OF"] = f"{ir_of.start}-{ir_of.stop - 1}"
+    variables = _agent_environment(output, ir, ir_of, events, upstream_log)
     kept = {"LINEAGE": lineage, "CHECKS": checks, "ONE_THREAD": one_thread, "REVERSED": reverse}
     variables |= {f"ACTIONDBG_RECORD_{name}": "on" for name, on in kept.items() if on and output}
     variables["ACTIONDBG_RECORD_LLVM"] = program.tool.llvm() or ""
@@ -279,6 +277,7 @@ record = _waiting(start_recording)  # same parameters
 def _agent_environment(
     output: str | os.PathLike[str] | None,
     ir: IRDetail,
+    ir_of: range | None,
     events: Sequence[str],
     upstream_log: str | os.PathLike[str] | None,
 ) -> dict[str, str]:
@@ -287,6 +286,8 @@ def _agent_environment(
     if output is not None:
         variables["ACTIONDBG_RECORD"] = os.path.realpath(output)
         variables["ACTIONDBG_RECORD_IR"] = ir
+        if ir_of is not None:
+            variables["ACTIONDBG_RECORD_IR_OF"] = f"{ir_of.start}-{ir_of.stop - 1}"
         if events:
             # Imported on demand: trying the events needs ctypes.
             from actiondbg.statistics.event_probe import choose

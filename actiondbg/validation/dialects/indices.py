@@ -98,6 +98,8 @@ def slice_positions(
         machine.domain.below(next(dynamic), INDEX, size + 1) if length == DYNAMIC else length
         for length, size in zip(numbers(attributes.get("static_sizes")), sizes, strict=True)
     ]
+    if not prod(taken) and not machine.is_source:
+        return taken, []  # passes make empty slices behind the end, which take nothing
     dynamic = iter(frame.all(offsets))
     starts: list[int] = []
     for static, size, length, stride in zip(

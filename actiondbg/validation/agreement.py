@@ -16,7 +16,7 @@ from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
 # Relative, for results of functions in which the order of operations is open, or approximations.
 _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
 _LOOSEST = 0.5
-_OPEN_ZEROS = frozenset({"arith.maxnumf", "arith.minnumf"})
+_OPEN_ZEROS = frozenset({"arith.maxnumf", "arith.minnumf", "complex.mul"})
 _OPEN_ORDER = (
     *("vector.reduction", "vector.multi_reduction", "vector.contract", "vector.outerproduct"),
     *("vector.scan", "scf.parallel", "scf.reduce", "affine.parallel", "linalg.", "math."),
@@ -72,12 +72,13 @@ class Run:
 
     Args:
         outcome: what the machine saw.
-        memory: the buffers of the arguments, as they are at the end.
+        memory: the buffers of the arguments, as they are at the end; None for those of tensors, of
+            which nobody sees what is written to them.
         types: of the function's results.
     """
 
     outcome: Outcome
-    memory: Sequence[Buffer]
+    memory: Sequence[Buffer | None]
     types: Sequence[Type]
 
 
@@ -101,7 +102,7 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
     if found:
         return found
     for at, (left, right) in enumerate(zip(source.memory, target.memory, strict=True)):
-        found = check.buffers(left, right)
+        found = check.buffers(left, right) if left and right else None
         if found:
             return f"memory of argument buffer {at}{found}"
     for symbol in sorted(source.outcome.globals.keys() & target.outcome.globals.keys()):
@@ -158,6 +159,8 @@ class _Check:
             element = left.element
             assert isinstance(element, IntegerType | FloatType)
             return self._items(left.items, right.items, element, left.shape)
+        if isinstance(left, Elements) and isinstance(right, MemRef):
+            return self._bufferized(left, right)
         if isinstance(left, MemRef) and isinstance(right, MemRef):
             return self._views(left, right)
         element = type.element if isinstance(type, ShapedType) else type
@@ -174,6 +177,15 @@ class _Check:
         if not right.is_alive:
             return " is freed after, and not before"
         return self._items(left.items, right.items, kind, (len(left.items),))
+
+    def _bufferized(self, left: Elements, right: MemRef) -> str | None:
+        """Return how a tensor and the memref that it became differ."""
+        if left.shape != right.sizes:
+            return f" has shape {left.shape} before and sizes {right.sizes} after"
+        if not right.buffer.is_alive:
+            return " is freed"
+        kind = left.element if isinstance(left.element, IntegerType | FloatType) else None
+        return self._items(left.items, _seen(right), kind, left.shape)
 
     def _views(self, left: MemRef, right: MemRef) -> str | None:
         if left.sizes != right.sizes:
@@ -227,11 +239,8 @@ class _Check:
 
 def _seen(view: MemRef) -> list[RuntimeValue]:
     """Return the elements of a view, row by row; poison outside of its memory."""
-    places = [view.offset]
-    for size, stride in zip(view.sizes, view.strides, strict=True):
-        places = [place + at * stride for place in places for at in range(size)]
     items = view.buffer.items
-    return [items[place] if 0 <= place < len(items) else POISON for place in places]
+    return [items[place] if 0 <= place < len(items) else POISON for place in view.places]
 
 
 def _place(at: int, shape: tuple[int, ...]) -> str:

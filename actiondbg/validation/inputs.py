@@ -90,7 +90,10 @@ class Input:
 def materialize(
     input: Input, types: Sequence[Type], domain: Domain
 ) -> tuple[list[RuntimeValue], list[Buffer]]:
-    """Return arguments for a ``Machine``, and the memory behind them."""
+    """Return arguments for a ``Machine``, and the memory behind them.
+
+    A tensor may be given as a view: it has the elements of the memref.
+    """
     elements: dict[int, IntegerType | FloatType] = {}
     for argument, type in zip(input.arguments, types, strict=True):
         if isinstance(argument, View):
@@ -103,7 +106,10 @@ def materialize(
     for argument, type in zip(input.arguments, types, strict=True):
         match argument:
             case View(buffer, offset, sizes, strides):
-                made.append(MemRef(buffers[buffer], offset, sizes, strides))
+                view = MemRef(buffers[buffer], offset, sizes, strides)
+                is_tensor = isinstance(type, ShapedType) and type.kind == "tensor"
+                items = [view.buffer.items[at] for at in view.places] if is_tensor else []
+                made.append(Elements(sizes, items, _element(type)) if is_tensor else view)
             case Array(shape, values):
                 element = _element(type)
                 items = [domain.constant(value, element) for value in values]

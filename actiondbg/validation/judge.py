@@ -18,6 +18,7 @@ from actiondbg.validation.trial import Pair, Trial, make_runner, reason
 # Passes that look at one function at a time, whatever they run on.
 _LOCAL = frozenset({"canonicalize", "cse"})
 _LEAST_SECONDS = 0.2  # for a function
+_STEPS_IN_A_SECOND = 40_000  # of the interpreter, at least
 
 
 class Judge:
@@ -41,8 +42,8 @@ class Judge:
 
         Args:
             query: the texts.
-            seconds: for each function, of which one may take what others leave, up to what the
-                limits allow; None for what they allow.
+            seconds: for all functions together, of which one may take what others leave, up to what
+                the limits allow; None for what they allow.
         """
         try:
             before, after = (self._module(text, query) for text in (query.before, query.after))
@@ -53,11 +54,13 @@ class Judge:
         symbols = [query.symbol] if query.symbol else list(before.functions)
         changed = [each for each in symbols if not is_same(before, after, [each])]
         most = self._limits.seconds
-        end = time.monotonic() + (most if seconds is None else seconds) * query.functions
+        total = self._limits.seconds_for(query) if seconds is None else seconds
+        end = time.monotonic() + total
         found: list[Judgement] = []
         for left, symbol in zip(range(len(changed), 0, -1), changed, strict=True):
             share = max((end - time.monotonic()) / left, _LEAST_SECONDS)
-            limits = replace(self._limits, seconds=min(share, most))
+            steps = min(self._limits.steps, int(share * _STEPS_IN_A_SECOND))
+            limits = replace(self._limits, seconds=min(share, most), steps=steps)
             judged = self._function(Pair(symbol, before, after, query.suspect), limits)
             if judged is not None:
                 found.append(judged)
@@ -82,7 +85,7 @@ class Judge:
         if pair.source.body is None and pair.target.body is None:
             return None
         types = (pair.source.inputs, pair.source.results)
-        if types != (pair.target.inputs, pair.target.results):
+        if types != (pair.target.inputs, pair.target.results) and not pair.is_bufferized:
             return Judgement(symbol, "unknown", "none", "its type changes")
         if pair.source.body is None or pair.target.body is None:
             return Judgement(symbol, "unknown", "none", "a declaration has no body")

@@ -118,3 +118,7 @@ class Limits:
     steps: int = 200_000
     aliased: bool = False
     index_bits: int = INDEX_BITS
+
+    def seconds_for(self, query: Query) -> float:
+        """Return the seconds for all functions of a query."""
+        return self.seconds * query.functions

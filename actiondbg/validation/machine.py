@@ -70,6 +70,14 @@ class MemRef:
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
 
+    @property
+    def places(self) -> list[int]:
+        """Where the elements are in the buffer, row by row."""
+        found = [self.offset]
+        for size, stride in zip(self.sizes, self.strides, strict=True):
+            found = [place + at * stride for place in found for at in range(size)]
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Opaque:

@@ -105,7 +105,7 @@ class _Attempt:
     ) -> None:
         options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
         self._words = [limits.tool, *options, f"--{_PIPELINE}={pipeline}"]
-        self._seconds = limits.seconds
+        self._limits = limits
         self._commands = commands
         self._workers = workers
         self._suspect = suspect
@@ -124,7 +124,7 @@ class _Attempt:
             return False
         texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
         query = Query(*texts, suspect=self._suspect)
-        ((_, found),) = self._workers.answers([Numbered(0, query, self._seconds)])
+        ((_, found),) = self._workers.answers([Numbered(0, query, self._limits.seconds_for(query))])
         different = (each for each in found if each.verdict == "different")
         self.judgement = next(different, None)
         return self.judgement is not None

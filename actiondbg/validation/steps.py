@@ -12,10 +12,12 @@ from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
 from actiondbg.validation.judgement import Judgement, Query
 
 if TYPE_CHECKING:
+    from actiondbg.recording.format.arrow import Table
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.tables.snapshots import Snapshot
 
-_COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "parent")
+_STEP_COLUMNS = ["ordinal", "tag", "name", "op", "file", "line", "col", "function"]
+_COLUMNS = (*_STEP_COLUMNS, "parent")
 _MODULE = "builtin.module"
 _FOLD = "fold"
 _ITERATION = "GreedyPatternRewriteIteration"
@@ -104,24 +106,21 @@ class Steps:
         if not is_open or step.ordinal in self._looked_into:
             return 0
         self._looked_into.add(step.ordinal)
-        inside = [row for row in self._rows if self._is_in(row["ordinal"], step.ordinal)]
-        if not any(row["changed"] for row in inside):
+        ordinals = range(step.ordinal, self._last_in(step.ordinal) + 1)
+        changing = [each for each in ordinals[1:] if each in self._changing]
+        if not changing:
             return 0
-        ordinals = range(step.ordinal, inside[-1]["ordinal"] + 1)
         recording = None if self._rerun is None else self._rerun(ordinals, seconds)
         known = 0
         if recording is not None:
-            table = recording.table("actions", ["tag", "name"]).to_pylist()
-            is_same = all(
-                all(row[name] == value for name, value in again.items())
-                for row, again in zip(self._rows, table, strict=False)
-            )
-            known = len(table) if is_same else 0
+            again = recording.table("actions", ["parent"])["parent"].to_pylist()
+            is_same = [each or 0 for each in again] == list(self._parents.values())[: len(again)]
+            known = len(again) if is_same else 0
         if recording is not None and known:
             self._texts.append(_Texts(recording))
             for name in ("_steps", "_nested"):
                 self.__dict__.pop(name, None)
-        return sum(bool(row["changed"]) and row["ordinal"] > known for row in inside)
+        return sum(each > known for each in changing)
 
     def inside(self, step: Step) -> list[Step]:
         """Return the changing actions directly in an action, in order.
@@ -207,25 +206,31 @@ class Steps:
         return ""
 
     @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
-        return self._recording.table("actions", [*_COLUMNS, "changed"]).to_pylist()
+    def _table(self) -> Table:
+        return self._recording.table("actions", [*_COLUMNS, "changed"])
+
+    def _of_all(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield the ordinals of all actions, in order, with a column."""
+        return zip(*(self._table[each].to_pylist() for each in ("ordinal", name)), strict=True)
 
     @cached_property
     def _tags(self) -> dict[int, str]:
-        return {row["ordinal"]: row["tag"] for row in self._rows}
+        return dict(self._of_all("tag"))
 
     @cached_property
     def _parents(self) -> dict[int, int]:
-        return {row["ordinal"]: row["parent"] or 0 for row in self._rows}
+        return {ordinal: parent or 0 for ordinal, parent in self._of_all("parent")}
+
+    @cached_property
+    def _changing(self) -> set[int]:
+        return {ordinal for ordinal, changed in self._of_all("changed") if changed}
 
     @cached_property
     def _steps(self) -> dict[int, Step]:
         held = set[int]().union(*(each.ordinals for each in self._texts))
-        return {
-            row["ordinal"]: Step(**{name: row[name] for name in _COLUMNS if name != "parent"})
-            for row in self._rows
-            if row["ordinal"] in held
-        }
+        places = [at for at, ordinal in enumerate(self._parents) if ordinal in held]
+        rows = self._table.select(_STEP_COLUMNS).take(places).to_pylist()
+        return {row["ordinal"]: Step(**row) for row in rows}
 
     @cached_property
     def _nested(self) -> defaultdict[int, list[Step]]:
@@ -238,12 +243,12 @@ class Steps:
             found[around].append(step)
         return found
 
-    def _is_in(self, ordinal: int, around: int) -> bool:
-        while ordinal > around:
-            ordinal = self._parents[ordinal]
-            if ordinal == around:
-                return True
-        return False
+    def _last_in(self, ordinal: int) -> int:
+        """Return the last action in an action, or itself; the run has one thread."""
+        last = ordinal
+        while self._parents.get(last + 1, 0) >= ordinal:
+            last += 1
+        return last
 
     def _texts_of(self, ordinal: int) -> list[_Text]:
         """Return the IR around an action, of the first recording that has it."""

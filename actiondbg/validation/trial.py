@@ -27,6 +27,7 @@ from actiondbg.validation.execution.whole_program import Differs, NotRun, judge_
 from actiondbg.validation.inputs import (
     Choice,
     Input,
+    View,
     aliased,
     choose_inputs,
     materialize,
@@ -45,7 +46,7 @@ from actiondbg.validation.program import Function, Module, is_same, references, 
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
-from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
+from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType, Type
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
 _CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
@@ -75,6 +76,26 @@ class Pair(NamedTuple):
     @property
     def target(self) -> Function:
         return self.after.functions[self.symbol]
+
+    @property
+    def is_bufferized(self) -> bool:
+        """Whether the types differ in nothing but tensors that became memrefs."""
+        source, target = self.source, self.target
+        if (source.inputs, source.results) == (target.inputs, target.results):
+            return False
+        pairs = [(source.inputs, target.inputs), (source.results, target.results)]
+        return all(
+            len(left) == len(right) and all(map(_is_related, left, right)) for left, right in pairs
+        )
+
+
+def _is_related(source: Type, target: Type) -> bool:
+    """Whether a type is the same, or a tensor that became a memref."""
+    if not isinstance(source, ShapedType) or not isinstance(target, ShapedType):
+        return source == target
+    is_buffer = (source.kind, target.kind) == ("tensor", "memref")
+    same = (source.shape, source.element) == (target.shape, target.element)
+    return source == target or (is_buffer and same)
 
 
 class _Difference(NamedTuple):
@@ -126,6 +147,8 @@ class Trial:
 
     def judge(self) -> Judgement:
         """Return the judgement."""
+        if self._pair.is_bufferized:
+            return self._bufferized()
         by_cuts = self._by_cuts(are_proved=True)
         if by_cuts is not None:
             return by_cuts
@@ -142,11 +165,27 @@ class Trial:
             return self._different(found)
         return self._by_proof()
 
+    def _bufferized(self) -> Judgement:
+        """Judge a function whose tensors became memrefs, with the same elements."""
+        by_sizes = self._by_smaller_sizes()
+        if by_sizes is not None:
+            return by_sizes
+        try:
+            found = self._first_difference()
+        except (_Doubt, NotInterpreted, OutOfBudget) as error:
+            return self._judgement("unknown", "none", f"its type changes, and {reason(error)}")
+        if found is not None:  # no second way calls functions of two types
+            detail = f"its type changes, and it is interpreted to differ ({found.where})"
+            return self._judgement("unknown", "execution", detail)
+        if not self._inputs:
+            return self._judgement("unknown", "none", "its type changes, and no input is defined")
+        detail = f"the same on {counted(self._inputs, 'input')}, as tensors and as memrefs"
+        return self._judgement("equivalent", "execution", detail)
+
     def _by_smaller_sizes(self) -> Judgement | None:
         """Judge a function of large arguments with small ones; None if that does not decide."""
         pair = self._pair
-        types = (each for each in pair.source.inputs if isinstance(each, ShapedType))
-        if sum(prod(size or 0 for size in each.shape) for each in types) <= _MANY_ELEMENTS:
+        if self._elements <= _MANY_ELEMENTS:
             return None
         try:
             smaller = Trial(Pair(pair.symbol, *scaled(*pair[1:3], pair.symbol)), self._limits)
@@ -204,18 +243,32 @@ class Trial:
             raise fatal[0]
         return None
 
+    @property
+    def _elements(self) -> int:
+        """The elements of all arguments; dynamic sizes, which are chosen, are not counted."""
+        types = (each for each in self._pair.source.inputs if isinstance(each, ShapedType))
+        return sum(prod(size or 0 for size in each.shape) for each in types)
+
     def _chosen(self) -> Iterator[Input]:
+        """Yield inputs.
+
+        Raises:
+            OutOfBudget: the arguments are too large to be made and run over.
+        """
+        if self._elements * _STEPS_FOR_ELEMENT > self._limits.steps:
+            raise OutOfBudget(f"the arguments have {self._elements:,} elements")
         source = self._pair.source
         choice = Choice(
             numbers_in((source, self._pair.target)),
             exact_floats=not self._strictness.bits,
             index_bits=self._limits.index_bits,
         )
-        most = self._limits.inputs * _MOST_TRIED if source.inputs else 1
-        for input in islice(choose_inputs(source.inputs, choice), most):
+        types = self._pair.target.inputs if self._pair.is_bufferized else source.inputs
+        most = self._limits.inputs * _MOST_TRIED if types else 1
+        for input in islice(choose_inputs(types, choice), most):
             yield input
-            shared = aliased(input, source.inputs)
-            if shared is not None:
+            shared = aliased(input, types)
+            if shared is not None and not self._pair.is_bufferized:
                 yield shared
 
     def _compared(self, input: Input) -> _Difference | None:
@@ -266,7 +319,13 @@ class Trial:
             steps=steps,
             is_source=is_source,
         )
-        return Run(outcome, memory, function.results)
+        tensors = {
+            argument.buffer
+            for argument, type in zip(input.arguments, function.inputs, strict=True)
+            if isinstance(argument, View) and isinstance(type, ShapedType) and type.kind == "tensor"
+        }
+        kept = [None if at in tensors else buffer for at, buffer in enumerate(memory)]
+        return Run(outcome, kept, function.results)
 
     # --- cuts ---
 
@@ -337,6 +396,8 @@ class Trial:
                 return None
         except (_Doubt, NotInterpreted):
             return None
+        if self._pair.is_bufferized:
+            return "execution" if self._inputs else None
         found = self._proved()
         if isinstance(found, Proved) and found.bounds is None:
             return "proof"

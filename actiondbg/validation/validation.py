@@ -21,9 +21,9 @@ _CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
-_LEAST_TOTAL = 15.0  # seconds for the ends of all passes
-_MOST_TIMES = 20  # as long as the run
-_LEAST_SECONDS = 0.5  # for a function
+_LEAST_TOTAL = 12.0  # seconds for the ends of all passes
+_MOST_TIMES = 15  # as long as the run; 20 with what recording and reading take
+_LEAST_SECONDS = 0.5  # for a step
 _NARROWING_SECONDS = 20.0
 
 
@@ -123,8 +123,8 @@ class Validator:
         side: the run, with the IR of functions around all actions, or around passes.
         rerun: records the IR in a pass, if the run has not.
         limits: of each judgement.
-        is_fair: whether the ends of all passes are judged in 15 s, or 20 times the run if that is
-            longer: a function may take its share.
+        is_fair: whether the ends of all passes are judged in 12 s, or 15 times the run if that is
+            longer: each has its share.
         jobs: processes that judge.
         budget: seconds for the actions in passes.
         progress: is told.
@@ -268,13 +268,11 @@ class Validator:
         limit: _Limit,
     ) -> Iterator[JudgedStep]:
         """Yield steps with their judgements, as they come."""
-        functions = sum(each.functions for step in steps for each in self.steps.queries(step))
         open_steps: dict[int, _OpenStep] = {}
         done = 0
 
         def wanted() -> Iterator[Numbered]:
-            left = functions
-            for step in steps:
+            for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
                 if not limit.allows(step):
                     return
                 queries = list(self.steps.queries(step))
@@ -283,11 +281,11 @@ class Validator:
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
                 if unknown:
                     for query in unknown:
-                        share = limit.share(left, self._jobs)
-                        yield Numbered(step.ordinal, query, min(share, self._limits.seconds))
+                        share = limit.share(left, self._jobs) / len(unknown)
+                        most = self._limits.seconds_for(query)
+                        yield Numbered(step.ordinal, query, min(share, most))
                 else:
                     ready.append(step.ordinal)
-                left -= sum(query.functions for query in queries)
 
         ready: list[int] = []
         self._progress(stage, 0, len(steps))
@@ -322,9 +320,9 @@ class _Limit:
     def allows(self, step: Step) -> bool:
         return step.ordinal <= self.last and time.monotonic() < self.end
 
-    def share(self, functions: int, jobs: int) -> float:
-        """Return the seconds for a function, of some that processes judge."""
-        return max((self.end - time.monotonic()) * jobs / max(functions, 1), _LEAST_SECONDS)
+    def share(self, steps: int, jobs: int) -> float:
+        """Return the seconds for a step, of some that are left for processes to judge."""
+        return max((self.end - time.monotonic()) * jobs / steps, _LEAST_SECONDS)
 
 
 @dataclass(slots=True)

@@ -27,17 +27,12 @@ class Numbered(NamedTuple):
     Attributes:
         number: of the action that it is about.
         query: the query.
-        seconds: for each of its functions.
+        seconds: for all its functions together.
     """
 
     number: int
     query: Query
     seconds: float
-
-    @property
-    def most_seconds(self) -> float:
-        """After them its process is killed."""
-        return self.seconds * self.query.functions + _GRACE
 
 
 @dataclass(slots=True)
@@ -90,7 +85,7 @@ class Workers:
                 yield self._received(busy.pop(cast("Connection", ready)))
             for worker in list(busy.values()):
                 assert worker.asked is not None
-                most = worker.asked.most_seconds
+                most = worker.asked.seconds + _GRACE
                 if time.monotonic() - worker.since > most:
                     yield self._ended(worker, f"it took longer than {most:.0f} s")
 
@@ -166,5 +161,5 @@ def _ending(status: int | None) -> str:
 def judge_apart(query: Query, limits: Limits) -> tuple[Judgement, ...]:
     """Judge one query in a process of its own."""
     with Workers(1, limits) as workers:
-        ((_, judgements),) = workers.answers([Numbered(0, query, limits.seconds)])
+        ((_, judgements),) = workers.answers([Numbered(0, query, limits.seconds_for(query))])
     return judgements

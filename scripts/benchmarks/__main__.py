@@ -21,6 +21,7 @@ from scripts.benchmarks import (
     recording,
     time_travel,
     tools,
+    validation,
     whatif,
 )
 from scripts.benchmarks.results import PAGE, StoredResults, misses, with_table
@@ -37,6 +38,7 @@ _MEASURES: dict[str, Measure] = {
     "whatif": whatif.measure,
     "recording": recording.measure,
     "tools": tools.measure,
+    "validate": validation.measure,
 }
 
 

@@ -259,40 +259,67 @@ def _vector_store(machine: Machine, operation: Operation, frame: Frame) -> Seque
 
 
 def _basis(
-    machine: Machine, operation: Operation, frame: Frame, dynamic: Sequence[Value], count: int
+    machine: Machine, operation: Operation, frame: Frame, dynamic: Sequence[Value]
 ) -> list[Scalar]:
-    """Return the sizes of all dimensions but the first one."""
+    """Return the sizes of all dimensions, or of all but the first one."""
     left = iter(frame.all(dynamic))
-    sizes = [
+    return [
         next(left) if static == DYNAMIC else index(machine, static)
         for static in numbers(operation.attributes.get("static_basis"))
     ]
-    return sizes[1:] if len(sizes) == count else sizes
+
+
+def _bounded(
+    machine: Machine,
+    outermost: Scalar,
+    bound: Scalar,
+    results: Sequence[Scalar],
+    *,
+    may_be_negative: bool = False,
+) -> list[Scalar]:
+    """Return results that a program before an action has only if its outermost index is in bounds.
+
+    The operation does not compute with the bound, but passes may rely on it.
+    """
+    if not machine.is_source:
+        return list(results)
+    inside = [compared(machine, "slt", outermost, bound)]
+    if not may_be_negative:
+        inside.append(compared(machine, "sle", index(machine, 0), outermost))
+    condition = both(machine, inside)
+    nothing = machine.domain.poison(INDEX)
+    return [chosen(machine, condition, each, nothing, INDEX) for each in results]
 
 
 @handles("affine.delinearize_index")
 def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
     linear, *dynamic = operation.operands
     rest: Scalar = frame[linear]
-    basis = _basis(machine, operation, frame, dynamic, len(operation.results))
+    basis = _basis(machine, operation, frame, dynamic)
+    has_bound = len(basis) == len(operation.results)
+    bound, sizes = (basis[0], basis[1:]) if has_bound else (None, basis)
     found: list[Scalar] = []
-    for size in reversed(basis):
+    for size in reversed(sizes):
         found.append(_guarded(machine, "mod", rest, size))
         rest = _guarded(machine, "floordiv", rest, size)
-    return [rest, *reversed(found)]
+    results = [rest, *reversed(found)]
+    return results if bound is None else _bounded(machine, rest, bound, results)
 
 
 @handles("affine.linearize_index")
 def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
     indices, dynamic = operation.segments()
     values = frame.all(indices)
-    basis = _basis(machine, operation, frame, dynamic, len(values))
+    basis = _basis(machine, operation, frame, dynamic)
     if not values:
         return [index(machine, 0)]
+    bound = basis.pop(0) if len(basis) == len(values) else None
     result = values[0]
     for value, size in zip(values[1:], basis, strict=True):
         result = applied(machine, "arith.muli", (result, size), INDEX, attributes=_NO_WRAP)
         result = applied(machine, "arith.addi", (result, value), INDEX, attributes=_NO_WRAP)
+    if bound is not None:
+        (result,) = _bounded(machine, values[0], bound, [result], may_be_negative=True)
     if not operation.attributes.get("disjoint"):
         return [result]
     # Each index is from 0 to its size; the first one may be anything.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from actiondbg.validation.dialects.scalars import applied, scalar_element
+from actiondbg.validation.dialects.scalars import applied, chosen, scalar_element
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, Operation
@@ -43,6 +43,17 @@ class _Parts:
         }
         return applied(self._machine, "arith.cmpf", (left, right), self._type, BOOL, attributes)
 
+    def settled(self, value: tuple[Scalar, Scalar]) -> RuntimeValue:
+        """Return a product that a program before an action has only if it is no NaN.
+
+        Lowerings differ in products of infinities.
+        """
+        if not self._machine.is_source:
+            return value
+        is_nan = self.together("ori", *(self.compared("une", part, part) for part in value))
+        nothing = self._machine.domain.poison(self._type)
+        return tuple(chosen(self._machine, is_nan, nothing, part, self._type) for part in value)
+
     def together(self, name: str, left: Scalar, right: Scalar) -> Scalar:
         """Combine two conditions."""
         return applied(self._machine, f"arith.{name}", (left, right), BOOL)
@@ -61,7 +72,7 @@ def _mul(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
         "subf", parts.of("mulf", left[0], right[0]), parts.of("mulf", left[1], right[1])
     )
     first, second = parts.of("mulf", left[0], right[1]), parts.of("mulf", left[1], right[0])
-    return (real, parts.of("addf", first, second))
+    return parts.settled((real, parts.of("addf", first, second)))
 
 
 def _neg(parts: _Parts, value: _Pair) -> RuntimeValue:

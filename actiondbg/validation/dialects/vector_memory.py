@@ -128,7 +128,9 @@ def _sized(window: Window) -> list[tuple[int, int]]:
 # --- loads and stores ---
 
 
-def _innermost(base: View, shape: Sequence[int], *, may_leave: bool) -> Window:
+def _innermost(
+    base: View, shape: Sequence[int], *, may_leave: bool, goes_on: bool = False
+) -> Window:
     """Return a window onto the last dimensions; onto one element, if that has the shape."""
     sizes = () if base.unit else tuple(shape)
     if base.unit and base.unit != tuple(shape):
@@ -137,15 +139,17 @@ def _innermost(base: View, shape: Sequence[int], *, may_leave: bool) -> Window:
     if len(sizes) > rank:
         raise NotInterpreted("a load or a store of more dimensions than memory has")
     dimensions = tuple(range(rank - len(sizes), rank))
-    return Window(sizes, dimensions, (may_leave,) * len(sizes))
+    return Window(sizes, dimensions, (may_leave,) * len(sizes), goes_on)
 
 
 @handles("vector.load")
 def _load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
     base, *starts = operation.operands
     source = view(frame[base], base.type, is_written=False)
-    # What is outside has any value: the documentation permits to read it.
-    window = _innermost(source, vector_shape(operation.results[0].type), may_leave=True)
+    # What is outside has any value: the documentation permits to read it. Passes rely on the next
+    # row to be there.
+    shape = vector_shape(operation.results[0].type)
+    window = _innermost(source, shape, may_leave=True, goes_on=not machine.is_source)
     places = window.places(machine, source, frame.all(starts), is_masked=False)
     nothing = [poison(machine, source.element)] * prod(source.unit)
     return [made(operation, read(machine, source, places, None, [nothing] * len(places)))]

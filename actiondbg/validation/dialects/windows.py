@@ -92,11 +92,13 @@ class Window:
         shape: of the vector, without the dimensions of an element.
         dimensions: of the view, one for each of the shape; None if all elements of it are one.
         may_leave: for each of the shape, whether elements may be beyond the view.
+        goes_on: whether these are what memory has there, as machines do, and not ``BEYOND``.
     """
 
     shape: tuple[int, ...]
     dimensions: tuple[int | None, ...]
     may_leave: tuple[bool, ...]
+    goes_on: bool = False
 
     def places(
         self, machine: Machine, source: View, starts: Sequence[Scalar], *, is_masked: bool
@@ -118,8 +120,14 @@ class Window:
             steps = [0] * extent
             if at is not None:
                 out = BEYOND if may_leave else OUTSIDE
-                steps = _steps(firsts[at], extent, source.sizes[at], source.strides[at], out)
+                size = source.sizes[at]
+                if self.goes_on and 0 <= firsts[at] < size:
+                    size = firsts[at] + extent
+                steps = _steps(firsts[at], extent, size, source.strides[at], out)
             found = _moved(found, steps)
+        if self.goes_on:
+            end = len(source.items) - prod(source.unit)
+            return [each if each <= end else BEYOND for each in found]
         return found
 
     def _first(

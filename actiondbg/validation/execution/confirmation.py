@@ -214,7 +214,8 @@ def expected(run: Run) -> Expected:
         element = getattr(type, "element", type)
         said[f"result {at}"] = list(_bits(value, element))
     for at, buffer in enumerate(run.memory):
-        said[f"memory {at}"] = _content(buffer.items, buffer.element, buffer.is_alive)
+        if buffer is not None:
+            said[f"memory {at}"] = _content(buffer.items, buffer.element, buffer.is_alive)
     for symbol, buffer in run.outcome.globals.items():
         key = f"global {quoted(symbol)}"
         said[key] = _content(buffer.items, buffer.element, buffer.is_alive)

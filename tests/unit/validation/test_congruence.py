@@ -120,6 +120,124 @@ def test_large_tensors_are_judged_by_small_ones() -> None:
     assert other.verdict == "unknown"
 
 
+# A sum of two large memrefs, as a structured operation, as a loop, and as a graph of blocks.
+MAP = "affine_map<(d0, d1) -> (d0, d1)>"
+LARGE = "memref<512x300xf32>"
+SUM = f"""
+func.func @f(%a: {LARGE}, %b: {LARGE}, %r: {LARGE}) {{
+  linalg.generic {{indexing_maps = [{MAP}, {MAP}, {MAP}], iterator_types = ["parallel", "parallel"]}}
+      ins(%a, %b : {LARGE}, {LARGE}) outs(%r : {LARGE}) {{
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }}
+  return
+}}
+"""
+LOOPS = """
+func.func @f(%a: memref<512x300xf32>, %b: memref<512x300xf32>, %r: memref<512x300xf32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.constant {rows} : index
+  %columns = arith.constant {columns} : index
+  scf.for %i = %c0 to %rows step %c1 {{
+    scf.for %j = %c0 to %columns step %c1 {{
+      %x = memref.load %a[%i, %j] : memref<512x300xf32>
+      %y = memref.load %b[%i, %j] : memref<512x300xf32>
+      %s = arith.addf %x, %y : f32
+      memref.store %s, %r[%i, {column}] : memref<512x300xf32>
+    }}
+  }}
+  return
+}}
+"""
+BLOCKS = """
+func.func @f(%a: memref<512x300xf32>, %b: memref<512x300xf32>, %r: memref<512x300xf32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.constant 512 : index
+  %columns = arith.constant 300 : index
+  cf.br ^rows(%c0 : index)
+^rows(%i: index):
+  %more = arith.cmpi slt, %i, %rows : index
+  cf.cond_br %more, ^columns(%c0 : index), ^end
+^columns(%j: index):
+  %left = arith.cmpi {compared}, %j, %columns : index
+  cf.cond_br %left, ^body, ^next
+^body:
+  %x = memref.load %a[%i, %j] : memref<512x300xf32>
+  %y = memref.load %b[%i, %j] : memref<512x300xf32>
+  %s = arith.addf %x, %y : f32
+  memref.store %s, %r[%i, %j] : memref<512x300xf32>
+  %j1 = arith.addi %j, %c1 : index
+  cf.br ^columns(%j1 : index)
+^next:
+  %i1 = arith.addi %i, %c1 : index
+  cf.br ^rows(%i1 : index)
+^end:
+  return
+}}
+"""
+
+
+def test_loops_over_large_memrefs_are_judged_by_small_ones() -> None:
+    right = [LOOPS.format(rows=512, columns=300, column="%j"), BLOCKS.format(compared="slt")]
+    for text in right:
+        found = judged(SUM, text)
+        assert (found.verdict, found.evidence) == ("equivalent", "execution")
+        assert "smaller sizes" in found.detail
+    wrong = [
+        LOOPS.format(rows=300, columns=300, column="%j"),
+        LOOPS.format(rows=512, columns=299, column="%j"),
+        LOOPS.format(rows=512, columns=300, column="%c0"),
+        BLOCKS.format(compared="sle"),
+        BLOCKS.format(compared="sgt"),
+    ]
+    assert {judged(SUM, text).verdict for text in wrong} == {"unknown"}
+
+
+SQUARES = "(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x512xf32>)"
+MATMUL = f"""
+func.func @f{SQUARES} -> tensor<512x512xf32> {{
+  %r = linalg.matmul ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>)
+    outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}}
+"""
+GENERIC = """
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> ({right})>
+#out = affine_map<(i, j, k) -> (i, j)>
+func.func @f{squares} -> tensor<512x512xf32> {{
+  %r = linalg.generic {{indexing_maps = [#left, #right, #out],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>)
+      outs(%c : tensor<512x512xf32>) {{
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.{combined} %z, %p : f32
+    linalg.yield %s : f32
+  }} -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "combined", "verdict"),
+    [
+        ("k, j", "addf", "equivalent"),
+        ("j, k", "addf", "unknown"),
+        ("k, j", "subf", "unknown"),
+    ],
+)
+def test_a_named_operation_is_a_generic_one(right: str, combined: str, verdict: str) -> None:
+    generic = GENERIC.format(right=right, combined=combined, squares=SQUARES)
+    found = judged(MATMUL, generic)
+    assert found.verdict == verdict
+    assert (found.evidence == "proof") == (verdict == "equivalent")
+
+
 def test_sizes_that_matter_are_kept() -> None:
     text = """
 func.func @f(%a: tensor<512xf32>) -> tensor<512xf32> {

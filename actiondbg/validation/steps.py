@@ -229,6 +229,8 @@ class Steps:
     def _steps(self) -> dict[int, Step]:
         held = set[int]().union(*(each.ordinals for each in self._texts))
         places = [at for at, ordinal in enumerate(self._parents) if ordinal in held]
+        if not places:  # which have no type for Arrow
+            return {}
         rows = self._table.select(_STEP_COLUMNS).take(places).to_pylist()
         return {row["ordinal"]: Step(**row) for row in rows}
 

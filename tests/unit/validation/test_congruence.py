@@ -125,7 +125,8 @@ MAP = "affine_map<(d0, d1) -> (d0, d1)>"
 LARGE = "memref<512x300xf32>"
 SUM = f"""
 func.func @f(%a: {LARGE}, %b: {LARGE}, %r: {LARGE}) {{
-  linalg.generic {{indexing_maps = [{MAP}, {MAP}, {MAP}], iterator_types = ["parallel", "parallel"]}}
+  linalg.generic {{indexing_maps = [{MAP}, {MAP}, {MAP}],
+      iterator_types = ["parallel", "parallel"]}}
       ins(%a, %b : {LARGE}, {LARGE}) outs(%r : {LARGE}) {{
   ^bb0(%x: f32, %y: f32, %z: f32):
     %s = arith.addf %x, %y : f32

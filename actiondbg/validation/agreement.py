@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from actiondbg.validation.concrete.operation import POISON, signed
 from actiondbg.validation.domain import Scalar
@@ -214,6 +215,9 @@ class _Check:
         return None
 
     def _agrees(self, left: Scalar, right: Scalar, kind: IntegerType | FloatType | None) -> bool:
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            parts = cast("tuple[Scalar, ...]", left), cast("tuple[Scalar, ...]", right)
+            return all(self._agrees(*each, kind) for each in zip(*parts, strict=True))
         if left is POISON:
             return True
         if right is POISON:

@@ -14,7 +14,13 @@ Scalar = Any
 
 
 class UndefinedBehaviour(Exception):
-    """The program has no defined behaviour on this input, or path; says why."""
+    """The program has no defined behaviour on this input, or path; says why.
+
+    Attributes:
+        operation: that has none; empty if unknown.
+    """
+
+    operation: str = ""
 
 
 class Unsettled(Exception):
@@ -23,6 +29,10 @@ class Unsettled(Exception):
 
 class NotInterpreted(ActiondbgError):
     """An operation, a type or an attribute of which the interpreter knows no meaning."""
+
+
+class OpenRace(NotInterpreted):
+    """Iterations race for memory, and no documentation says what that means: runs say nothing."""
 
 
 class OpenOrder(Unsettled, NotInterpreted):

@@ -12,6 +12,7 @@ from actiondbg.validation.domain import (
     NotInterpreted,
     OutOfBudget,
     Scalar,
+    UndefinedBehaviour,
 )
 from actiondbg.validation.program import (
     Block,
@@ -357,7 +358,11 @@ class Machine:
         """
         handler = _HANDLERS.get(operation.name)
         if handler is not None:
-            return handler(self, operation, frame)
+            try:
+                return handler(self, operation, frame)
+            except UndefinedBehaviour as error:
+                error.operation = error.operation or operation.name
+                raise
         operands = frame.all(operation.operands)
         if operation.regions or operation.name.partition(".")[0] not in _SCALAR_DIALECTS:
             return _UNKNOWN[-1](self, operation, operands)

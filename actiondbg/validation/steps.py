@@ -82,18 +82,16 @@ class Steps:
         self._recording = recording
         self._rerun = rerun
         self._texts = [_Texts(recording)]
-        self._looked_into: set[int] = set()
+        self._looked_into: list[range] = []
 
     @cached_property
     def passes(self) -> list[Step]:
-        """Passes that changed IR and have no other such pass in them, in order.
+        """Passes that changed IR, also those in others, in order.
 
         Of a run without passes, the outermost actions that changed IR.
         """
         found = [each for each in self._steps.values() if each.is_pass and self._is_own(each)]
-        around = {self._pass_around(each) for each in found}
-        innermost = [each for each in found if each.ordinal not in around]
-        return innermost or self._nested[0]
+        return found or self._nested[0]
 
     def look_into(self, step: Step, seconds: float) -> int:
         """Make the actions in a pass known; returns how many changing ones are not.
@@ -103,10 +101,10 @@ class Steps:
             seconds: for another run of the tool.
         """
         is_open = self._recording.header.ir == "pass" and step.is_pass
-        if not is_open or step.ordinal in self._looked_into:
+        if not is_open or any(step.ordinal in each for each in self._looked_into):
             return 0
-        self._looked_into.add(step.ordinal)
         ordinals = range(step.ordinal, self._last_in(step.ordinal) + 1)
+        self._looked_into.append(ordinals)
         changing = [each for each in ordinals[1:] if each in self._changing]
         if not changing:
             return 0

@@ -16,6 +16,7 @@ from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.congruence import Cut, Uncut, cuts
 from actiondbg.validation.domain import (
     NotInterpreted,
+    OpenRace,
     OutOfBudget,
     UndefinedBehaviour,
     Unsettled,
@@ -42,7 +43,16 @@ from actiondbg.validation.judgement import (
     Verdict,
 )
 from actiondbg.validation.nests import changed_nests
-from actiondbg.validation.program import Function, Module, is_same, references, structure
+from actiondbg.validation.program import (
+    Function,
+    Module,
+    Symbol,
+    Value,
+    is_same,
+    references,
+    structure,
+    walk,
+)
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
@@ -56,8 +66,14 @@ _MOST_ENDLESS = 8  # inputs on which a run takes too long
 _STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
 _STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
+# Passes that run more than was run, of dialects whose operations LLVM takes for harmless.
+_HOISTING = frozenset({"loop-invariant-code-motion"})
+_HOISTED = ("tensor.", "linalg.")
 _MANY_ELEMENTS = 2**12  # of arguments, with which runs take long
 _REAL_ELEMENTS = 2**14  # of all inputs together, about
+_FREEING = frozenset(
+    {"memref.dealloc", "bufferization.dealloc", "bufferization.dealloc_tensor", "memref.realloc"}
+)
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 
 
@@ -159,6 +175,8 @@ class Trial:
             found = self._first_difference()
         except _Doubt as doubt:
             return self._by_cuts() or self._judgement("unknown", "none", str(doubt))
+        except OpenRace as error:
+            return self._judgement("unknown", "none", str(error))
         except (NotInterpreted, OutOfBudget) as error:
             return self._by_cuts() or self._by_real_runs(reason(error))
         if found is not None:
@@ -291,7 +309,7 @@ class Trial:
         except OutOfBudget as error:
             raise _Endless(f"after the action, {error}") from None
         except UndefinedBehaviour as error:
-            where = f"undefined behaviour after, none before: {error}"
+            where = self._undefined_after(error)
         else:
             where = disagreement(before, after, self._strictness)
         if where is None:
@@ -305,6 +323,11 @@ class Trial:
             names = ", ".join(sorted({str(name).partition(" ")[0] for name in unknown}))
             raise _Doubt(f"seems to differ, but nothing is known of {names}")
         return _Difference(input, where, before, after)
+
+    def _undefined_after(self, error: UndefinedBehaviour) -> str:
+        if self._pair.suspect in _HOISTING and error.operation.startswith(_HOISTED):
+            raise _Doubt(f"{error.operation} may be run where it was not: {error}") from None
+        return f"undefined behaviour after, none before: {error}"
 
     def _run(self, module: Module, input: Input, steps: int) -> Run:
         is_source = module is self._pair.before
@@ -520,6 +543,9 @@ class Trial:
         if self._runner is None:
             return self._judgement("unknown", "none", why)
         pair = self._pair
+        if _frees_others(pair.source):
+            why = f"{why}; real runs: it frees memory that it has not allocated"
+            return self._judgement("unknown", "none", why)
         self._runner.seconds = max(self._left / 4, _LEAST_SECONDS)
         try:
             inputs = self._few_inputs()
@@ -544,6 +570,18 @@ class Trial:
         return self._judgement(
             "equivalent", "execution", f"the same in real runs on {counted(self._inputs, 'input')}"
         )
+
+
+def _frees_others(function: Function) -> bool:
+    """Whether a function may free what it is given: nobody knows then what is there."""
+    own: set[Value] = set()
+    for operation in walk(function.operation):
+        if operation.name == "memref.alloc":
+            own.update(operation.results)
+        is_free = operation.attributes.get("callee") == Symbol(("free",))
+        if is_free or (operation.name in _FREEING and not own.issuperset(operation.operands)):
+            return True
+    return False
 
 
 def reason(error: Exception) -> str:

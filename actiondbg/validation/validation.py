@@ -22,6 +22,7 @@ _CONVERSION = "apply-conversion"
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
 _LEAST_TOTAL = 12.0  # seconds for the ends of all passes
+_LEAST_EACH = 0.5  # seconds for the end of a pass
 _MOST_TIMES = 15  # as long as the run; 20 with what recording and reading take
 _LEAST_SECONDS = 0.5  # for a step
 _NARROWING_SECONDS = 20.0
@@ -123,8 +124,8 @@ class Validator:
         side: the run, with the IR of functions around all actions, or around passes.
         rerun: records the IR in a pass, if the run has not.
         limits: of each judgement.
-        is_fair: whether the ends of all passes are judged in 12 s, or 15 times the run if that is
-            longer: each has its share.
+        is_fair: whether the ends of all passes are judged in 12 s, half a second for each pass, or
+            15 times the run, whatever is longest: each has its share.
         jobs: processes that judge.
         budget: seconds for the actions in passes.
         progress: is told.
@@ -167,7 +168,8 @@ class Validator:
     def _validate(self, workers: Workers) -> None:
         passes = self.steps.passes
         self.result.unjudged = len(passes)
-        total = max(_LEAST_TOTAL, _MOST_TIMES * self.steps.run_seconds)
+        least = max(_LEAST_TOTAL, _LEAST_EACH * len(passes))
+        total = max(least, _MOST_TIMES * self.steps.run_seconds)
         limit = _Limit(time.monotonic() + total if self._is_fair else float("inf"))
         for judged in self._judged("passes", passes, workers, limit):
             self.result.passes.append(judged)

@@ -52,6 +52,8 @@ class Concrete:
             return (0 if operands[0] is POISON else operands[0],)
         if short in DIVISIONS and (operands[1] is POISON or operands[1] == 0):
             raise UndefinedBehaviour(f"{name} by zero")
+        if short not in INTEGERS and short not in FLOATS:
+            raise NotInterpreted(name)
         if any(operand is POISON for operand in operands):
             return (POISON,) * len(results)
         if short in INTEGERS and all(isinstance(each, IntegerType) for each in types):

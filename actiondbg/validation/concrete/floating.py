@@ -150,6 +150,10 @@ def _log_plus_one(value: float) -> float:
     return math.nan if value < -1 or math.isnan(value) else math.log1p(value)
 
 
+def _inverse_tanh(value: float) -> float:
+    return math.copysign(math.inf, value) if abs(value) == 1 else math.atanh(value)
+
+
 def _same(value: float) -> float:
     return value
 
@@ -252,7 +256,8 @@ FLOATS: dict[str, Function] = {
         name: _guarded(getattr(math, name))
         for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "tanh")
     },
-    **{name: _guarded(getattr(math, name)) for name in ("asinh", "acosh", "atanh", "atan2")},
+    **{name: _guarded(getattr(math, name)) for name in ("asinh", "acosh", "atan2")},
+    "atanh": _guarded(_inverse_tanh),
     "cosh": _exponential(math.cosh),
     "erf": _guarded(math.erf),
     "erfc": _guarded(math.erfc),

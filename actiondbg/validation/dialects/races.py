@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
-from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.domain import OpenRace, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import Frame, Machine, MemRef
 
 _SEVERAL = -1
@@ -34,7 +34,7 @@ class Iterations:
 
         Raises:
             UndefinedBehaviour: another one has written there, in ``scf.parallel``.
-            NotInterpreted: likewise, in another loop.
+            OpenRace: likewise, in another loop.
         """
         if self.is_quiet:
             return
@@ -55,7 +55,7 @@ class Iterations:
     def _fail(self) -> None:
         problem = f"iterations of {self.name} race for memory"
         # Only that loop's documentation says what a race means.
-        raise (UndefinedBehaviour if self.name == "scf.parallel" else NotInterpreted)(problem)
+        raise (UndefinedBehaviour if self.name == "scf.parallel" else OpenRace)(problem)
 
 
 class _Watched(list[Scalar]):

@@ -11,8 +11,8 @@ from actiondbg.validation.dialects.masking import maskable
 from actiondbg.validation.dialects.memory import item as item_of
 from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
 from actiondbg.validation.dialects.vector import made, vector, vector_shape
-from actiondbg.validation.dialects.windows import View, Window, read, view, write
-from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar
+from actiondbg.validation.dialects.windows import BEYOND, View, Window, read, view, write
+from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
     Frame,
@@ -129,7 +129,7 @@ def _sized(window: Window) -> list[tuple[int, int]]:
 
 
 def _innermost(
-    base: View, shape: Sequence[int], *, may_leave: bool, goes_on: bool = False
+    machine: Machine, base: View, shape: Sequence[int], *, may_leave: bool = False
 ) -> Window:
     """Return a window onto the last dimensions; onto one element, if that has the shape."""
     sizes = () if base.unit else tuple(shape)
@@ -139,18 +139,20 @@ def _innermost(
     if len(sizes) > rank:
         raise NotInterpreted("a load or a store of more dimensions than memory has")
     dimensions = tuple(range(rank - len(sizes), rank))
-    return Window(sizes, dimensions, (may_leave,) * len(sizes), goes_on)
+    # Passes rely on the next row to be behind a row, where it is.
+    return Window(sizes, dimensions, (may_leave,) * len(sizes), goes_on=not machine.is_source)
 
 
 @handles("vector.load")
 def _load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
     base, *starts = operation.operands
     source = view(frame[base], base.type, is_written=False)
-    # What is outside has any value: the documentation permits to read it. Passes rely on the next
-    # row to be there.
+    # What is outside has any value: the documentation permits to read it.
     shape = vector_shape(operation.results[0].type)
-    window = _innermost(source, shape, may_leave=True, goes_on=not machine.is_source)
+    window = _innermost(machine, source, shape, may_leave=True)
     places = window.places(machine, source, frame.all(starts), is_masked=False)
+    if machine.is_source and places and set(places) == {BEYOND}:
+        raise UndefinedBehaviour("a vector is outside of memory from its start")
     nothing = [poison(machine, source.element)] * prod(source.unit)
     return [made(operation, read(machine, source, places, None, [nothing] * len(places)))]
 
@@ -160,7 +162,7 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
     value, base, *starts = operation.operands
     target = view(frame[base], base.type, is_written=True)
     mine = vector(frame[value], operation)
-    window = _innermost(target, mine.shape, may_leave=False)
+    window = _innermost(machine, target, mine.shape)
     places = window.places(machine, target, frame.all(starts), is_masked=False)
     write(machine, target, places, None, mine.items)
     return []
@@ -171,7 +173,7 @@ def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> _Resul
     base, *starts, lanes, other = operation.operands
     source = view(frame[base], base.type, is_written=False)
     mask, passed = (vector(frame[each], operation) for each in (lanes, other))
-    window = _innermost(source, mask.shape, may_leave=False)
+    window = _innermost(machine, source, mask.shape)
     if window.shape != mask.shape:
         raise NotInterpreted("vector.maskedload of memory of vectors")
     places = window.places(machine, source, frame.all(starts), is_masked=True)
@@ -184,7 +186,7 @@ def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> _Resu
     base, *starts, lanes, value = operation.operands
     target = view(frame[base], base.type, is_written=True)
     mask, mine = (vector(frame[each], operation) for each in (lanes, value))
-    window = _innermost(target, mask.shape, may_leave=False)
+    window = _innermost(machine, target, mask.shape)
     if window.shape != mask.shape:
         raise NotInterpreted("vector.maskedstore to memory of vectors")
     places = window.places(machine, target, frame.all(starts), is_masked=True)

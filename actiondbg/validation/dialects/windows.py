@@ -92,7 +92,7 @@ class Window:
         shape: of the vector, without the dimensions of an element.
         dimensions: of the view, one for each of the shape; None if all elements of it are one.
         may_leave: for each of the shape, whether elements may be beyond the view.
-        goes_on: whether these are what memory has there, as machines do, and not ``BEYOND``.
+        goes_on: whether elements beyond the end of a row are those of the next row in memory.
     """
 
     shape: tuple[int, ...]
@@ -127,7 +127,8 @@ class Window:
             found = _moved(found, steps)
         if self.goes_on:
             end = len(source.items) - prod(source.unit)
-            return [each if each <= end else BEYOND for each in found]
+            out = BEYOND if any(self.may_leave) else OUTSIDE
+            return [each if each <= end else out for each in found]
         return found
 
     def _first(
@@ -135,7 +136,7 @@ class Window:
     ) -> int:
         places = [at for at, each in enumerate(self.dimensions) if each == dimension]
         extent = self.shape[places[0]] if places else 1
-        if is_masked or any(self.may_leave[at] for at in places):
+        if is_masked or self.goes_on or any(self.may_leave[at] for at in places):
             return bounded(machine, start, size, extent)
         return machine.domain.below(start, INDEX, max(size - extent + 1, 0))
 

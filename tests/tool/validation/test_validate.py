@@ -40,6 +40,39 @@ BUGS: dict[str, tuple[list[str], set[int], str]] = {
     "index-compare": (["--canonicalize"], {6}, "mlir::index::CmpOp::canonicalize"),
 }
 
+SCHEDULE = """
+module attributes {transform.with_named_sequence} {
+  func.func @stencil(%m: memref<5x5xi32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c5 = arith.constant 5 : index
+    %unused = arith.constant 77 : index
+    scf.for %i = %c1 to %c5 step %c1 {
+      scf.for %j = %c0 to %c4 step %c1 {
+        %above = arith.subi %i, %c1 : index
+        %right = arith.addi %j, %c1 : index
+        %x = memref.load %m[%above, %right] : memref<5x5xi32>
+        memref.store %x, %m[%i, %j] : memref<5x5xi32>
+      }
+    }
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.consumed}) {
+    %all = transform.structured.match ops{["func.func"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    %clean = transform.apply_registered_pass "canonicalize" to %all
+      : (!transform.any_op) -> !transform.any_op
+    %store = transform.structured.match ops{["memref.store"]} in %clean
+      : (!transform.any_op) -> !transform.any_op
+    %loop = transform.get_parent_op %store {op_name = "scf.for", nth_parent = 2}
+      : (!transform.any_op) -> !transform.op<"scf.for">
+    transform.loop.unroll_and_jam %loop {factor = 2} : !transform.op<"scf.for">
+    transform.yield
+  }
+}
+"""
+
 
 def validate(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -208,6 +241,15 @@ def test_a_recording_is_validated_without_the_tool(mlir_opt: str, tmp_path: Path
         "actiondbg: 'run.adbrec' does not hold the IR of functions: record it with --ir "
         "function.\n",
     )
+
+
+def test_a_pass_with_a_pass_in_it_is_judged(mlir_opt: str, tmp_path: Path) -> None:
+    """The schedule runs canonicalize, then merges iterations that depend on one another."""
+    (tmp_path / "in.mlir").write_text(SCHEDULE)
+    found = validated("--", mlir_opt, "in.mlir", "--transform-interpreter", cwd=tmp_path)
+    passes = {each["name"]: each["verdict"] for each in found["passes"]}
+    assert passes == {"transform-interpreter": "different", "canonicalize": "equivalent"}
+    assert found["culprit"]["name"] == "transform-interpreter"
 
 
 def test_a_recording_of_passes_names_the_pass(mlir_opt: str, tmp_path: Path) -> None:

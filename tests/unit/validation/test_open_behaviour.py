@@ -86,6 +86,104 @@ def test_a_pass_may_rely_on_it(before: str, after: str, verdict: str) -> None:
     assert _verdict(before, after) == verdict
 
 
+_SUM = """
+func.func @f(%m: memref<8xi32>, %s: memref<1xi32>) {{
+  affine.{loop} {{
+    %x = affine.load %m[%i] : memref<8xi32>
+    %old = affine.load %s[0] : memref<1xi32>
+    %new = arith.addi %old, %x : i32
+    affine.store %new, %s[0] : memref<1xi32>
+  }}
+  return
+}}
+"""
+
+
+_COLLAPSED = """
+func.func @f(%m: memref<4x8xi32>, %at: index) -> vector<8xi32> {{
+  %flat = memref.collapse_shape %m [[0, 1]] : memref<4x8xi32> into memref<32xi32>
+  %r = vector.load %flat[%at] : memref<32xi32>, vector<8xi32>
+  return %r : vector<8xi32>
+}}
+"""
+_DELINEARIZED = """
+func.func @f(%m: memref<4x8xi32>, %at: index) -> vector<8xi32> {{
+  %i:2 = affine.delinearize_index %at into (4, 8) : index, index
+  %r = vector.load %m[%i#0, {column}] : memref<4x8xi32>, vector<8xi32>
+  return %r : vector<8xi32>
+}}
+"""
+
+
+def test_a_vector_that_begins_outside_is_not_compared() -> None:
+    before = _COLLAPSED.format()
+    assert _verdict(before, _DELINEARIZED.format(column="%i#1")) == "equivalent"
+    assert _verdict(before, _DELINEARIZED.format(column="%i#0")) == "different"
+
+
+def test_freed_memory_is_not_compared() -> None:
+    """The second function is not interpreted, as its pointer is not."""
+    text = """
+func.func @f(%m: memref<4xi32>) {{
+  {body}
+  return
+}}
+func.func private @free(!llvm.ptr)
+"""
+    freed = text.format(body="memref.dealloc %m : memref<4xi32>")
+    lowered = text.format(
+        body="""%at = memref.extract_aligned_pointer_as_index %m : memref<4xi32> -> index
+  %number = arith.index_cast %at : index to i64
+  %pointer = llvm.inttoptr %number : i64 to !llvm.ptr
+  func.call @free(%pointer) : (!llvm.ptr) -> ()"""
+    )
+    assert _verdict(freed, lowered) == "unknown"
+
+
+def test_a_race_is_not_run() -> None:
+    """A real run goes through the iterations in order, and says nothing."""
+    before = _SUM.format(loop="for %i = 0 to 8")
+    (found,) = Judge(Limits(seconds=10)).judge(
+        Query(before, _SUM.format(loop="parallel (%i) = (0) to (8)"))
+    )
+    assert found.verdict == "unknown"
+    assert "race" in found.detail
+
+
+def test_an_operation_without_a_meaning_makes_no_poison() -> None:
+    """The vector begins as poison, and one element is all that is read."""
+    text = """
+func.func @f(%x: i32, %y: i32) -> i32 {{
+  %p = llvm.mlir.poison : vector<2xi32>
+  %c0 = llvm.mlir.constant(0 : i32) : i32
+  %v = llvm.insertelement %{value}, %p[%c0 : i32] : vector<2xi32>
+  %r = vector.extract %v[0] : i32 from vector<2xi32>
+  return %r : i32
+}}
+"""
+    assert _verdict(text.format(value="x"), text.format(value="y")) != "equivalent"
+
+
+def test_what_is_hoisted_is_no_fault() -> None:
+    loop = """
+func.func @f(%a: tensor<?xf32>, %n: index, %k: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  {before}
+  scf.for %i = %c0 to %n step %c1 {{
+    {inside}
+    func.call @use(%t) : (tensor<2xf32>) -> ()
+  }}
+  return
+}}
+func.func private @use(tensor<2xf32>)
+"""
+    made = "%t = tensor.extract_slice %a[%k] [2] [1] : tensor<?xf32> to tensor<2xf32>"
+    texts = [loop.format(before="", inside=made), loop.format(before=made, inside="")]
+    (found,) = Judge(Limits(seconds=10)).judge(Query(*texts, suspect="loop-invariant-code-motion"))
+    assert found.verdict == "unknown"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -98,7 +98,7 @@ class Steps:
 
         Args:
             step: the pass.
-            seconds: for another run of the tool.
+            seconds: for another run of the tool; none is made without any.
         """
         is_open = self._recording.header.ir == "pass" and step.is_pass
         if not is_open or any(step.ordinal in each for each in self._looked_into):
@@ -108,7 +108,9 @@ class Steps:
         changing = [each for each in ordinals[1:] if each in self._changing]
         if not changing:
             return 0
-        recording = None if self._rerun is None else self._rerun(ordinals, seconds)
+        recording = None
+        if self._rerun is not None and seconds > 0:
+            recording = self._rerun(ordinals, seconds)
         known = 0
         if recording is not None:
             again = recording.table("actions", ["parent"])["parent"].to_pylist()

@@ -540,7 +540,7 @@ class Trial:
 
     def _by_real_runs(self, why: str) -> Judgement:
         """Judge a function that cannot be interpreted."""
-        if self._runner is None:
+        if self._runner is None or self._limits.seconds < _LEAST_SECONDS:
             return self._judgement("unknown", "none", why)
         pair = self._pair
         if _frees_others(pair.source):

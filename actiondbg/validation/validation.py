@@ -21,9 +21,10 @@ _CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
-_LEAST_TOTAL = 12.0  # seconds for the ends of all passes
-_LEAST_EACH = 0.5  # seconds for the end of a pass
-_MOST_TIMES = 15  # as long as the run; 20 with what recording and reading take
+_MOST_TIMES = 15  # as long as the run, for the ends of all passes; recording and reading take 5
+_SHORT_RUN = 0.25  # seconds; in less, most of the time is that of the start
+_LEAST_TOTAL = 12.0  # seconds for the ends of all passes in a short run
+_LEAST_EACH = 0.5  # seconds for the end of a pass in a short run
 _LEAST_SECONDS = 0.5  # for a step
 _NARROWING_SECONDS = 20.0
 
@@ -124,8 +125,8 @@ class Validator:
         side: the run, with the IR of functions around all actions, or around passes.
         rerun: records the IR in a pass, if the run has not.
         limits: of each judgement.
-        is_fair: whether the ends of all passes are judged in 12 s, half a second for each pass, or
-            15 times the run, whatever is longest: each has its share.
+        is_fair: whether the ends of all passes are judged in 15 times the run, and in 12 s or more
+            if it is short: each has its share.
         jobs: processes that judge.
         budget: seconds for the actions in passes.
         progress: is told.
@@ -168,9 +169,9 @@ class Validator:
     def _validate(self, workers: Workers) -> None:
         passes = self.steps.passes
         self.result.unjudged = len(passes)
-        least = max(_LEAST_TOTAL, _LEAST_EACH * len(passes))
-        total = max(least, _MOST_TIMES * self.steps.run_seconds)
-        limit = _Limit(time.monotonic() + total if self._is_fair else float("inf"))
+        limit = _Limit()
+        if self._is_fair:
+            limit.end = time.monotonic() + _fair_seconds(self.steps.run_seconds, len(passes))
         for judged in self._judged("passes", passes, workers, limit):
             self.result.passes.append(judged)
             self.result.unjudged -= 1
@@ -338,6 +339,12 @@ class _OpenStep:
     @property
     def judged(self) -> JudgedStep:
         return JudgedStep(self.step, tuple(self.found))
+
+
+def _fair_seconds(run_seconds: float, passes: int) -> float:
+    """Return the seconds for the ends of all passes, which are judged at a multiple of the run."""
+    least = max(_LEAST_TOTAL, _LEAST_EACH * passes) if run_seconds < _SHORT_RUN else 0.0
+    return max(least, _MOST_TIMES * run_seconds)
 
 
 def validate(

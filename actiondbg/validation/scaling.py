@@ -28,7 +28,8 @@ _LINALG = re.compile(
     r"|vecmat|dot|batch_matvec|elementwise|add|sub|mul|div|exp|log|negf|abs|copy|max|min|select)"
 )
 _ANY_SIZE = re.compile(
-    r"math\..*|tensor\.empty|bufferization\.alloc_tensor|func\.return|cut\.copy|scf\.(?:for|yield)|cf\.(?:cond_)?br"
+    r"math\..*|tensor\.empty|bufferization\.alloc_tensor|func\.return|cut\.copy"
+    r"|scf\.(?:for|yield)|cf\.(?:cond_)?br"
     r"|memref\.(?:alloc|alloca|dealloc|load|store|copy)"
 )
 _LARGE = 12  # the least size that is worth it

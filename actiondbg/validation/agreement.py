@@ -73,8 +73,8 @@ class Run:
 
     Args:
         outcome: what the machine saw.
-        memory: the buffers of the arguments, as they are at the end; None for those of tensors, of
-            which nobody sees what is written to them.
+        memory: the buffers of the arguments, as they are at the end; None for the buffer of a
+            tensor, as no caller sees what is written to it.
         types: of the function's results.
     """
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from actiondbg.support.alignment import Alignment
+from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.machine import (
     TERMINATORS,
     Frame,
@@ -26,6 +27,7 @@ from actiondbg.validation.program import (
     Block,
     Function,
     Module,
+    OpaqueAttribute,
     Operation,
     Region,
     Value,
@@ -36,6 +38,7 @@ from actiondbg.validation.reading import MAPS
 from actiondbg.validation.types import OpaqueType, ShapedType, Type
 
 _NAME = "cut"
+_GENERIC = "linalg.generic"
 _COPY = "cut.copy"  # an operation of ours: its result is its operand
 _MOST_OPERATIONS = 200  # of a cut
 _CONSTANT = re.compile(r"(?:^|\.)(?:const|constant|Constant)(?:\.\w+)?$")
@@ -320,11 +323,33 @@ def _meaning(operation: Operation) -> tuple[str, Mapping[str, Attribute]]:
 
     The named operations of linalg do what their maps and their body say.
     """
-    if operation.attributes.get(MAPS) and operation.regions:
-        kept = (MAPS, "operandSegmentSizes")
-        found = {name: operation.attributes[name] for name in kept if name in operation.attributes}
-        return "linalg.generic", found
-    return operation.name, operation.attributes
+    maps = operation.attributes.get(MAPS)
+    if not isinstance(maps, tuple) or not maps or not operation.regions:
+        return operation.name, operation.attributes
+    if operation.name == _GENERIC and not _has_usual_loops(operation, maps):
+        return operation.name, operation.attributes
+    kept = (MAPS, "operandSegmentSizes")
+    found = {name: operation.attributes[name] for name in kept if name in operation.attributes}
+    return _GENERIC, found
+
+
+def _has_usual_loops(operation: Operation, maps: tuple[Attribute, ...]) -> bool:
+    """Whether the loops over the outputs are parallel, and no other: so it is by a name."""
+    listed = operation.attributes.get("iterator_types")
+    outputs = maps[-len(operation.segments()[-1]) :]
+    places = {
+        result.value
+        for map in outputs
+        if isinstance(map, AffineMap)
+        for result in map.results
+        if result.kind == "input"
+    }
+    if not isinstance(listed, tuple):
+        return False
+    usual = ["parallel" if at in places else "reduction" for at in range(len(listed))]
+    return [f"#linalg.iterator_type<{kind}>" for kind in usual] == [
+        each.text if isinstance(each, OpaqueAttribute) else "" for each in listed
+    ]
 
 
 def _uses(operation: Operation) -> tuple[Value, ...]:

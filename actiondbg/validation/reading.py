@@ -266,7 +266,8 @@ class _Conversion:
 def _hidden_properties(root: Any) -> Iterator[str]:
     """Yield the properties of the operations that hide one, in the order of the text.
 
-    The text is that of the whole: to print each operation would number all values each time.
+    The root is printed once: MLIR numbers all values of a function each time it prints an
+    operation of it.
     """
     text = root.get_asm(print_generic_op_form=True, assume_verified=True)
     yield from (found[1] or "" for found in _HIDDEN.finditer(text))

@@ -62,7 +62,7 @@ def scaled(before: Module, after: Module, symbol: str) -> tuple[Module, Module]:
 
 
 class _Sizes:
-    """Which size stands for which.
+    """The small size that stands for each size.
 
     Args:
         functions: that have the sizes, each with a body.

@@ -74,8 +74,8 @@ class Steps:
 
     Args:
         recording: made with ``--ir function``, or with ``--ir pass``.
-        rerun: records the IR in a pass, if the recording has that of passes only; without it,
-            nothing is known of what is in one.
+        rerun: records the IR inside a pass, for a recording made with ``--ir pass``. Without it the
+            actions inside passes are not known.
     """
 
     def __init__(self, recording: Recording, rerun: Rerun | None = None) -> None:
@@ -105,7 +105,8 @@ class Steps:
             return 0
         ordinals = range(step.ordinal, self._last_in(step.ordinal) + 1)
         self._looked_into.append(ordinals)
-        changing = [each for each in ordinals[1:] if each in self._changing]
+        open_actions = self._changing - self._steps.keys()
+        changing = [each for each in ordinals if each in open_actions]
         if not changing:
             return 0
         recording = None

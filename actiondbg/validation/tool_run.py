@@ -51,7 +51,7 @@ class ToolRun:
             ordinals: of the actions.
             seconds: after them the tool is ended.
         """
-        with contextlib.suppress(ActiondbgError):
+        with contextlib.suppress(ActiondbgError, OSError):  # such as a full disk
             return run_side(
                 self._argv,
                 self._new_folder(),

@@ -540,8 +540,10 @@ class Trial:
 
     def _by_real_runs(self, why: str) -> Judgement:
         """Judge a function that cannot be interpreted."""
-        if self._runner is None or self._limits.seconds < _LEAST_SECONDS:
+        if self._runner is None:
             return self._judgement("unknown", "none", why)
+        if self._limits.seconds < _LEAST_SECONDS:
+            return self._judgement("unknown", "none", f"{why}; no time is left for real runs")
         pair = self._pair
         if _frees_others(pair.source):
             why = f"{why}; real runs: it frees memory that it has not allocated"

@@ -22,7 +22,7 @@ _CONVERSION = "apply-conversion"
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
 _MOST_TIMES = 15  # as long as the run, for the ends of all passes; recording and reading take 5
-_SHORT_RUN = 0.25  # seconds; in less, most of the time is that of the start
+_SHORT_RUN = 0.25  # seconds; a shorter run is mostly the start of the tool
 _LEAST_TOTAL = 12.0  # seconds for the ends of all passes in a short run
 _LEAST_EACH = 0.5  # seconds for the end of a pass in a short run
 _LEAST_SECONDS = 0.5  # for a step
@@ -74,7 +74,7 @@ class Validation:
 
     Attributes:
         status: of the tool; None if it is unknown.
-        cut: what is missing of the recording, in a sentence; None if it is whole.
+        cut: a sentence about the part that the recording lacks; None if it is whole.
         passes: its changing passes, judged from the first.
         inside: the actions that were judged in passes that are different, or unknown.
         culprit: the innermost first action that is different; None if none is.
@@ -123,7 +123,7 @@ class Validator:
 
     Args:
         side: the run, with the IR of functions around all actions, or around passes.
-        rerun: records the IR in a pass, if the run has not.
+        rerun: records the IR inside a pass, for a run with the IR around passes.
         limits: of each judgement.
         is_fair: whether the ends of all passes are judged in 15 times the run, and in 12 s or more
             if it is short: each has its share.

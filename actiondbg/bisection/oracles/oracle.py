@@ -115,7 +115,7 @@ class OracleSetup(NamedTuple):
         """Return the file of the input, for an oracle that compares the output with it.
 
         Args:
-            given: by the user; None to take that of the command line.
+            given: the file that the user names; None to take the input of the command line.
 
         Raises:
             OracleError: there is none.

@@ -74,8 +74,8 @@ class RecordedIR:
         found = self._recording.snapshots(ordinal)
         if not found and self._recording.header.ir == "pass":
             raise NotRecorded(
-                f"{self._recording.path} holds the IR around passes only, which 'up' selects: "
-                "record it with --ir function."
+                f"{self._recording.path} holds the IR around passes only: name a pass, or record "
+                "with --ir function."
             )
         if not found and not self.is_of_functions:
             raise NotRecorded(

@@ -10,7 +10,7 @@ from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import flat, positions
 from actiondbg.validation.dialects.scalars import index
 from actiondbg.validation.dialects.windows import View, view
-from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
+from actiondbg.validation.domain import NotInterpreted, OpenRace, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
     Frame,
@@ -19,7 +19,7 @@ from actiondbg.validation.machine import (
     RuntimeValue,
     handles,
 )
-from actiondbg.validation.program import Operation, Value
+from actiondbg.validation.program import OpaqueAttribute, Operation, Value
 from actiondbg.validation.reading import MAPS
 from actiondbg.validation.types import INDEX, ShapedType
 
@@ -53,6 +53,8 @@ _POOLINGS = (
 )
 _GENERAL = ("generic", "map", "reduce", "transpose", "broadcast", "fill", "fill_rng_2d")
 
+_PARALLEL = OpaqueAttribute("#linalg.iterator_type<parallel>")
+
 # What ``linalg.index`` asks for, in the frame of the body that runs: a list of numbers.
 _POSITION = Value(INDEX)
 
@@ -61,6 +63,7 @@ _POSITION = Value(INDEX)
 def _structured(machine: Machine, operation: Operation, frame: Frame) -> _Results:
     inputs, outputs = _inputs_and_outputs(operation)
     maps = _maps(operation)
+    _check_race(operation, maps[len(inputs) :])
     sources = [_view(frame[each], each, is_written=each in outputs) for each in (*inputs, *outputs)]
     sizes = _sizes(operation, sources, maps)
     count = prod(sizes)
@@ -73,6 +76,16 @@ def _structured(machine: Machine, operation: Operation, frame: Frame) -> _Result
         for value, target in written
         if isinstance(frame[value], Elements)
     ]
+
+
+def _check_race(operation: Operation, outputs: Sequence[AffineMap]) -> None:
+    """Raise OpenRace if parallel iterations write the same element."""
+    listed = operation.attributes.get("iterator_types")
+    loops = listed if isinstance(listed, tuple) else ()
+    parallel = {at for at, loop in enumerate(loops) if loop == _PARALLEL}
+    for map in outputs:
+        if not parallel <= {each.value for each in map.results if each.kind == "input"}:
+            raise OpenRace(f"iterations of {operation.name} race for an element")
 
 
 def _inputs_and_outputs(operation: Operation) -> tuple[Sequence[Value], Sequence[Value]]:

@@ -92,7 +92,7 @@ class Window:
         shape: of the vector, without the dimensions of an element.
         dimensions: of the view, one for each of the shape; None if all elements of it are one.
         may_leave: for each of the shape, whether elements may be beyond the view.
-        goes_on: whether elements beyond the end of a row are those of the next row in memory.
+        goes_on: whether an element beyond the end of a row is an element of the next row.
     """
 
     shape: tuple[int, ...]

@@ -211,7 +211,7 @@ GENERIC = """
 #out = affine_map<(i, j, k) -> (i, j)>
 func.func @f{squares} -> tensor<512x512xf32> {{
   %r = linalg.generic {{indexing_maps = [#left, #right, #out],
-      iterator_types = ["parallel", "parallel", "reduction"]}}
+      iterator_types = ["parallel", "parallel", "{loop}"]}}
       ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>)
       outs(%c : tensor<512x512xf32>) {{
   ^bb0(%x: f32, %y: f32, %z: f32):
@@ -225,18 +225,29 @@ func.func @f{squares} -> tensor<512x512xf32> {{
 
 
 @pytest.mark.parametrize(
-    ("right", "combined", "verdict"),
+    ("right", "combined", "loop", "verdict"),
     [
-        ("k, j", "addf", "equivalent"),
-        ("j, k", "addf", "unknown"),
-        ("k, j", "subf", "unknown"),
+        ("k, j", "addf", "reduction", "equivalent"),
+        ("j, k", "addf", "reduction", "unknown"),
+        ("k, j", "subf", "reduction", "unknown"),
     ],
 )
-def test_a_named_operation_is_a_generic_one(right: str, combined: str, verdict: str) -> None:
-    generic = GENERIC.format(right=right, combined=combined, squares=SQUARES)
+def test_a_named_operation_is_a_generic_one(
+    right: str, combined: str, loop: str, verdict: str
+) -> None:
+    generic = GENERIC.format(right=right, combined=combined, loop=loop, squares=SQUARES)
     found = judged(MATMUL, generic)
     assert found.verdict == verdict
     assert (found.evidence == "proof") == (verdict == "equivalent")
+
+
+def test_a_reduction_that_becomes_parallel_is_not_the_same() -> None:
+    kept, wrong = (
+        GENERIC.format(right="k, j", combined="addf", loop=loop, squares=SQUARES)
+        for loop in ("reduction", "parallel")
+    )
+    assert judged(kept, wrong).verdict == "unknown"
+    assert judged(MATMUL, wrong).verdict == "unknown"
 
 
 def test_sizes_that_matter_are_kept() -> None:

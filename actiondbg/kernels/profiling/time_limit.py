@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from actiondbg.kernels.errors import KernelError
@@ -13,7 +14,8 @@ from actiondbg.kernels.results.words import milliseconds
 from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 
-_REPETITIONS = 5  # noise only adds to the least of them
+_REPETITIONS = 20  # noise only adds to the least of them
+_PROCESSES = 3  # the layout of memory in a process adds, too, and noise comes in bursts
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class TimedVerifier:
         if verification.verdict != "SUCCESS":
             return verification
         try:
-            seconds = self._least_seconds(dispatch, compiled)
+            seconds = self._seconds(dispatch, compiled)
         except KernelError as error:
             return replace(verification, verdict="CRASHED", detail=str(error))
         if not self._limit.exceeds(seconds):
@@ -66,7 +68,16 @@ class TimedVerifier:
         detail += f"{milliseconds(self._limit.seconds)}"
         return replace(verification, verdict=self._limit.verdict, detail=detail)
 
-    def _least_seconds(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+    def _seconds(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+        """Measure a call; a time above the limit counts if no other process takes less."""
+        least = math.inf
+        for _ in range(_PROCESSES):
+            least = min(least, self._least_of_process(dispatch, compiled))
+            if least <= self._limit.seconds:
+                break
+        return least
+
+    def _least_of_process(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
         with self._start(compiled.profile) as kernel:
             kernel.load(make_operands(dispatch.operation, "integers"))
             calls = calibrated_calls(kernel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -136,6 +135,7 @@ def test_the_culprit_in_iree_compile_is_named(
 
 VECTORS = "convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=16}"
 SCALARS = "convert-vector-to-scf"
+IN_SCALARS = f"{VECTORS},canonicalize,{SCALARS}{{target-rank=0}}"
 
 
 def _milliseconds(folder: Path, *words: str) -> float:
@@ -151,40 +151,43 @@ def _milliseconds(folder: Path, *words: str) -> float:
 @pytest.mark.parametrize(
     ("pipeline", "option", "culprit"),
     [
-        (
-            f"{VECTORS},canonicalize,{SCALARS}{{target-rank=0}}",
-            "--slower-than",
-            f"pass {SCALARS}",
-        ),
+        (IN_SCALARS, "--slower-than", f"pass {SCALARS}"),
         (f"{VECTORS},canonicalize", "--faster-than", "pass affine-super-vectorize"),
     ],
 )
 def test_the_pass_that_decides_the_time_is_named(
     tmp_path: Path, pipeline: str, option: str, culprit: str
 ) -> None:
-    """Vectors are much faster than loops of scalars; the limit is between, on this machine."""
+    """Vectors take less than half of the time of scalars; the limit is between, on this machine.
+
+    Another process may slow the measurement that the limit is made of: it is repeated, twice at
+    most.
+    """
     sizes = ["--operation-kind", "matmul", *(f"--problem-{name}=64" for name in "mnk")]
-    scalars = f"{VECTORS},canonicalize,{SCALARS}{{target-rank=0}}"
-    times = [
-        _milliseconds(tmp_path / f"{number}", *sizes, "--pipeline", each)
-        for number, each in enumerate((f"{VECTORS},canonicalize", scalars))
-    ]
-    words = [*sizes, "--pipeline", pipeline, "--json", option, f"{math.sqrt(math.prod(times)):.4f}"]
-    done = subprocess.run(
-        [COMMAND, "kernels", "bisect", *words, "--generated-dir", tmp_path / "bisected"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    for attempt in range(3):
+        folder = tmp_path / f"{attempt}"
+        folder.mkdir()
+        vectors = _milliseconds(folder / "vectors", *sizes, "--pipeline", f"{VECTORS},canonicalize")
+        limit = f"{1.5 * vectors:.4f}"
+        words = [*sizes, "--pipeline", pipeline, "--json", option, limit]
+        done = subprocess.run(
+            [COMMAND, "kernels", "bisect", *words, "--generated-dir", folder / "bisected"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode == 0 and culprit in done.stdout:
+            break
     assert done.returncode == 0, done.stderr
-    assert culprit in json.dumps(json.loads(done.stdout))
-    files = (tmp_path / "bisected").rglob("kernel.json")
+    assert culprit in done.stdout
+    files = (folder / "bisected").rglob("kernel.json")
     (kernel,) = (each for each in files if each.parent.name != REPORT)
     scheduled = kernel.with_name("scheduled.mlir")
     judged = subprocess.run(
         [COMMAND, "kernels", "judge", kernel, scheduled], capture_output=True, text=True
     )
-    assert judged.returncode == 1 and "a call takes" in judged.stdout
+    assert judged.returncode == 1, judged.stdout
+    assert "a call takes" in judged.stdout
 
 
 def test_two_limits_are_bad_usage(tmp_path: Path) -> None:

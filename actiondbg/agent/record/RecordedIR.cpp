@@ -121,17 +121,20 @@ void FunctionKeeper::finishFold() {
 
 void FunctionKeeper::begin(const Frame &frame) {
   finishFold();
+  Operation *printed = std::exchange(afterPass, nullptr);
   if (!keeps(frame)) {
     stack.emplace_back();
     return;
   }
   // A pass may have changed IR without a notification.
-  stack.push_back(open(frame.op(), frame.conversion,
-                       frame.kind != Kind::Pass || frame.isAdaptor()));
+  bool isSure = frame.kind != Kind::Pass || frame.isAdaptor() ||
+                (frame.op() && frame.op() == printed);
+  stack.push_back(open(frame.op(), frame.conversion, isSure));
 }
 
 void FunctionKeeper::end(const Frame &frame) {
   finishFold();
+  afterPass = nullptr;
   Open action = stack.back();
   stack.pop_back();
   if (!frame.changed() || !isAlive(action.scope, action.id))
@@ -143,6 +146,8 @@ void FunctionKeeper::end(const Frame &frame) {
   known[action.scope].isStale = true;
   Open now = open(action.scope, frame.conversion, /*isSure=*/true);
   add(frame.ordinal, action.id, action.before, now.before);
+  if (frame.kind == Kind::Pass)
+    afterPass = action.scope;
 }
 
 void FunctionKeeper::change(const Changed &change) {

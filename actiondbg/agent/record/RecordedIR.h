@@ -95,6 +95,9 @@ private:
   std::vector<Open> stack;
   llvm::DenseMap<mlir::Operation *, Known> known;
   PendingFold pendingFold;
+  /// The operation whose text is that after the pass that has just ended: the
+  /// pass manager goes on to the next one. Null after anything else.
+  mlir::Operation *afterPass = nullptr;
 };
 
 /// Records each changed operation in one line: the cost does not depend on the

@@ -37,12 +37,24 @@ Recorder::~Recorder() {
 }
 
 void Recorder::beginIR(const Frame &frame) {
+  int64_t start = Observer::now();
   if (!frame.parent && frame.kind != Kind::Fold && frame.op()) {
     InputNames::all().reached(frame.op());
     if (std::string names = InputNames::all().takeNew(); !names.empty())
       of(Space::Values, names);
   }
   ir->begin(frame);
+  irTime += Observer::now() - start;
+  irTimes.push_back(irTime);
+}
+
+int64_t Recorder::endIR(const Frame &frame) {
+  int64_t inside = irTime - irTimes.back();
+  irTimes.pop_back();
+  int64_t start = Observer::now();
+  ir->end(frame);
+  irTime += Observer::now() - start;
+  return inside;
 }
 
 //===----------------------------------------------------------------------===//

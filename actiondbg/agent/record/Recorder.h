@@ -109,9 +109,9 @@ public:
     Busy busy(*this);
     if (LLVM_UNLIKELY(Counters::size()))
       endSample(frame);
-    if (LLVM_UNLIKELY(ir != nullptr))
-      ir->end(frame);
     newest = now;
+    if (LLVM_UNLIKELY(ir != nullptr))
+      now -= endIR(frame);
     uint64_t duration = uint64_t(now - frame.began) / RecordFile::unit;
     // For an action of an earlier chunk the difference wraps to a large number.
     uint64_t row = frame.ordinal - 1 - firstRow;
@@ -214,6 +214,9 @@ private:
   /// Records the IR before an action, and the names of the input before an
   /// outermost one.
   void beginIR(const Frame &frame);
+  /// Records the IR after an action; returns how long the IR of the actions in
+  /// it took, in ticks.
+  int64_t endIR(const Frame &frame);
   /// Whether rows are buffered.
   bool isPending() const;
   void beginChunk();
@@ -342,6 +345,10 @@ private:
   int64_t base = 0, newest = 0;
   /// Null if no IR is recorded.
   std::unique_ptr<IRKeeper> ir;
+  /// What the IR took so far, in ticks, and what it had taken when each action
+  /// that runs began: it is not attributed to actions around it either.
+  int64_t irTime = 0;
+  std::vector<int64_t> irTimes;
   Memo<uint32_t> patternNames, passNames, files;
 
   Section strings{SectionKind::Strings, 0},

@@ -130,6 +130,57 @@ def test_the_ir_of_passes_only(mlir_opt: str, folds: str) -> None:
             session.past.diff(min(inner & texts["function"].keys()))
 
 
+UNTOLD = """\
+func.func @f(%a: i32) -> i32 {
+  %c = arith.constant 1 : i32
+  %d = arith.constant 2 : i32
+  %e = arith.addi %c, %d : i32
+  %g = arith.muli %a, %e : i32
+  %h = arith.muli %a, %e : i32
+  %i = arith.addi %g, %h : i32
+  return %i : i32
+}
+"""
+_DUMP = re.compile(r"// -----// IR Dump (Before|After) \S+ \(([\w-]+)\).*//----- //\n")
+
+
+def test_the_ir_around_passes_is_what_the_tool_prints(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a pass changes attributes of which no listener is told."""
+    monkeypatch.chdir(tmp_path)
+    Path("untold.mlir").write_text(UNTOLD)
+    function = "func.func(canonicalize,llvm-request-c-wrappers,cse,convert-arith-to-llvm)"
+    pipeline = (
+        f"--pass-pipeline=builtin.module({function},cse,canonicalize,convert-func-to-llvm,cse)"
+    )
+    words = [mlir_opt, "untold.mlir", pipeline, "--mlir-disable-threading"]
+    assert run("-q", "--ir", "pass", "-o", "run", "--", *words, "-o", "x").returncode == 0
+    dumped = subprocess.run(
+        [*words, "--mlir-print-ir-before-all", "--mlir-print-ir-after-all", "-o", "x"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    parts = _DUMP.split(dumped.stderr)
+    dumps = {name: [] for name in parts[2::3]}
+    for name, text in zip(parts[2::3], parts[3::3], strict=True):
+        dumps[name].append(text.strip())
+    recording = open_recording("run")
+    names = {row["ordinal"]: row["name"] for row in recording.table("actions").to_pylist()}
+    recorded = [
+        (names[ordinal], (each.before or "").strip(), (each.after or "").strip())
+        for ordinal in sorted(set(recording.table("ir", ["ordinal"])["ordinal"].to_pylist()))
+        for each in recording.snapshots(ordinal)
+        if names[ordinal] in dumps
+    ]
+    assert len({name for name, _, _ in recorded}) >= 3
+    for name, before, after in recorded:
+        pairs = list(zip(dumps[name][::2], dumps[name][1::2], strict=True))
+        assert (before, after) in pairs, name
+    assert any("emit_c_interface" in before for _, before, _ in recorded)
+
+
 def test_standard_input_reaches_the_tool(mlir_opt: str, folds: str) -> None:
     done = run("--", mlir_opt, "--canonicalize", stdin=Path(folds).read_text())
     assert done.returncode == 0 and "arith.constant 7" in done.stdout

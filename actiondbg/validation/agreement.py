@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from actiondbg.validation.concrete.operation import POISON, signed
@@ -53,17 +54,26 @@ class Strictness:
 
 def strictness(modules: Iterable[Module]) -> Strictness:
     """Return how exactly the results of modules must agree."""
+    each = [_strictness(module) for module in modules]
+    return Strictness(
+        all(one.bits for one in each),
+        all(one.zeros for one in each),
+        all(one.sharing for one in each),
+    )
+
+
+@lru_cache(64)  # each function of a module asks
+def _strictness(module: Module) -> Strictness:
     bits = zeros = sharing = True
-    for module in modules:
-        for function in module.functions.values():
-            for operation in walk(function.operation):
-                name = operation.name
-                is_open = bool(fast_math(operation.attributes)) or (
-                    name.startswith(_OPEN_ORDER) and name not in _EXACT_MATH
-                )
-                bits = bits and not is_open
-                zeros = zeros and not is_open and name not in _OPEN_ZEROS
-                sharing = sharing and name != "bufferization.clone"
+    for function in module.functions.values():
+        for operation in walk(function.operation):
+            name = operation.name
+            is_open = bool(fast_math(operation.attributes)) or (
+                name.startswith(_OPEN_ORDER) and name not in _EXACT_MATH
+            )
+            bits = bits and not is_open
+            zeros = zeros and not is_open and name not in _OPEN_ZEROS
+            sharing = sharing and name != "bufferization.clone"
     return Strictness(bits, zeros, sharing)
 
 

@@ -9,8 +9,9 @@ is not, nothing is known: its arguments may have values that they never have in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from actiondbg.support.alignment import Alignment
@@ -41,6 +42,7 @@ _NAME = "cut"
 _GENERIC = "linalg.generic"
 _COPY = "cut.copy"  # an operation of ours: its result is its operand
 _MOST_OPERATIONS = 200  # of a cut
+_MOST_KNOWN = 2**15  # operations of which something is kept: the cuts of a function ask again
 _CONSTANT = re.compile(r"(?:^|\.)(?:const|constant|Constant)(?:\.\w+)?$")
 _PURE = re.compile(
     r"(?:arith|math|index|complex|ub|tensor|linalg)\..*"
@@ -291,6 +293,7 @@ def _is_static(type: Type) -> bool:
     return isinstance(type, ShapedType) and None not in type.shape
 
 
+@lru_cache(_MOST_KNOWN)
 def _is_pure(operation: Operation) -> bool:
     if operation.successors or operation.name in TERMINATORS:
         return False
@@ -357,10 +360,13 @@ def _uses(operation: Operation) -> tuple[Value, ...]:
     return (*operation.operands, *_captured(operation))
 
 
-def _captured(operation: Operation) -> Iterator[Value]:
-    """Yield the values from outside that the regions of an operation use."""
-    if not operation.regions:
-        return
+def _captured(operation: Operation) -> tuple[Value, ...]:
+    """Return the values from outside that the regions of an operation use."""
+    return _captured_in(operation) if operation.regions else ()
+
+
+@lru_cache(_MOST_KNOWN)
+def _captured_in(operation: Operation) -> tuple[Value, ...]:
     inside: set[Value] = set()
     for each in walk(operation):
         if each is not operation:
@@ -368,9 +374,8 @@ def _captured(operation: Operation) -> Iterator[Value]:
         for region in each.regions:
             for block in region.blocks:
                 inside.update(block.arguments)
-    for each in walk(operation):
-        if each is not operation:
-            yield from (value for value in each.operands if value not in inside)
+    used = [value for each in walk(operation) if each is not operation for value in each.operands]
+    return tuple(value for value in used if value not in inside)
 
 
 class _Extraction:

@@ -11,13 +11,14 @@ from functools import lru_cache
 from actiondbg.errors import ActiondbgError
 from actiondbg.validation.contexts import in_module
 from actiondbg.validation.judgement import Judgement, Limits, Query
-from actiondbg.validation.program import Module, is_same, operation_of, references, structure, walk
+from actiondbg.validation.program import Module, is_same, references, walk
 from actiondbg.validation.reading import ProgramReader
-from actiondbg.validation.trial import Pair, Trial, make_runner, reason
+from actiondbg.validation.trial import KnownPieces, Pair, Trial, make_runner, reason
 
 # Passes that look at one function at a time, whatever they run on.
 _LOCAL = frozenset({"canonicalize", "cse"})
-_LEAST_SECONDS = 0.2  # for a function
+_LEAST_SECONDS = 0.05  # for a function
+_MOST_KNOWN = 2**12  # pieces of functions
 _STEPS_IN_A_SECOND = 40_000  # of the interpreter, at least
 
 
@@ -35,6 +36,7 @@ class Judge:
         self._limits = limits or Limits()
         self._runner = make_runner(self._limits, f"judge-{os.getpid()}")
         self._reader = ProgramReader()
+        self._known: KnownPieces = {}
         self._read = lru_cache(16)(self._reader.read)
 
     def judge(self, query: Query, seconds: float | None = None) -> list[Judgement]:
@@ -53,6 +55,8 @@ class Judge:
             return [Judgement(query.symbol, "unknown", "none", _fault(error))]
         symbols = [query.symbol] if query.symbol else list(before.functions)
         changed = [each for each in symbols if not is_same(before, after, [each])]
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
         most = self._limits.seconds
         total = self._limits.seconds_for(query) if seconds is None else seconds
         end = time.monotonic() + total
@@ -90,7 +94,7 @@ class Judge:
         if pair.source.body is None or pair.target.body is None:
             return Judgement(symbol, "unknown", "none", "a declaration has no body")
         try:
-            return Trial(pair, limits, self._runner).judge()
+            return Trial(pair, limits, self._runner, self._known).judge()
         except Exception as error:  # a fault of ours costs this function only
             return Judgement(symbol, "unknown", "none", _fault(error))
 
@@ -98,11 +102,9 @@ class Judge:
 def _inner_modules(before: Module, after: Module) -> Iterator[Judgement]:
     """Yield judgements of changed modules in a module, whose functions are not read."""
     for symbol in before.others.keys() | after.others.keys():
-        one, other = (operation_of(module, symbol) for module in (before, after))
-        holds = any(
-            each.name.endswith(".func") for top in (one, other) if top for each in walk(top)
-        )
-        if holds and (one is None or other is None or structure(one) != structure(other)):
+        tops = [module.operation(symbol) for module in (before, after)]
+        holds = any(each.name.endswith(".func") for top in tops if top for each in walk(top))
+        if holds and before.structure(symbol) != after.structure(symbol):
             yield Judgement(symbol, "unknown", "none", "a module in a module is not looked into")
 
 

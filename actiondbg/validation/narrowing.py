@@ -66,7 +66,7 @@ def narrow(
     original = folder / "before.mlir"
     text = in_module(query.before, query.symbol, query.module) if query.symbol else query.before
     original.write_text(text, encoding="utf-8")
-    with Workers(1, limits) as workers:
+    with Workers(1) as workers:
         attempt = _Attempt(limits, argv, pipeline, CommandRunner(folder), workers, step.name)
         if not attempt.differs(original):
             return None
@@ -124,7 +124,8 @@ class _Attempt:
             return False
         texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
         query = Query(*texts, suspect=self._suspect)
-        ((_, found),) = self._workers.answers([Numbered(0, query, self._limits.seconds_for(query))])
+        asked = Numbered(0, query, self._limits.seconds_for(query))
+        ((_, found),) = self._workers.answers([asked], self._limits)
         different = (each for each in found if each.verdict == "different")
         self.judgement = next(different, None)
         return self.judgement is not None

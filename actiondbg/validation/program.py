@@ -148,15 +148,31 @@ class Module:
     functions: dict[str, Function]
     others: dict[str, Operation]
     source: str = ""
+    _structures: dict[str, str | None] = field(default_factory=dict[str, str | None])
+
+    def operation(self, symbol: str) -> Operation | None:
+        """Return the operation with a symbol."""
+        function = self.functions.get(symbol)
+        return function.operation if function is not None else self.others.get(symbol)
+
+    def structure(self, symbol: str) -> str | None:
+        """Return the structure of the operation with a symbol; None if there is none."""
+        if symbol not in self._structures:
+            operation = self.operation(symbol)
+            self._structures[symbol] = None if operation is None else structure(operation)
+        return self._structures[symbol]
 
 
 def walk(operation: Operation) -> Iterator[Operation]:
     """Yield an operation, then each one in its regions, in their order."""
-    yield operation
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from walk(inner)
+    left = [operation]
+    while left:
+        each = left.pop()
+        yield each
+        if each.regions:
+            blocks = [block for region in each.regions for block in region.blocks]
+            for block in reversed(blocks):
+                left += reversed(block.operations)
 
 
 def structure(operation: Operation) -> str:
@@ -188,12 +204,6 @@ def structure(operation: Operation) -> str:
     return "\n".join(parts)
 
 
-def operation_of(module: Module, symbol: str) -> Operation | None:
-    """Return the operation with a symbol in a module."""
-    function = module.functions.get(symbol)
-    return function.operation if function is not None else module.others.get(symbol)
-
-
 def references(operation: Operation) -> Iterator[str]:
     """Yield the symbols to which an operation, and each one in it, refers."""
     for inner in walk(operation):
@@ -211,12 +221,9 @@ def is_same(before: Module, after: Module, symbols: Iterable[str]) -> bool:
         if name in seen:
             continue
         seen.add(name)
-        one, other = (operation_of(module, name) for module in (before, after))
-        if one is None or other is None:
-            if one is not other:
-                return False
-            continue
-        if structure(one) != structure(other):
+        if before.structure(name) != after.structure(name):
             return False
-        left += references(one)
+        operation = before.operation(name)
+        if operation is not None:
+            left += references(operation)
     return True

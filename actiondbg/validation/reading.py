@@ -51,8 +51,8 @@ _MOST_ELEMENTS = 2**20  # of a constant
 _OVERFLOWING = frozenset({"llvm.add", "llvm.sub", "llvm.mul", "llvm.shl", "llvm.trunc"})
 _LINEARIZE = "affine.linearize_index"
 # In generic form, in which no string has a quotation mark.
-_HIDING = "|".join(map(re.escape, (*_OVERFLOWING, _LINEARIZE)))
-_HIDDEN = re.compile(rf'"(?:{_HIDING})"\([^)]*\)(?: <\{{(.*?)\}}>)?')
+_HIDING = (*_OVERFLOWING, _LINEARIZE)
+_HIDDEN = re.compile(rf'"(?:{"|".join(map(re.escape, _HIDING))})"\([^)]*\)(?: <\{{(.*?)\}}>)?')
 _OVERFLOW = re.compile(r"overflowFlags = (\d+)")
 _OVERFLOWS = ("none", "nsw", "nuw", "nsw, nuw")  # by the number of the property
 
@@ -103,7 +103,8 @@ class _Conversion:
 
     def module(self, parsed: Any) -> Module:
         root = parsed.operation
-        self._hidden = _hidden_properties(root)
+        if any(name in self._text for name in _HIDING):
+            self._hidden = _hidden_properties(root)
         tops: list[Any] = [root]
         if root.name == "builtin.module":
             tops = [each.operation for each in parsed.body.operations]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _STEP_COLUMNS = ["ordinal", "tag", "name", "op", "file", "line", "col", "function"]
 _COLUMNS = (*_STEP_COLUMNS, "parent")
 _MODULE = "builtin.module"
+_MODULE_WEIGHT = 4  # it has several functions
 _FOLD = "fold"
 _ITERATION = "GreedyPatternRewriteIteration"
 
@@ -50,6 +51,11 @@ class Step:
     @property
     def is_pass(self) -> bool:
         return self.tag == PASS_TAG
+
+    @property
+    def weight(self) -> int:
+        """How long it takes to judge it, about, among the others of a run."""
+        return _MODULE_WEIGHT if self.op == _MODULE else 1
 
     def __str__(self) -> str:
         name = f" ({self.name})" if self.name else ""

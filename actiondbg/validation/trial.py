@@ -50,7 +50,6 @@ from actiondbg.validation.program import (
     Value,
     is_same,
     references,
-    structure,
     walk,
 )
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
@@ -114,6 +113,10 @@ def _is_related(source: Type, target: Type) -> bool:
     return source == target or (is_buffer and same)
 
 
+# By their structures before and after; networks have the same layers many times.
+KnownPieces = dict[tuple[str | None, str | None], Evidence]
+
+
 class _Difference(NamedTuple):
     """An input on which the interpreter sees a difference.
 
@@ -149,10 +152,18 @@ class Trial:
         pair: the function.
         limits: of the judgement.
         runner: of lowered programs; None for no real runs.
+        known: pieces of functions that are equivalent, to which new ones are added.
     """
 
-    def __init__(self, pair: Pair, limits: Limits, runner: Runner | None = None) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        limits: Limits,
+        runner: Runner | None = None,
+        known: KnownPieces | None = None,
+    ) -> None:
         self._pair = pair
+        self._known: KnownPieces = {} if known is None else known
         self._limits = limits
         self._runner = runner
         self._strictness: Strictness = strictness((pair.before, pair.after))
@@ -229,14 +240,18 @@ class Trial:
             detail,
             self._inputs,
             counterexample,
-            time.monotonic() - self._start,
+            self._taken,
             changed_nests(self._pair.source, self._pair.target) if verdict == "different" else (),
         )
 
     @property
     def _left(self) -> float:
-        """The seconds left."""
-        return max(self._limits.seconds - (time.monotonic() - self._start), 0.1)
+        """The seconds left; a few, also if none is."""
+        return max(self._limits.seconds - self._taken, 0.1)
+
+    @property
+    def _taken(self) -> float:
+        return time.monotonic() - self._start
 
     # --- interpretation ---
 
@@ -253,7 +268,7 @@ class Trial:
                 self._source_steps = self._limits.steps // _STEPS_AFTER_ENDLESS
             if found is not None:
                 return found
-            is_late = self._left < self._limits.seconds / 2
+            is_late = self._taken > self._limits.seconds / 2
             if self._inputs >= self._limits.inputs or is_late or len(endless) == _MOST_ENDLESS:
                 break
         fatal = [each for each in endless if isinstance(each, _Endless) or not self._inputs]
@@ -379,14 +394,12 @@ class Trial:
 
     def _pieces(self, pieces: Sequence[Cut]) -> Judgement | None:
         ways: set[Evidence] = set()
-        known: dict[str, Evidence | None] = {}
         for before, after, symbol in pieces:
-            key = "\n".join(structure(each.functions[symbol].operation) for each in (before, after))
-            if key not in known:
-                known[key] = self._agreement(before, after, symbol)
-            way = known[key]
+            key = (before.structure(symbol), after.structure(symbol))
+            way = self._known.get(key) or self._agreement(before, after, symbol)
             if way is None:
                 return None
+            self._known[key] = way
             ways.add(way)
         what = counted(len(pieces), "changed value")
         if ways == {"proof"}:

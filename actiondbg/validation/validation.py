@@ -21,11 +21,11 @@ _CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
-_MOST_TIMES = 15  # as long as the run, for the ends of all passes; recording and reading take 5
+_MOST_TIMES = 18  # as long as the passes, for their ends; with the recording, 20 times the tool
 _SHORT_RUN = 0.25  # seconds; a shorter run is mostly the start of the tool
 _LEAST_TOTAL = 12.0  # seconds for the ends of all passes in a short run
 _LEAST_EACH = 0.5  # seconds for the end of a pass in a short run
-_LEAST_SECONDS = 0.5  # for a step
+_LEAST_SECONDS = 0.2  # for a step
 _NARROWING_SECONDS = 20.0
 
 
@@ -123,11 +123,11 @@ class Validator:
 
     Args:
         side: the run, with the IR of functions around all actions, or around passes.
+        workers: judge.
         rerun: records the IR inside a pass, for a run with the IR around passes.
         limits: of each judgement.
         is_fair: whether the ends of all passes are judged in 15 times the run, and in 12 s or more
             if it is short: each has its share.
-        jobs: processes that judge.
         budget: seconds for the actions in passes.
         progress: is told.
 
@@ -139,11 +139,11 @@ class Validator:
     def __init__(
         self,
         side: Side,
+        workers: Workers,
         *,
         rerun: Rerun | None = None,
         limits: Limits | None = None,
         is_fair: bool = True,
-        jobs: int = os.cpu_count() or 1,
         budget: float = 120.0,
         progress: Progress | None = None,
     ) -> None:
@@ -152,27 +152,26 @@ class Validator:
         self._argv = side.argv
         self._limits = limits or Limits()
         self._is_fair = is_fair
-        self._jobs = jobs
+        self._workers = workers
         self._budget = budget
         self._progress = progress or _ignore
         self._known: dict[Query, tuple[Judgement, ...]] = {}
 
     def validate(self) -> Validation:
         """Judge the passes, and the actions in the first that is not equivalent."""
-        with Workers(self._jobs, self._limits) as workers:
-            try:
-                self._validate(workers)
-            except KeyboardInterrupt:
-                self.result.is_interrupted = True
+        try:
+            self._validate()
+        except KeyboardInterrupt:
+            self.result.is_interrupted = True
         return self.result
 
-    def _validate(self, workers: Workers) -> None:
+    def _validate(self) -> None:
         passes = self.steps.passes
         self.result.unjudged = len(passes)
         limit = _Limit()
         if self._is_fair:
             limit.end = time.monotonic() + _fair_seconds(self.steps.run_seconds, len(passes))
-        for judged in self._judged("passes", passes, workers, limit):
+        for judged in self._judged("passes", passes, limit):
             self.result.passes.append(judged)
             self.result.unjudged -= 1
         self.result.passes.sort(key=lambda each: each.step.ordinal)
@@ -180,7 +179,7 @@ class Validator:
         guilty = [each for each in self.result.passes if each.verdict == "different"]
         unknown = [each for each in self.result.passes if each.verdict == "unknown"]
         for judged in (*guilty[:1], *unknown):
-            found = self._culprit(judged, workers, end)
+            found = self._culprit(judged, end)
             if found is not None:
                 self.result.culprit = found
                 self._examine(found, end)
@@ -204,13 +203,13 @@ class Validator:
                 seconds=min(max(end - time.monotonic(), 1.0), _NARROWING_SECONDS),
             )
 
-    def _culprit(self, judged: JudgedStep, workers: Workers, end: float) -> JudgedStep | None:
+    def _culprit(self, judged: JudgedStep, end: float) -> JudgedStep | None:
         """Return the innermost first different action in one, or itself if it is different."""
         around = [judged]
         inner: list[JudgedStep] = []
         doubted = {each.symbol for each in judged.functions if each.is_doubted}
         while around[-1].step.tag not in _WHOLE:
-            inner = self._inner(around[-1].step, workers, end, doubted)
+            inner = self._inner(around[-1].step, end, doubted)
             different = (each for each in inner if each.verdict == "different")
             found = min(different, key=lambda each: each.step.ordinal, default=None)
             if found is None:
@@ -238,9 +237,7 @@ class Validator:
         passes = (each for each in reversed(around) if each.step.is_pass)
         return next((each for each in passes if each.verdict == "different"), last)
 
-    def _inner(
-        self, step: Step, workers: Workers, end: float, doubted: set[str]
-    ) -> list[JudgedStep]:
+    def _inner(self, step: Step, end: float, doubted: set[str]) -> list[JudgedStep]:
         """Judge the actions directly in one, up to the first different one.
 
         A difference of a function whose callers all stay the same after the pass proves nothing.
@@ -250,7 +247,7 @@ class Validator:
         steps = self.steps.inside(step)
         limit = _Limit(end)
         judged: list[JudgedStep] = []
-        for each in self._judged("actions", steps, workers, limit):
+        for each in self._judged("actions", steps, limit):
             each = each.without(doubted)
             judged.append(each)
             if each.verdict == "different":
@@ -267,7 +264,6 @@ class Validator:
         self,
         stage: Stage,
         steps: Sequence[Step],
-        workers: Workers,
         limit: _Limit,
     ) -> Iterator[JudgedStep]:
         """Yield steps with their judgements, as they come."""
@@ -275,24 +271,26 @@ class Validator:
         done = 0
 
         def wanted() -> Iterator[Numbered]:
-            for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
+            weight_left = sum(each.weight for each in steps)
+            for step in steps:
                 if not limit.allows(step):
                     return
+                seconds = limit.share(step.weight / weight_left, self._workers.count)
+                weight_left -= step.weight
                 queries = list(self.steps.queries(step))
                 unknown = [query for query in queries if query not in self._known]
                 found = [each for query in queries for each in self._known.get(query, ())]
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
                 if unknown:
                     for query in unknown:
-                        share = limit.share(left, self._jobs) / len(unknown)
                         most = self._limits.seconds_for(query)
-                        yield Numbered(step.ordinal, query, min(share, most))
+                        yield Numbered(step.ordinal, query, min(seconds / len(unknown), most))
                 else:
                     ready.append(step.ordinal)
 
         ready: list[int] = []
         self._progress(stage, 0, len(steps))
-        for (ordinal, query, _), found in workers.answers(wanted(), limit.end):
+        for (ordinal, query, _), found in self._workers.answers(wanted(), self._limits, limit.end):
             self._known[query] = found
             one = open_steps[ordinal]
             one.found += found
@@ -323,9 +321,13 @@ class _Limit:
     def allows(self, step: Step) -> bool:
         return step.ordinal <= self.last and time.monotonic() < self.end
 
-    def share(self, steps: int, jobs: int) -> float:
-        """Return the seconds for a step, of some that are left for processes to judge."""
-        return max((self.end - time.monotonic()) * jobs / steps, _LEAST_SECONDS)
+    def share(self, part: float, jobs: int) -> float:
+        """Return the seconds for a step, which is a part of those that processes have to judge.
+
+        They do not include the reading of its IR, which takes as long.
+        """
+        left = self.end - time.monotonic()
+        return max(min(left * jobs * part, left) / 2, _LEAST_SECONDS)
 
 
 @dataclass(slots=True)
@@ -369,15 +371,16 @@ def validate(
         ActiondbgError: the tool makes no MLIR context.
         LaunchError: the tool cannot be started.
     """
-    with scratch_directory("validate") as folder:
+    with scratch_directory("validate") as folder, Workers(jobs) as workers:
+        workers.start()
         run = ToolRun(argv, folder)
         wanted = replace(limits or Limits(), tool=argv[0], scratch=str(folder))
         validator = Validator(
             run.passes(),
+            workers,
             rerun=run.inside,
             limits=wanted,
             is_fair=limits is None,
-            jobs=jobs,
             budget=budget,
             progress=progress,
         )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+from functools import lru_cache
 from multiprocessing.connection import Connection
 
+from actiondbg.errors import IRNotParsed
+from actiondbg.ir.bindings import IRReader
 from actiondbg.support.parent_death import end_with_parent
 from actiondbg.validation.judge import Judge
 
@@ -15,16 +18,19 @@ def serve(descriptor: int, parent: int) -> None:
     """Answer queries until the other end is closed; Ctrl-C is the parent's.
 
     Args:
-        descriptor: of a socket; the limits come first.
+        descriptor: of a socket, by which limits, a query and its seconds come.
         parent: the number of the parent's process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)
     connection = Connection(descriptor)
+    with contextlib.suppress(IRNotParsed):  # which the judge reports
+        IRReader()  # loads the bindings, before the first query
+    judge_of = lru_cache(1)(Judge)
     with contextlib.suppress(EOFError):
-        judge = Judge(connection.recv())
         while True:
-            connection.send(judge.judge(*connection.recv()))
+            limits, query, seconds = connection.recv()
+            connection.send(judge_of(limits).judge(query, seconds))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple, cast
 
@@ -18,6 +19,8 @@ from actiondbg.validation.judgement import Judgement, Limits, Query
 
 _TICK = 0.2  # seconds between checks of the time limit
 _GRACE = 15.0  # seconds that a query may take beyond its own, with the start of the process
+_MOST_STARTED = 8  # processes, before it is known how many queries there are
+_LOOKAHEAD = 3  # queries
 _MODULE = "actiondbg.validation.worker"
 
 
@@ -41,19 +44,46 @@ class _Worker:
     connection: Connection
     since: float = 0.0
     asked: Numbered | None = None
+    read: str = ""  # last
+
+
+class _Waiting:
+    """Queries in order, but that a process goes on with the IR that it has read last.
+
+    Args:
+        queries: are taken some at a time.
+    """
+
+    def __init__(self, queries: Iterable[Numbered]) -> None:
+        self._queries = iter(queries)
+        self._next: list[Numbered] = []
+
+    def take(self, read: str, others: set[str]) -> Numbered | None:
+        """Return a query; None if none is left.
+
+        Args:
+            read: the IR that the process has read last.
+            others: the IR that other processes read now, and can go on with.
+        """
+        self._next += islice(self._queries, _LOOKAHEAD - len(self._next))
+        if not self._next:
+            return None
+        places = range(len(self._next))
+        befores = [each.query.before for each in self._next]
+        own = (at for at in places if befores[at] == read)
+        free = (at for at in places if befores[at] not in others)
+        return self._next.pop(next(own, next(free, 0)))
 
 
 class Workers:
     """A pool of processes.
 
     Args:
-        count: of processes.
-        limits: of each judgement; a query has seconds of its own.
+        count: the most processes, each of which is started when it is needed.
     """
 
-    def __init__(self, count: int, limits: Limits) -> None:
-        self._count = count
-        self._limits = limits
+    def __init__(self, count: int) -> None:
+        self.count = count
         self._workers: list[_Worker] = []
 
     def __enter__(self) -> Workers:
@@ -62,18 +92,24 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Start processes that will be needed: it takes them a while."""
+        while len(self._workers) < min(self.count, _MOST_STARTED):
+            self._new()
+
     def answers(
-        self, queries: Iterable[Numbered], end: float = float("inf")
+        self, queries: Iterable[Numbered], limits: Limits, end: float = float("inf")
     ) -> Iterator[tuple[Numbered, tuple[Judgement, ...]]]:
         """Yield queries with their answers, as they come.
 
         Args:
-            queries: are taken one by one, each when a process is free.
+            queries: are taken when a process is free, about in order.
+            limits: of each judgement; a query has seconds of its own.
             end: the time, of the monotonic clock, after which nothing is answered.
         """
-        left = iter(queries)
+        left = _Waiting(queries)
         while True:
-            self._start(left)
+            self._ask(left, limits)
             busy = {each.connection: each for each in self._workers if each.asked is not None}
             if not busy:
                 return
@@ -98,17 +134,18 @@ class Workers:
             worker.process.wait()
         self._workers.clear()
 
-    def _start(self, left: Iterator[Numbered]) -> None:
+    def _ask(self, left: _Waiting, limits: Limits) -> None:
         """Give queries to free processes."""
-        while sum(each.asked is not None for each in self._workers) < self._count:
-            asked = next(left, None)
+        while sum(each.asked is not None for each in self._workers) < self.count:
+            free = next((each for each in self._workers if each.asked is None), None)
+            others = {each.read for each in self._workers if each.asked is not None}
+            asked = left.take(free.read if free else "", others)
             if asked is None:
                 return
-            free = next((each for each in self._workers if each.asked is None), None)
             free = free or self._new()
-            free.asked, free.since = asked, time.monotonic()
+            free.asked, free.since, free.read = asked, time.monotonic(), asked.query.after
             with contextlib.suppress(OSError):  # the process has ended, as its answer will tell
-                free.connection.send((asked.query, asked.seconds))
+                free.connection.send((limits, asked.query, asked.seconds))
 
     def _new(self) -> _Worker:
         ours, theirs = socket.socketpair()
@@ -124,8 +161,6 @@ class Workers:
             )
         worker = _Worker(process, Connection(ours.detach()))
         self._workers.append(worker)
-        with contextlib.suppress(OSError):
-            worker.connection.send(self._limits)
         return worker
 
     def _received(self, worker: _Worker) -> tuple[Numbered, tuple[Judgement, ...]]:
@@ -160,6 +195,7 @@ def _ending(status: int | None) -> str:
 
 def judge_apart(query: Query, limits: Limits) -> tuple[Judgement, ...]:
     """Judge one query in a process of its own."""
-    with Workers(1, limits) as workers:
-        ((_, judgements),) = workers.answers([Numbered(0, query, limits.seconds_for(query))])
+    with Workers(1) as workers:
+        asked = Numbered(0, query, limits.seconds_for(query))
+        ((_, judgements),) = workers.answers([asked], limits)
     return judgements

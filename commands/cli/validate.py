@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
     from actiondbg.validation.steps import Rerun
     from actiondbg.validation.validation import Validation
+    from actiondbg.validation.workers import Workers
 
 _CORES = os.cpu_count() or 1
 _EPILOG = f"""\
@@ -86,10 +87,17 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
             "the tool or recording is missing: actiondbg validate [options] -- TOOL ARGS..."
         )
     need_packages("actiondbg validate", (*READING, "ml_dtypes", "bitwuzla"), extra="validate")
-    with parser.reported_usage(), scratch_directory("validate") as folder:
+    from actiondbg.validation.workers import Workers
+
+    with (
+        parser.reported_usage(),
+        scratch_directory("validate") as folder,
+        Workers(options.jobs) as workers,
+    ):
         try:
+            workers.start()
             side, rerun = _side(words, recorded, folder)
-            found = _validate(side, rerun, options, folder)
+            found = _validate(side, rerun, workers, options, folder)
         except KeyboardInterrupt:
             print_notice("Interrupted.")
             return 128 + signal.SIGINT
@@ -127,7 +135,7 @@ def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun |
 
 
 def _validate(
-    side: Side, rerun: Rerun | None, options: ValidateOptions, folder: Path
+    side: Side, rerun: Rerun | None, workers: Workers, options: ValidateOptions, folder: Path
 ) -> Validation:
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits
@@ -156,10 +164,10 @@ def _validate(
     with progress.shown("judging ..."):
         validator = Validator(
             side,
+            workers,
             rerun=rerun,
             limits=limits,
             is_fair=options.timeout is None,
-            jobs=options.jobs,
             budget=options.budget,
             progress=show,
         )

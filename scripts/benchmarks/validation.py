@@ -34,10 +34,11 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     for title, name in _NETWORKS.items():
         source = directory / f"{name}.mlir"
         text = lzma.decompress((INPUTS / f"{name}.mlir.xz").read_bytes()).decode()
-        source.write_text(_several(text, 1 if quick else _COPIES))
+        copies = 1 if quick else _COPIES
+        source.write_text(_several(text, copies))
         pipeline = f"--pass-pipeline=builtin.module({_PASSES})"
         argv = [str(find_tool(tool).path), str(source), pipeline, "-o", os.devnull]
-        yield from _network(title, argv, rounds=1 if quick else 3)
+        yield from _network(f"{copies} x {title}", argv, rounds=1 if quick else 3)
 
 
 def _several(text: str, count: int) -> str:
@@ -68,12 +69,12 @@ def _network(title: str, argv: list[str], rounds: int) -> Iterator[tuple[str, st
     )
     passes = len(found[-1]["passes"])
     yield (
-        f"record --ir pass of {_COPIES} x {title}: times the tool ({taken['bare']:.2f} s)",
+        f"record --ir pass of {title}: times the tool ({taken['bare']:.2f} s)",
         f"{taken['record'] / taken['bare']:.1f}",
         "",
     )
     yield (
-        f"validate, the ends of {passes} passes of {_COPIES} x {title}: times the tool",
+        f"validate, the ends of {passes} passes of {title}: times the tool",
         f"{taken['validate'] / taken['bare']:.1f}",
         "20",
     )

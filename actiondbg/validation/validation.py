@@ -22,9 +22,9 @@ _CONVERSION = "apply-conversion"
 _WHOLE = ("apply-pattern", _CONVERSION)
 _NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
 _MOST_TIMES = 18  # as long as the passes, for their ends; with the recording, 20 times the tool
-_SHORT_RUN = 0.25  # seconds; a shorter run is mostly the start of the tool
-_LEAST_TOTAL = 12.0  # seconds for the ends of all passes in a short run
-_LEAST_EACH = 0.5  # seconds for the end of a pass in a short run
+_SHORT_RUN = 0.35  # seconds; the shorter a run is, the more of it is the start of the tool
+_LEAST_TOTAL = 24.0  # seconds for the ends of all passes in the shortest run
+_LEAST_EACH = 1.0  # seconds for the end of a pass in it
 _LEAST_SECONDS = 0.2  # for a step
 _NARROWING_SECONDS = 20.0
 
@@ -126,8 +126,8 @@ class Validator:
         workers: judge.
         rerun: records the IR inside a pass, for a run with the IR around passes.
         limits: of each judgement.
-        is_fair: whether the ends of all passes are judged in 15 times the run, and in 12 s or more
-            if it is short: each has its share.
+        is_fair: whether the ends of all passes are judged in a multiple of the run, see the page of
+            validate: each has its share.
         budget: seconds for the actions in passes.
         progress: is told.
 
@@ -344,9 +344,12 @@ class _OpenStep:
 
 
 def _fair_seconds(run_seconds: float, passes: int) -> float:
-    """Return the seconds for the ends of all passes, which are judged at a multiple of the run."""
-    least = max(_LEAST_TOTAL, _LEAST_EACH * passes) if run_seconds < _SHORT_RUN else 0.0
-    return max(least, _MOST_TIMES * run_seconds)
+    """Return the seconds for the ends of all passes: a multiple of the run, more of a short one.
+
+    A network is judged in 20 times its compilation, with the recording.
+    """
+    least = max(_LEAST_TOTAL, _LEAST_EACH * passes)
+    return max(least * (1 - run_seconds / _SHORT_RUN), _MOST_TIMES * run_seconds)
 
 
 def validate(

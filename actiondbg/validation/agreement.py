@@ -144,7 +144,7 @@ def _events(check: _Check, source: Sequence[Event], target: Sequence[Event]) -> 
         if left.kind != right.kind or len(left.operands) != len(right.operands):
             return f"event {at}: {left.kind} became {right.kind}"
         for one, other in zip(left.operands, right.operands, strict=True):
-            found = check.values(one, other, None)
+            found = check.values(one, other, left.type)
             if found:
                 return f"event {at}, {left.kind}{found}"
     if len(source) != len(target):

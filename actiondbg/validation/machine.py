@@ -104,10 +104,12 @@ class Event:
     Args:
         kind: such as ``vector.print``, with what tells one kind from another.
         operands: what it was given.
+        type: as which the operands are shown; None for their bits.
     """
 
     kind: str
     operands: tuple[RuntimeValue, ...]
+    type: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)

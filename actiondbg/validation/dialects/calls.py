@@ -261,7 +261,7 @@ def _printed(machine: Machine, value: Scalar, type: IntegerType | FloatType) -> 
     extend = "arith.extui" if type.width == 1 else "arith.extsi"
     if type.width < wide.width:
         (value,) = machine.domain.apply(extend, [value], [type], [wide], {})
-    return Event("call @printI64", (value,))
+    return Event("call @printI64", (value,), wide)
 
 
 def _printed_float(machine: Machine, value: Scalar, type: FloatType) -> Event:

@@ -190,3 +190,9 @@ func.func @f(%m: memref<2xi32>) {
     later = Input(_MEMORY.arguments, ((5, 0),))
     assert _difference(text, text, later) is None
     assert _difference(text, without, later) is not None
+
+
+def test_printed_numbers_are_shown_as_they_are_printed() -> None:
+    text = "func.func @f() {\n  %c = arith.constant -1 : i32\n  vector.print %c : i32\n  return\n}"
+    found = _difference(text, text.replace("-1", "1"), Input(()))
+    assert found == "event 0, call @printI64: -1 before, 1 after"

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.pipeline import PASS_TAG
+from actiondbg.protocol.tags import PASS_TAG
 
 EventKind = Literal["created", "modified", "moved", "replaced", "erased"]
 

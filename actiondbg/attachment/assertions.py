@@ -12,13 +12,14 @@ from pathlib import Path
 from actiondbg.attachment.observed_actions import Attempts, ObservedActions
 from actiondbg.breakpoints.suggestions import NamesOfKind, similar_name
 from actiondbg.errors import LaunchError
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, times
 from actiondbg.support.scratch_directory import scratch_directory
 
 _MOST = 10  # lines in a message
 _APPLIED = "(outcome = 'succeeded' OR outcome = 'unchanged' AND tag = 'apply-pattern')"
 _PLAIN = re.compile(r"[^\s:#@]+(::[^\s:#@]+)*")  # no SPEC but a name
-_TAGS = {"pattern": "apply-pattern", "pass": "pass-execution"}
+_TAGS = {"pattern": PATTERN_TAG, "pass": PASS_TAG}
 
 
 def check_applied(actions: ObservedActions, name: str, at: str | None = None) -> None:

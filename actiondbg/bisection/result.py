@@ -7,6 +7,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.bisection.verdict import Found, Mode, Verdict
 from actiondbg.ir.diff import Diff
+from actiondbg.protocol.tags import PASS_TAG
 
 
 class Entry(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
@@ -27,7 +28,7 @@ class Entry(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[r
     @property
     def is_pass(self) -> bool:
         """Whether the candidate is a pass as a whole."""
-        return self.tag == "pass-execution"
+        return self.tag == PASS_TAG
 
     def describe(self) -> str:
         """Return the candidate in one line."""

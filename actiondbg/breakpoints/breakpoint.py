@@ -14,6 +14,7 @@ from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocab
 from actiondbg.breakpoints.spec import ATTEMPT_KINDS, attempted_spec, parse_spec
 from actiondbg.breakpoints.watch import catch_spec
 from actiondbg.errors import UsageError
+from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 from actiondbg.support.counts import no_such
 from actiondbg.support.globs import compiled_glob
 
@@ -168,7 +169,7 @@ class Breakpoint:
 def _excludes_attempts(term: protocol.Term) -> bool:
     if term.kind == "tag":
         tag = compiled_glob(term.glob or "*")
-        return not any(tag.fullmatch(one) for one in ("apply-pattern", "fold"))
+        return not any(tag.fullmatch(one) for one in (PATTERN_TAG, FOLD_TAG))
     return term.kind in ("pass", "ordinal")
 
 

@@ -22,6 +22,7 @@ from actiondbg.breakpoints.suggestions import (
     similar_name,
 )
 from actiondbg.protocol import ActionRef, Term
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import compiled_glob, is_literal
 
@@ -92,7 +93,7 @@ class ActionNames:
     is_complete = True
 
     def __init__(self, action: ActionRef) -> None:
-        is_pattern, is_pass = (action.tag == tag for tag in ("apply-pattern", "pass-execution"))
+        is_pattern, is_pass = (action.tag == tag for tag in (PATTERN_TAG, PASS_TAG))
         self._names: dict[Kind, str | None] = {
             "pattern": action.name if is_pattern else None,
             "pass": action.name if is_pass else None,

@@ -22,6 +22,7 @@ from typing import Literal, get_args
 
 from actiondbg.errors import UsageError
 from actiondbg.protocol import ActionRef, Term
+from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.support.globs import check_glob, escape_glob, glob_matches, is_literal
 
 _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func", "context", "mlir", "loc"]
@@ -41,8 +42,7 @@ _SOURCE_FILE = re.compile(r"[^*?]+\.(?:mlir(?:bc)?|py)")
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
 
-# The tag of the actions that a kind of term selects.
-_TAGS: dict[str, str] = {"pattern": "apply-pattern", "pass": "pass-execution", "fold": "fold"}
+_TAGS: dict[str, str] = {**TAG_OF_KIND}  # of the actions that a kind of term selects
 # The properties of which an action has one only, if they are not globs.
 _SINGLE = {
     "op": "operation",
@@ -355,7 +355,7 @@ def _unknown_prefix(piece: Piece, prefix: str) -> UsageError:
 
 
 # The kind of the term that names an attempt, by the tag of the attempt.
-ATTEMPT_KINDS = {"apply-pattern": "pattern", "fold": "fold"}
+ATTEMPT_KINDS = {PATTERN_TAG: "pattern", FOLD_TAG: "fold"}
 
 
 def attempted_spec(action: ActionRef | None) -> str:

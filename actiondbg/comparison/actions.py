@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.comparison.texts import Function, function_texts
+from actiondbg.protocol.tags import ITERATION_TAG, PASS_TAG
 from actiondbg.recording.format.arrow import call, pa
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_ITERATION = "GreedyPatternRewriteIteration"
 _COLUMNS = ("ordinal", "tag", "name", "op", "file", "line", "col", "function", "context")
 _NO_PLACE: dict[str, Any] = {"file": None, "line": None, "col": None}
 # What users of values are told depends on the driver more than on the pattern.
@@ -55,7 +55,7 @@ class ChangingAction:
     @property
     def what(self) -> tuple[object, ...]:
         """What it did: the same in runs whose passes and locations differ."""
-        name = "" if self.tag == _ITERATION else self.name  # its number
+        name = "" if self.tag == ITERATION_TAG else self.name  # its number
         return self.tag, name, self.op, self.effect
 
     def key(self, shift: int = 0) -> tuple[object, ...]:

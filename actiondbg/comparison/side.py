@@ -12,9 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.comparison.texts import Function, final_texts
 from actiondbg.errors import ActiondbgError
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import (
     IRDetail,

@@ -16,6 +16,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.value_names import NamedText, print_named
+from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
 
 
 def compare_action(
@@ -68,14 +69,14 @@ def _print_both(
     with make() as fork:
         stop = fork.advance(ordinal)
         # An operation of a schedule changes other functions than its own.
-        is_step = stop.tag == "transform-op"
+        is_step = stop.tag == STEP_TAG
         root = None if module or is_step else _function_of(fork)
         before = print_named(fork, root, new_file(), generic)
         if skipped:
             return before, before, stop
         after = fork.advance(ordinal, "after")
         fork.check_same()
-        if after.outcome is not None and after.tag == "fold":
+        if after.outcome is not None and after.tag == FOLD_TAG:
             _apply_fold(fork, after.outcome)
         return before, print_named(fork, root, new_file(), generic), stop
 

@@ -13,6 +13,7 @@ from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ActiondbgError, LaunchError
 from actiondbg.ir.source_names import SourceNames
 from actiondbg.process.stop import Stop
+from actiondbg.protocol.tags import TAGS
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.tool.command_line import CommandLine, inspect_command_line
@@ -20,17 +21,6 @@ from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
 
 _LEARN_SECONDS = 1.0  # names are a convenience: they must not delay the end of a session
 STDIN = "<stdin>"  # as MLIR names it in locations
-# Of MLIR's own actions, and the agent's: known before the first of them.
-_TAGS = frozenset(
-    (
-        "apply-conversion",
-        "apply-pattern",
-        "fold",
-        "GreedyPatternRewriteIteration",
-        "pass-execution",
-        "transform-op",
-    )
-)
 
 
 class SessionNames:
@@ -64,7 +54,7 @@ class SessionNames:
         if kind == "op":
             names = _sorted(names, self._of_source().operations)
         if kind == "tag":
-            names = _sorted(names, _TAGS)
+            names = _sorted(names, TAGS)
         return list(names)
 
     def may_have(self, kind: Kind, name: str) -> bool:

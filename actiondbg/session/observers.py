@@ -14,6 +14,7 @@ from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import AgentError, ControlRefused, UsageError
 from actiondbg.process.stop import Stop
+from actiondbg.protocol.tags import FOLD_TAG
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 
@@ -251,7 +252,7 @@ class ObserverList(CallbackRuns):
             return True
         if _GOAL_ID not in stop.breakpoints:
             return False
-        if not goal.own_change or stop.tag == "fold":
+        if not goal.own_change or stop.tag == FOLD_TAG:
             return True
         return self._executions.ask(protocol.GetChanges(nested=False, count=0)).total > 0
 

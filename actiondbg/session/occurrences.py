@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from actiondbg import protocol
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.session.past.replay import Place, Replay, logging, read_log
 from actiondbg.support.globs import escape_glob
 
@@ -45,7 +46,7 @@ def identity_of(action: protocol.ActionRef) -> Identity:
     A pass is identified by the symbol on which it runs, not by the line of the symbol, which every
     line above would move.
     """
-    location = None if action.tag == "pass-execution" else action.location
+    location = None if action.tag == PASS_TAG else action.location
     return action.tag, action.name, location, action.function
 
 
@@ -112,7 +113,7 @@ def why_not_found(action: SavedAction) -> str:
 def _terms(tag: str, name: str, location: str | None, function: str | None) -> list[protocol.Term]:
     """Return terms that match all actions of this identity, and few others."""
     terms = [protocol.Term(kind="tag", glob=escape_glob(tag))]
-    if tag == "apply-pattern" and name:
+    if tag == PATTERN_TAG and name:
         terms.append(protocol.Term(kind="pattern", glob=escape_glob(name)))
     if function is not None:
         terms.append(protocol.Term(kind="func", glob=escape_glob(function)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import msgspec
 
+from actiondbg.protocol.tags import PASS_TAG, TAG_OF_KIND, TagKind
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import connect
 from actiondbg.support.globs import glob_matches
@@ -17,14 +18,13 @@ from actiondbg.support.globs import glob_matches
 if TYPE_CHECKING:
     import duckdb
 
-Kind = Literal["pattern", "pass", "fold"]
+Kind: TypeAlias = TagKind
 State = Literal["applied", "tried", "never"]
 Key: TypeAlias = tuple[Kind, str, str]
 STATES: tuple[State, ...] = get_args(State)
 
-_TAGS: dict[Kind, str] = {"pattern": "apply-pattern", "pass": "pass-execution", "fold": "fold"}
 # A pass applies if it changes the IR, all others if they report success.
-_APPLIED = "outcome = 'succeeded' OR (outcome = 'unchanged' AND tag <> 'pass-execution')"
+_APPLIED = f"outcome = 'succeeded' OR (outcome = 'unchanged' AND tag <> '{PASS_TAG}')"
 _ADAPTOR = "OpToOpPassAdaptor"  # runs the nested passes; no pass of the user
 _EXAMPLES = 3
 _REASONS = 3
@@ -224,7 +224,7 @@ class _Query:
 
     def coverage(self, only: str | None) -> Coverage:
         entries = {one.key: one for one in self._entries() if _is_wanted(one, only)}
-        for kind, tag in _TAGS.items():
+        for kind, tag in TAG_OF_KIND.items():
             self._add_reasons(kind, tag, entries)
             self._add_examples(kind, tag, entries)
         self._add_options(entries)
@@ -242,7 +242,7 @@ class _Query:
         """Yield the entries without reasons, options and examples."""
         self._database.execute(_KNOWN)
         self._database.execute(_TRIED)
-        for kind, tag in _TAGS.items():
+        for kind, tag in TAG_OF_KIND.items():
             for row in self._rows(_ENTRIES, tag):
                 yield _entry(kind, row)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import LaunchError
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import DataType, pa
 from actiondbg.recording.query.filters import quoted
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     import duckdb
 
 _TEXT, _COUNT, _FLAG = pa.string(), pa.int64(), pa.bool_()
-_PASS = "pass-execution"
 _NAME = re.compile(r"--?([A-Za-z0-9][\w-]*)(?:=(.*))?", re.DOTALL)
 
 SCHEMAS: dict[str, Mapping[str, DataType]] = {
@@ -284,7 +284,7 @@ def _add_summary(number: int, summary: Summary, process: SuiteProcess, tables: S
         tables.add("reasons", run=number, tag=tag, name=name, op=op, reason=reason, times=times)
     for each in summary.pattern_sets:
         tables.add("registered", run=number, pattern_set=each)
-    passes = {each.name for each in summary.attempts if each.tag == _PASS}
+    passes = {each.name for each in summary.attempts if each.tag == PASS_TAG}
     for name, options in sorted(set(pass_options(process.argv, passes))):
         tables.add("pass_options", run=number, **{"pass": name, "options": _text(options)})
 

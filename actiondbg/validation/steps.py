@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
+from actiondbg.analysis.pipeline import is_adaptor
+from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG
 from actiondbg.validation.judgement import Judgement, Query
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ _STEP_COLUMNS = ["ordinal", "tag", "name", "op", "file", "line", "col", "functio
 _COLUMNS = (*_STEP_COLUMNS, "parent")
 _MODULE = "builtin.module"
 _MODULE_WEIGHT = 4  # it has several functions
-_FOLD = "fold"
-_ITERATION = "GreedyPatternRewriteIteration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ class Steps:
         return [
             each
             for each in self._nested[step.ordinal]
-            if each.tag != _FOLD or self._tags.get(self._parents[each.ordinal]) == _ITERATION
+            if each.tag != FOLD_TAG or self._tags.get(self._parents[each.ordinal]) == ITERATION_TAG
         ]
 
     def queries(self, step: Step) -> Iterator[Query]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.errors import ActiondbgError
+from actiondbg.protocol.tags import PASS_TAG
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from actiondbg.comparison.side import Side
+from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PATTERN_TAG
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
 from actiondbg.validation.narrowing import Narrowed, narrow
@@ -17,10 +18,9 @@ from actiondbg.validation.steps import Rerun, Step, Steps
 from actiondbg.validation.tool_run import ToolRun
 from actiondbg.validation.workers import Numbered, Workers
 
-_CONVERSION = "apply-conversion"
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
-_WHOLE = ("apply-pattern", _CONVERSION)
-_NAMELESS = (_CONVERSION, "GreedyPatternRewriteIteration")
+_WHOLE = (PATTERN_TAG, CONVERSION_TAG)
+_NAMELESS = (CONVERSION_TAG, ITERATION_TAG)
 _MOST_TIMES = 18  # as long as the passes, for their ends; with the recording, 20 times the tool
 _SHORT_RUN = 0.35  # seconds; the shorter a run is, the more of it is the start of the tool
 _LEAST_TOTAL = 24.0  # seconds for the ends of all passes in the shortest run
@@ -227,7 +227,7 @@ class Validator:
         """
         last = around[-1]
         actions = self.steps.inside(last.step)
-        if last.step.tag == _CONVERSION:
+        if last.step.tag == CONVERSION_TAG:
             functions = {each.symbol for each in last.of("different")}
             actions = [each for each in actions if each.function in functions]
         elif len(inner) == len(actions):

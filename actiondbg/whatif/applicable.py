@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.whatif.fork_run import refusal
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from actiondbg.session.session import Session
 
 OnProgress = Callable[[int, int], None]
-_PATTERN_TAG = "apply-pattern"
 # Write files of their own at places that their options do not name.
 _WRITERS = frozenset(("snapshot-op-locations",))
 
@@ -193,7 +192,7 @@ def _try_pass(start: ForkedTool, name: str, seconds: float | None) -> TriedPass:
 
 def _succeeded(fork: ForkedTool) -> dict[str, protocol.Statistic]:
     rows = fork.request(protocol.GetStatistics()).rows
-    return {row.name: row for row in rows if row.tag == _PATTERN_TAG}
+    return {row.name: row for row in rows if row.tag == PATTERN_TAG}
 
 
 def _difference(row: protocol.Statistic, old: protocol.Statistic | None) -> ApplicablePattern:

@@ -16,6 +16,7 @@ from actiondbg.bisection.trials.trial import RunningTrial
 from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
+from actiondbg.protocol.tags import PATTERN_TAG
 from actiondbg.support.decoders import decoder_of
 from actiondbg.whatif.alternatives import (
     Alternative,
@@ -242,7 +243,7 @@ def _exempting(rule: protocol.SkipRule, pattern: str) -> protocol.SkipRule:
     name = protocol.Condition(field="name")
     tag = protocol.Condition(
         call="==",
-        args=[protocol.Condition(field="tag"), protocol.Condition(value="apply-pattern")],
+        args=[protocol.Condition(field="tag"), protocol.Condition(value=PATTERN_TAG)],
     )
     named = [
         protocol.Condition(call="~", args=[name, protocol.Condition(value=glob)])

@@ -12,9 +12,10 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ListedAction
-from actiondbg.analysis.pipeline import PASS_TAG, Place, Places, find_pass, is_adaptor
+from actiondbg.analysis.pipeline import Place, Places, find_pass, is_adaptor
 from actiondbg.analysis.textual_pipelines import Element, options_of, parse_pipeline
 from actiondbg.errors import AgentError, UsageError
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.globs import escape_glob, glob_matches
 from actiondbg.whatif.alternatives import (
     Alternative,

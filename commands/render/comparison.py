@@ -14,6 +14,7 @@ from actiondbg.comparison.runs import Difference, FunctionComparison, RunCompari
 from actiondbg.comparison.side import Side
 from actiondbg.comparison.suites import Cause, Group, Kind, Step, SuiteComparison
 from actiondbg.ir.diff import make_diff
+from actiondbg.protocol.tags import FOLD_TAG
 from actiondbg.support.counts import counted, plural
 
 _MOST_ACTIONS = 4  # of each run, where they part
@@ -162,7 +163,7 @@ def _difference(first: Difference) -> Iterator[str]:
 def _action(action: ChangingAction) -> str:
     about = f" on {action.op}" if action.op and action.op != action.name else ""
     place = f" at {os.path.basename(action.file)}:{action.line}:{action.col}" if action.file else ""
-    tag = "fold " if action.tag == "fold" else ""
+    tag = "fold " if action.tag == FOLD_TAG else ""
     return f"#{action.ordinal} {tag}{action.name or action.tag}{about}{place}"
 
 
@@ -272,7 +273,7 @@ def cause_text(cause: Cause) -> str:
 
 def _step(step: Step) -> str:
     about = f" on {step.op}" if step.op and step.op != step.name else ""
-    return f"{'fold ' if step.tag == 'fold' else ''}{step.name or step.tag}{about}"
+    return f"{'fold ' if step.tag == FOLD_TAG else ''}{step.name or step.tag}{about}"
 
 
 def _short(path: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
@@ -16,6 +16,7 @@ from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
+from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, plural
 from actiondbg.support.source_file import SourceLines, lines_around
 
@@ -112,7 +113,7 @@ def _is_caught_failure(context: RenderContext, stop: Stop) -> bool:
 
 def _is_failed_attempt(stop: Stop) -> bool:
     has_failed = stop.outcome is not None and stop.outcome.result == "failed"
-    return stop.tag in ("apply-pattern", "fold") and has_failed and not stop.change_count
+    return stop.tag in (PATTERN_TAG, FOLD_TAG) and has_failed and not stop.change_count
 
 
 def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:
@@ -262,7 +263,7 @@ def result_words(outcome: Outcome, changes: int) -> str:
 
 def outcome_lines(outcome: Outcome, tag: str) -> list[str]:
     """Return the reasons or the kind of a result, a line each."""
-    label = "no match: " if tag == "apply-pattern" and outcome.result == "failed" else ""
+    label = "no match: " if tag == PATTERN_TAG and outcome.result == "failed" else ""
     lines = [f"{label}{reason}" for reason in outcome.reasons]
     if outcome.how in ("constants", "values", "constants and values"):
         values = f": {', '.join(outcome.values)}" if outcome.values else ""

@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import msgspec
 
-from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted, wrapped
 from actiondbg.protocol import Action, ActionRef, Cursor, Frame, Unit
+from actiondbg.protocol.tags import PASS_TAG
 
 
 class Backtrace(msgspec.Struct):

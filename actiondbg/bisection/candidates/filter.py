@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from actiondbg.bisection.candidates.record import STEP, RecordedAction
+from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.protocol import Term
+from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.globs import check_glob, glob_matches
 
-_IN_PASSES = ("apply-pattern", "fold", STEP)  # tags
+_IN_PASSES = (PATTERN_TAG, FOLD_TAG, STEP_TAG)
 
 
 @dataclass(frozen=True)
@@ -87,5 +88,5 @@ def _specs(tag: str | None, name: str | None, func: str | None) -> list[list[Ter
     if name is None:
         return [common] if common else []
     kinds = ("pattern", "pass", "fold")
-    step = [*common, Term(kind="tag", glob=STEP), Term(kind="op", glob=name)]
+    step = [*common, Term(kind="tag", glob=STEP_TAG), Term(kind="op", glob=name)]
     return [*([*common, Term(kind=kind, glob=name)] for kind in kinds), step]

@@ -12,9 +12,8 @@ from actiondbg import protocol
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Milestone
 from actiondbg.errors import NoAnswer
+from actiondbg.protocol.tags import STEP_TAG
 from actiondbg.support.decoders import decoder_of
-
-STEP = "transform-op"  # the tag of the operations of schedules
 
 
 class RecordedAction(protocol.ActionRef, protocol.Message, kw_only=True, gc=False):
@@ -42,7 +41,7 @@ class RecordedAction(protocol.ActionRef, protocol.Message, kw_only=True, gc=Fals
     @property
     def is_step(self) -> bool:
         """Whether it is an operation of a schedule; needs a record with keys."""
-        return self.tag == STEP
+        return self.tag == STEP_TAG
 
     @property
     def entry(self) -> Entry:

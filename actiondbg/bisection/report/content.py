@@ -13,6 +13,7 @@ from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import SKIPS
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.process.crash import crash_cause, function_name
+from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name
 from actiondbg.version import VERSION
@@ -24,11 +25,11 @@ _LARGEST = 1 << 17  # characters of a file of IR that a report includes
 _MOST = 20  # entries of a set that are listed
 
 _KINDS = {
-    "apply-pattern": "pattern",
-    "fold": "fold of",
-    "pass-execution": "pass",
-    "apply-conversion": "conversion",
-    "transform-op": "schedule's operation",
+    PATTERN_TAG: "pattern",
+    FOLD_TAG: "fold of",
+    PASS_TAG: "pass",
+    CONVERSION_TAG: "conversion",
+    STEP_TAG: "schedule's operation",
 }
 _MODES = {
     "first": "the first action whose application turns the output from good to bad",
@@ -129,7 +130,7 @@ def title(report: Report) -> tuple[str, str, str]:
         kind, name = f"unnamed {kind} on", culprit.op or "an operation"
     else:
         name = culprit.name
-    inside = culprit.pass_name if culprit.pass_name and culprit.tag != "pass-execution" else None
+    inside = culprit.pass_name if culprit.pass_name and culprit.tag != PASS_TAG else None
     return f"{report.tool.name}: {report.symptom} by the {kind}", name, inside or ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.counts import counted
 
 _MOST_LINES = 300  # of the diff
@@ -85,7 +86,7 @@ def _blame(report: Report) -> str:
     place = f" at {code(culprit.location)}" if culprit.location else ""
     name = code(culprit.name) if culprit.name else "without a name"
     inside = ""
-    if culprit.pass_name and culprit.tag != "pass-execution":
+    if culprit.pass_name and culprit.tag != PASS_TAG:
         inside = f", in the pass {code(culprit.pass_name)}"
     what = f"{code(f'#{culprit.ordinal}')}, {code(culprit.tag)} {name}"
     return f"The culprit is {what}{about}{place}{inside}."

@@ -16,6 +16,7 @@ from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.value_names import print_named
+from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 
 _SCRATCH = "named"  # a temporary file in the folder
 
@@ -65,7 +66,7 @@ def take_snapshots(run: RepeatableRun, culprit: Culprit, folder: Path) -> IRSnap
         except ActiondbgError as error:
             snapshots.notes.append(f"{what} could not be printed: {error}")
 
-    if culprit.tag == "fold":
+    if culprit.tag == FOLD_TAG:
         attempt("The IR before and after the fold", lambda: _fold(run, ordinal, folder, snapshots))
     else:
         attempt("The IR before the action", lambda: _before(run, ordinal, folder, snapshots))
@@ -122,7 +123,7 @@ def _before_pass(run: RepeatableRun, start: int, folder: Path, snapshots: IRSnap
         _print(fork, folder / BEFORE_PASS, snapshots)
         with contextlib.suppress(ActiondbgError):
             until = protocol.Until(
-                terms=[protocol.Term(kind="tag", glob="apply-pattern")],
+                terms=[protocol.Term(kind="tag", glob=PATTERN_TAG)],
                 condition=None,
                 within=False,
             )

@@ -15,7 +15,6 @@ from pathlib import Path
 from msgspec import structs
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
-from actiondbg.bisection.candidates.record import STEP
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
@@ -52,6 +51,7 @@ from actiondbg.bisection.reproducer.strategies import (
 )
 from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.protocol.tags import STEP_TAG
 from actiondbg.session.skip_file import Head, write_skips
 from actiondbg.support.counts import times
 from actiondbg.tool import Tool
@@ -316,7 +316,7 @@ class ReproducerWriter:
         """Add the runs that show the culprit in the schedule that its pass interprets."""
         shown = (each.step for each in chosen.results if facts.pass_input in each.step.args)
         bad = next((step for step in shown if step.expected == "bad"), None)
-        is_of_schedule = facts.is_pass or facts.tag == STEP
+        is_of_schedule = facts.is_pass or facts.tag == STEP_TAG
         is_single = is_of_schedule and self.result.mode == "first" and chosen.is_confirmed
         if not is_single or bad is None or facts.pipeline is None:
             return chosen

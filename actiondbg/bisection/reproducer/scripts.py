@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from actiondbg.bisection.candidates.record import STEP
 from actiondbg.bisection.reproducer.portable_command import OUT
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
+from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
 from actiondbg.session.skip_file import RuleEntry
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import escape_glob
@@ -350,7 +350,7 @@ def _title(entry: Entry) -> str:
 
 
 def _before(entry: Entry) -> Sequence[str]:
-    return ("backtrace", "print function" if entry.tag == "fold" else "print")
+    return ("backtrace", "print function" if entry.tag == FOLD_TAG else "print")
 
 
 def _after(entry: Entry, result: Result) -> Sequence[str]:
@@ -369,9 +369,9 @@ def skip_rules(result: Result) -> list[RuleEntry]:
 
 
 def _rule(entry: Entry) -> RuleEntry:
-    if entry.is_pass or entry.tag == STEP:  # no driver tries these again
+    if entry.is_pass or entry.tag == STEP_TAG:  # no driver tries these again
         return RuleEntry(rule=f"#{entry.ordinal}")
-    kind = "fold" if entry.tag == "fold" else "pattern"
+    kind = "fold" if entry.tag == FOLD_TAG else "pattern"
     terms = [f'{kind}:"{escape_glob(entry.name)}"']
     if entry.function is not None:
         terms.append(f'func:"{escape_glob(entry.function)}"')

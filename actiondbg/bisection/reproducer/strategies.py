@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from actiondbg.analysis.textual_pipelines import continuations
 from actiondbg.bisection.reproducer.portable_command import PortableCommand, with_source
 from actiondbg.bisection.reproducer.scripts import Expected, Step
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 
 BEFORE, AFTER, BEFORE_PASS = "before.mlir", "after.mlir", "before-pass.mlir"
-_COUNTER = "apply-pattern"  # the only action inside passes that has a debug counter upstream
 _CONFLICTING = (
     "mlir-debug-counter",
     "log-actions-to",
@@ -48,7 +48,7 @@ class StrategyFacts:
 
     @property
     def is_pass(self) -> bool:
-        return self.tag == "pass-execution"
+        return self.tag == PASS_TAG
 
     @property
     def pass_input(self) -> str:
@@ -120,7 +120,7 @@ def _command_as_it_is(facts: StrategyFacts) -> list[Step]:
 def _can_count(facts: StrategyFacts) -> bool:
     options = {word.lstrip("-").partition("=")[0] for word in facts.command.args}
     return (
-        facts.tag == _COUNTER
+        facts.tag == PATTERN_TAG
         and not facts.randomize
         and facts.command.source is not None
         and options.isdisjoint(_CONFLICTING)
@@ -156,7 +156,7 @@ def _first(count: int) -> str:
 def _counters(count: int) -> list[str]:
     return [
         "--mlir-disable-threading",
-        f"--mlir-debug-counter={_COUNTER}-skip=0,{_COUNTER}-count={count}",
+        f"--mlir-debug-counter={PATTERN_TAG}-skip=0,{PATTERN_TAG}-count={count}",
     ]
 
 

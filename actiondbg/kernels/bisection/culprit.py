@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.verdict import Found
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class KernelCulprit:
         """The culprit in a few words, such as ``pass affine-scalrep``."""
         if not self.is_found:
             return "undecided"
-        if self.tag == "pass-execution":
+        if self.tag == PASS_TAG:
             return f"pass {self.name}"
-        kind = {"apply-pattern": "pattern"}.get(self.tag, self.tag)
+        kind = {PATTERN_TAG: "pattern"}.get(self.tag, self.tag)
         return f"{kind} {self.name}{f' in {self.pass_name}' if self.pass_name else ''}"
 
 

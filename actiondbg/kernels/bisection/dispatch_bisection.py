@@ -31,6 +31,7 @@ from actiondbg.kernels.providers.steps import LOG
 from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict
 from actiondbg.kernels.verification.verifier import DispatchVerifier
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
 from actiondbg.support.globs import escape_glob
@@ -38,7 +39,6 @@ from actiondbg.version import VERSION
 
 KERNEL, CULPRIT = "kernel.json", "culprit.json"
 REPORT, LOCK = "bisection", ".bisection"
-_PASS = "pass-execution"
 # Without these no pass has anything to do: the smallest set of skips would always be one of them.
 _NEEDED = ("one-shot-bufferize", "convert-linalg-to-*")
 
@@ -147,13 +147,13 @@ def _find(run: _Run, output: Path, verdict: Verdict) -> Result:
     found = fine.culprit
     if found is None or fine.mode != "first":
         return fine
-    if found.tag != _PASS and (verdict not in TIME_VERDICTS or fine.confirmed == "good"):
+    if found.tag != PASS_TAG and (verdict not in TIME_VERDICTS or fine.confirmed == "good"):
         return fine
-    coarse = run(None, tag=_PASS).culprit
+    coarse = run(None, tag=PASS_TAG).culprit
     if coarse is None or coarse.ordinal == found.ordinal:
         return fine
     shutil.rmtree(output, ignore_errors=True)
-    return run(output, tag=_PASS)
+    return run(output, tag=PASS_TAG)
 
 
 def _continued(run: _Run, output: Path) -> Result:

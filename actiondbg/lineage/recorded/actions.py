@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
 
@@ -51,12 +52,12 @@ class RecordedActions:
     @cached_property
     def is_fold(self) -> Bools:
         """Whether each is a fold."""
-        return self._flags("tag", "fold")
+        return self._flags("tag", FOLD_TAG)
 
     @cached_property
     def is_pass(self) -> Bools:
         """Whether each is a pass."""
-        return self._flags("tag", "pass-execution")
+        return self._flags("tag", PASS_TAG)
 
     @cached_property
     def is_undone(self) -> Bools:
@@ -69,7 +70,7 @@ class RecordedActions:
     def patterns(self) -> Ints:
         """The innermost application of a pattern that each is or is in, in its pass; 0 for none."""
         ordinals = np.arange(self.size)
-        found = np.where(self._flags("tag", "apply-pattern"), ordinals, 0)
+        found = np.where(self._flags("tag", PATTERN_TAG), ordinals, 0)
         return found[self._enclosing((found > 0) | self.is_pass)]
 
     @cached_property
@@ -98,7 +99,7 @@ class RecordedActions:
         """Return the name of an action as users write it, such as ``pattern:FuseX``."""
         row = int(np.searchsorted(self._ordinals, ordinal))
         tag, name = (str(self._table[column][row].as_py()) for column in ("tag", "name"))
-        words = {"apply-pattern": "pattern", "pass-execution": "pass", "fold": "fold"}
+        words: dict[str, str] = {tag: kind for kind, tag in TAG_OF_KIND.items()}
         return f"{words.get(tag, tag)}:{name}" if name else tag
 
     def finished_pass(self, count: int) -> str:

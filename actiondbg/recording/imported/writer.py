@@ -10,6 +10,7 @@ from typing import IO
 
 import numpy as np
 
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.layout import (
     CHANGE_KINDS,
     CHANGED,
@@ -40,7 +41,6 @@ _BUFFER = 4_000_000  # bytes of texts in a chunk
 _SHORT = 64  # bytes of a text that is not compressed
 _LEVEL = 1  # of the compression: passes change little, and a log is imported once
 _THREAD = 0
-_PASS = "pass-execution"
 
 
 class RecordingWriter:
@@ -141,7 +141,7 @@ class _Rows:
     def add(self, one: ImportedPass, depth: int) -> None:
         """Add a pass."""
         row = len(self._rows.get(Kind.ACTIONS, ()))
-        words = "\0".join((_PASS, one.header.name, one.header.full_name, ""))
+        words = "\0".join((PASS_TAG, one.header.name, one.header.full_name, ""))
         name = self._string(Space.ACTION, words)
         flags = UNKNOWN_CHANGE if one.changed is None else CHANGED * one.changed
         outcome = OUTCOMES.index(one.outcome)

@@ -6,6 +6,7 @@ import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.report.groups import CHANGES, OUTCOMES
 from actiondbg.recording.report.queries import ask
 from actiondbg.support.interrupts import signal_name
@@ -25,11 +26,11 @@ _IR = {
     "pass": "of the functions that passes changed; the times include its recording",
 }
 KINDS = {
-    "pass-execution": "passes",
-    "apply-pattern": "patterns",
-    "fold": "folds",
-    "GreedyPatternRewriteIteration": "greedy iterations",
-    "apply-conversion": "conversions",
+    PASS_TAG: "passes",
+    PATTERN_TAG: "patterns",
+    FOLD_TAG: "folds",
+    ITERATION_TAG: "greedy iterations",
+    CONVERSION_TAG: "conversions",
 }
 
 

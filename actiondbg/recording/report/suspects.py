@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.analysis.cycles import Applied, find_cycle
+from actiondbg.protocol.tags import ITERATION_TAG
 from actiondbg.recording.report.chains import chains
 from actiondbg.recording.report.queries import NAME, Columns, Shared, ask, ask_columns
 
@@ -21,7 +22,6 @@ _NAMES = 5  # shown of the last iteration
 SETTLED, CHANGING, UNFINISHED = range(3)
 
 
-_ITERATION = "GreedyPatternRewriteIteration"
 _TIMES = 3  # least repetitions of a pattern on an operation, or of a pair
 
 
@@ -132,7 +132,7 @@ def _make_rewrites(database: DuckDBPyConnection) -> None:
         SELECT ordinal, parent, changed, outcome = 'unfinished' AS unfinished, duration_ns,
                coalesce(max(ordinal) FILTER (WHERE name::VARCHAR = 'iteration 1') OVER (
                    PARTITION BY parent, thread ORDER BY ordinal), ordinal) AS driver
-        FROM actions WHERE tag = '{_ITERATION}'
+        FROM actions WHERE tag = '{ITERATION_TAG}'
         """
     )
     database.execute(

@@ -8,6 +8,7 @@ import numpy as np
 
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import NotRecorded
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.columns import ActionColumns
@@ -71,7 +72,7 @@ class BreakpointHits:
         named = self._actions.words("name").where(
             lambda name: not is_adaptor(name) and (glob is None or glob_matches(glob, name))
         )
-        return np.flatnonzero(self._actions.is_tag("pass-execution") & failed & named)
+        return np.flatnonzero(self._actions.is_tag(PASS_TAG) & failed & named)
 
 
 class NextStop(NamedTuple):

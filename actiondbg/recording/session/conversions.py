@@ -9,8 +9,8 @@ import numpy as np
 from actiondbg.analysis.legalization.attempts import NestedAttempt, legalizations_of
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
-from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.protocol.legalizations import ErrorReported
+from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.descriptions import ActionDescriptions
 
@@ -40,7 +40,7 @@ class RecordedConversions:
             target: what was asked for, as the user wrote it; None for failures only.
             wanted: the places of the attempts on operations that are asked for.
         """
-        is_conversion = self._actions.is_tag("apply-conversion")
+        is_conversion = self._actions.is_tag(CONVERSION_TAG)
         places = np.flatnonzero(is_conversion & self._line.over(event))
         failed = self._actions.words("outcome").codes == self._actions.words("outcome").code(
             "failed"
@@ -77,7 +77,7 @@ class RecordedConversions:
         """Return a failed conversion with what it tried for the operation at which it failed."""
         top = self._line.depth(place) + 1
         inside = np.arange(place + 1, self._line.last_inside(place) + 1)
-        patterns = inside[self._actions.is_tag("apply-pattern")[inside]]
+        patterns = inside[self._actions.is_tag(PATTERN_TAG)[inside]]
         depths = self._line.depths[patterns]
         newest = patterns[depths == top]
         found = self._conversion(place, [], failed=True)
@@ -118,7 +118,7 @@ class RecordedConversions:
             np.arange(at, self._line.last_inside(at) + 1) for at in attempts.tolist()
         ]
         places: Ints = np.concatenate(ranges)
-        return places[self._actions.is_tag("apply-pattern")[places]]
+        return places[self._actions.is_tag(PATTERN_TAG)[places]]
 
     def _trees(self, places: Ints) -> list[Legalization]:
         return legalizations_of(

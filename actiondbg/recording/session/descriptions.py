@@ -11,8 +11,9 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempt
-from actiondbg.analysis.pipeline import PASS_TAG, is_adaptor
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.process.stop import Stop, exit_of
+from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.changes import ChangeColumns
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableColumns, location_of
@@ -227,7 +228,7 @@ class ActionDescriptions:
         """Return the outcome of a finished action."""
         result = self.actions.words("outcome").of(place)
         how = self.actions.words("fold").of(place)
-        if self.actions.words("tag").of(place) == "apply-conversion":
+        if self.actions.words("tag").of(place) == CONVERSION_TAG:
             how = self._conversion(place)
         return protocol.Outcome(
             result=cast("protocol.Result", result), reasons=self.reasons(place), how=how
@@ -271,7 +272,7 @@ class ActionDescriptions:
     def _conversion(self, place: int) -> str:
         """Summarise the patterns of a dialect conversion: legalized and rolled back."""
         inside = slice(place + 1, self.actions.line.last_inside(place) + 1)
-        patterns = self.actions.is_tag("apply-pattern")[inside]
+        patterns = self.actions.is_tag(PATTERN_TAG)[inside]
         outcomes = self.actions.words("outcome")
         succeeded = [outcomes.code(result) for result in ("succeeded", "unchanged")]
         legalized = np.isin(outcomes.codes[inside], succeeded) & patterns

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 import numpy as np
 
 from actiondbg import protocol
+from actiondbg.protocol.tags import PATTERN_TAG
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.changes import ChangeColumns
 from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
@@ -169,7 +170,7 @@ class OperationColumns(TableColumns):
 
         It is the last insertion, one of the same kind if there is any.
         """
-        is_pattern = self._actions.is_tag("apply-pattern")[place]
+        is_pattern = self._actions.is_tag(PATTERN_TAG)[place]
         if not is_pattern or self._actions.line.ends[place] > event:
             return None
         rows = self._changes.by(place, event)

@@ -18,12 +18,12 @@ from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
 from actiondbg.analysis.contrast import Contrast, Example, is_silent
 from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
-from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Result, Statistic
+from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.recording.errors import lacks, needs_tool
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.recording import Recording
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 _RESULTS: tuple[Result, ...] = get_args(Result)
 _STREAM = 20_000  # newest changing actions searched for a cycle
 _SHOWN = 8  # actions of a cycle whose diffs are made
-_TAGS: dict[StatisticKind, str] = {
-    "pattern": "apply-pattern",
-    "pass": "pass-execution",
-    "fold": "fold",
-}
 _EVENTS: dict[str, EventKind] = {
     "inserted": "created",
     "erased": "erased",
@@ -262,7 +257,7 @@ class RecordedPast:
             spec = f"tag:apply-pattern and op:{wanted.glob}"
             return conversions.explain(self._here, target, self._query.places(spec))
         id = self._cursor.operation_id(wanted)
-        patterns = self._actions.is_tag("apply-pattern")
+        patterns = self._actions.is_tag(PATTERN_TAG)
         places = np.flatnonzero(patterns & (self._actions.numbers("operation") == id))
         return conversions.explain(self._here, f"@{id}", places)
 
@@ -389,7 +384,7 @@ class RecordedPast:
             NotRecorded: the recording is an import.
         """
         self._check_patterns()
-        attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
+        attempts = self._actions.is_tag(PATTERN_TAG) | self._actions.is_tag(FOLD_TAG)
         changed = (
             self._line.over(self._position.event) & self._actions.numbers("changed") & attempts
         )
@@ -434,7 +429,7 @@ class RecordedPast:
         if kind not in (None, "pass"):
             self._check_patterns()
         rows = self._statistics.of(self._line.over(self._position.event))
-        return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
+        return rows if kind is None else [row for row in rows if row.tag == TAG_OF_KIND[kind]]
 
     def _check_patterns(self) -> None:
         """Raise NotRecorded if there can be no pattern and no fold."""

@@ -17,6 +17,7 @@ from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ControlRefused, NotRecorded
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
+from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
@@ -40,7 +41,6 @@ from actiondbg.support.counts import check_count
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 _NO_EVENTS = np.empty(0, dtype=np.int64)
-_TAGS: dict[Kind, str] = {"pattern": "apply-pattern", "pass": "pass-execution"}
 
 
 class RecordedSession(Closeable):
@@ -236,7 +236,7 @@ class RecordedSession(Closeable):
     def next_change(self, count: int = 1) -> Stop:
         """Continue to the end of the ``count``-th next action that itself changed the IR."""
         self._check(count)
-        own = (self._actions.own_changes > 0) | self._actions.is_tag("fold")
+        own = (self._actions.own_changes > 0) | self._actions.is_tag(FOLD_TAG)
         places = np.flatnonzero(self._actions.numbers("changed") & own)
         return self._position.resume(self._actions.end_events(places), "until", count)
 
@@ -302,7 +302,7 @@ class RecordedNames:
         if kind == "tag":
             return sorted(actions.words("tag").values)
         names = actions.words("name")
-        there = np.bincount(names.codes[actions.is_tag(_TAGS[kind])])
+        there = np.bincount(names.codes[actions.is_tag(TAG_OF_KIND[kind])])
         return sorted(names.values[int(code)] for code in np.flatnonzero(there))
 
     def may_have(self, kind: Kind, name: str) -> bool:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Array, Table
 from actiondbg.recording.trace.nesting import depths_in_thread, ends_of_nested
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-
-_PASS = "pass-execution"
 
 
 class TraceRows:
@@ -84,7 +83,7 @@ class TraceRows:
     @cached_property
     def attempts(self) -> Mask:
         """Return a mask of failed attempts without changes and nested actions."""
-        attempts = self.is_text("outcome", "failed") & ~self.is_text("tag", _PASS)
+        attempts = self.is_text("outcome", "failed") & ~self.is_text("tag", PASS_TAG)
         attempts &= ~self.mask("changed") & ~self.mask("rolled_back")
         return attempts & (self.nested_end == np.arange(1, self.count + 1))
 

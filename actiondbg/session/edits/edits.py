@@ -18,6 +18,7 @@ from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Edited
 from actiondbg.process.value_names import print_named
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.session.edits.edit_file import SavedEdit, read_edits, write_edits
 from actiondbg.session.edits.text_patch import apply_patch, make_patch
 from actiondbg.session.executions import Executions
@@ -546,7 +547,7 @@ def check_place(stop: Stop | None, frames: Sequence[protocol.Frame], target: int
         raise EditRefused("No action is running: edit the IR at a stop before or after a pass.")
     innermost = frames[0]
     running = [one for one in frames if not is_adaptor(one.name)]
-    is_at_pass = innermost.tag == "pass-execution" and stop.when in ("before", "after")
+    is_at_pass = innermost.tag == PASS_TAG and stop.when in ("before", "after")
     if not is_at_pass or any(one is not innermost for one in running):
         raise _refusal(running[-1], "holds operations of this IR")
     around = [one for one in frames[1:] if _operation(one) == target]
@@ -566,7 +567,7 @@ def _refusal(frame: protocol.Frame, why: str) -> EditRefused:
         if is_adaptor(frame.name)
         else f"{number} {frame.name or frame.tag}"
     )
-    if frame.tag != "pass-execution":
+    if frame.tag != PASS_TAG:
         return EditRefused(
             f"The IR cannot be edited here: {what} {why}; stop before or after a pass."
         )

@@ -16,6 +16,7 @@ from actiondbg import protocol
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.ir.printed import PrintedText
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.atomic_write import create_free, numbered, open_whole
 
 # Options that the tool may need to read its own IR.
@@ -54,7 +55,7 @@ def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
         UsageError: no pass runs.
     """
     for frame in frames:
-        if frame.tag == "pass-execution" and not is_adaptor(frame.name):
+        if frame.tag == PASS_TAG and not is_adaptor(frame.name):
             return frame
     raise UsageError(
         "There is no pass to reproduce, as none runs here: stop in one, with step or break."

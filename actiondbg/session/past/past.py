@@ -16,7 +16,6 @@ from actiondbg.analysis.actions import ActionList, ListedAction, Window
 from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts, attempts_of
 from actiondbg.analysis.contrast import Contrast, Example, silent_failure
 from actiondbg.analysis.history import History, Unfinished, history_of
-from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
@@ -28,6 +27,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
 from actiondbg.process.timeline import event_before
+from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.agent_access import ForkAccess
@@ -54,11 +54,6 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
 
 ANY = protocol.OutcomeFilter()
-_TAGS: dict[StatisticKind, str] = {
-    "pattern": "apply-pattern",
-    "pass": "pass-execution",
-    "fold": "fold",
-}
 _STREAM = 20_000  # newest changing actions that are searched for a cycle
 _REACH = 1_000_000  # newest actions, changing or not, among which they are
 _UNFINISHED = 100_000  # changes of an unfinished action in which an operation is looked for
@@ -120,7 +115,7 @@ class Past:
             kind: patterns, passes or folds; None for all.
         """
         rows = self._all_statistics()
-        return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
+        return rows if kind is None else [row for row in rows if row.tag == TAG_OF_KIND[kind]]
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         """List all attempts of a pattern up to now, with their outcomes.
@@ -291,7 +286,7 @@ class Past:
         changed = protocol.OutcomeFilter(results=["changed"])
         breakpoints = [
             logging([protocol.Term(kind="tag", glob=tag)], changed, condition=recent, id=id)
-            for id, tag in enumerate(("apply-pattern", "fold"), 1)
+            for id, tag in enumerate((PATTERN_TAG, FOLD_TAG), 1)
         ]
         with self._replay.log_file() as log:
             self._replay.log(breakpoints, place, log).close()

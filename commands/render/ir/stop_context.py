@@ -19,6 +19,7 @@ from actiondbg.commands.render.ir.short_names import ShortNames
 from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol import GetExcerpt
+from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 
 if TYPE_CHECKING:
     from actiondbg.commands.render.renderer import RenderContext
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 1000  # read to mark lines
 _MOST_ERASED = 6  # lines that are gone, shown among those that are there
 _CONTAINERS = frozenset({"block", "region"})
-_SMALL = frozenset({"apply-pattern", "fold"})  # actions on one operation, beside it
+_SMALL = frozenset({PATTERN_TAG, FOLD_TAG})  # actions on one operation, beside it
 NOWHERE = -1  # no operation
 
 
@@ -151,7 +152,11 @@ def place_at(context: RenderContext, stop: Stop, changes: list[Change]) -> int |
         None for the cursor; after an action on a function or a module the first operation that it
         changed, or NOWHERE.
     """
-    if stop.when != "after" or stop.tag == "fold" or (stop.cursor and stop.cursor.by == "failing"):
+    if (
+        stop.when != "after"
+        or stop.tag == FOLD_TAG
+        or (stop.cursor and stop.cursor.by == "failing")
+    ):
         return None
     unit = context.session.cursor.get().unit
     if unit.kind not in _CONTAINERS and "{...}" not in (unit.text or ""):

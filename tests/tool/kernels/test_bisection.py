@@ -158,29 +158,14 @@ def _milliseconds(folder: Path, *words: str) -> float:
 def test_the_pass_that_decides_the_time_is_named(
     tmp_path: Path, pipeline: str, option: str, culprit: str
 ) -> None:
-    """Vectors take less than half of the time of scalars; the limit is between, on this machine.
-
-    Another process may slow the measurement that the limit is made of: it is repeated, twice at
-    most.
-    """
-    sizes = ["--operation-kind", "matmul", *(f"--problem-{name}=64" for name in "mnk")]
-    for attempt in range(3):
-        folder = tmp_path / f"{attempt}"
-        folder.mkdir()
-        vectors = _milliseconds(folder / "vectors", *sizes, "--pipeline", f"{VECTORS},canonicalize")
-        limit = f"{1.5 * vectors:.4f}"
-        words = [*sizes, "--pipeline", pipeline, "--json", option, limit]
-        done = subprocess.run(
-            [COMMAND, "kernels", "bisect", *words, "--generated-dir", folder / "bisected"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode == 0 and culprit in done.stdout:
-            break
+    """Vectors take less than half of the time of scalars; the limit is between, on this machine."""
+    # Another process may slow the measurement that the limit is made of.
+    done, folder = _bisected(tmp_path / "1", pipeline, option)
+    if culprit not in done.stdout:
+        done, folder = _bisected(tmp_path / "2", pipeline, option)
     assert done.returncode == 0, done.stderr
     assert culprit in done.stdout
-    files = (folder / "bisected").rglob("kernel.json")
+    files = folder.rglob("kernel.json")
     (kernel,) = (each for each in files if each.parent.name != REPORT)
     scheduled = kernel.with_name("scheduled.mlir")
     judged = subprocess.run(
@@ -188,6 +173,24 @@ def test_the_pass_that_decides_the_time_is_named(
     )
     assert judged.returncode == 1, judged.stdout
     assert "a call takes" in judged.stdout
+
+
+def _bisected(
+    folder: Path, pipeline: str, option: str
+) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Bisect a pipeline by a limit of time; return what was printed, and the folder of files."""
+    folder.mkdir()
+    sizes = ["--operation-kind", "matmul", *(f"--problem-{name}=64" for name in "mnk")]
+    vectors = _milliseconds(folder / "vectors", *sizes, "--pipeline", f"{VECTORS},canonicalize")
+    words = [*sizes, "--pipeline", pipeline, "--json", option, f"{1.5 * vectors:.4f}"]
+    files = folder / "bisected"
+    done = subprocess.run(
+        [COMMAND, "kernels", "bisect", *words, "--generated-dir", files],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    return done, files
 
 
 def test_two_limits_are_bad_usage(tmp_path: Path) -> None:

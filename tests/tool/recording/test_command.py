@@ -163,7 +163,7 @@ def test_the_ir_around_passes_is_what_the_tool_prints(
         check=True,
     )
     parts = _DUMP.split(dumped.stderr)
-    dumps = {name: [] for name in parts[2::3]}
+    dumps: dict[str, list[str]] = {name: [] for name in parts[2::3]}
     for name, text in zip(parts[2::3], parts[3::3], strict=True):
         dumps[name].append(text.strip())
     recording = open_recording("run")

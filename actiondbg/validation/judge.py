@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.validation.contexts import in_module
@@ -19,6 +18,8 @@ from actiondbg.validation.trial import KnownPieces, Pair, Trial, make_runner, re
 _LOCAL = frozenset({"canonicalize", "cse"})
 _LEAST_SECONDS = 0.05  # for a function
 _MOST_KNOWN = 2**12  # pieces of functions
+_MODULES = 2  # of the latest query, which the next one may share
+_MOST_TEXT = 2**22  # characters of more modules that are kept
 _STEPS_IN_A_SECOND = 40_000  # of the interpreter, at least
 
 
@@ -36,8 +37,8 @@ class Judge:
         self._limits = limits or Limits()
         self._runner = make_runner(self._limits, f"judge-{os.getpid()}")
         self._reader = ProgramReader()
+        self._modules: dict[str, Module] = {}
         self._known: KnownPieces = {}
-        self._read = lru_cache(16)(self._reader.read)
 
     def judge(self, query: Query, seconds: float | None = None) -> list[Judgement]:
         """Judge each function that the texts have; equal ones are left out.
@@ -76,7 +77,11 @@ class Judge:
     def _module(self, text: str, query: Query) -> Module:
         if query.symbol:
             text = in_module(text, query.symbol, query.module)
-        return self._read(text)
+        module = self._modules.pop(text, None) or self._reader.read(text)
+        self._modules[text] = module  # the latest one is the last
+        while len(self._modules) > _MODULES and sum(map(len, self._modules)) > _MOST_TEXT:
+            del self._modules[next(iter(self._modules))]
+        return module
 
     def _function(self, pair: Pair, limits: Limits) -> Judgement | None:
         symbol = pair.symbol

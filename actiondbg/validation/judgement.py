@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,6 +91,13 @@ class Query:
     symbol: str = ""
     module: str = ""
     suspect: str = ""
+
+    @property
+    def digest(self) -> bytes:
+        """What no other query has; the texts may be large."""
+        parts = (self.before, self.after, self.symbol, self.module, self.suspect)
+        sums = (hashlib.sha256(each.encode("utf-8", "surrogatepass")).digest() for each in parts)
+        return b"".join(sums)
 
     @property
     def functions(self) -> int:

@@ -155,7 +155,7 @@ class Validator:
         self._workers = workers
         self._budget = budget
         self._progress = progress or _ignore
-        self._known: dict[Query, tuple[Judgement, ...]] = {}
+        self._known: dict[bytes, tuple[Judgement, ...]] = {}  # by the digest of the query
 
     def validate(self) -> Validation:
         """Judge the passes, and the actions in the first that is not equivalent."""
@@ -278,8 +278,8 @@ class Validator:
                 seconds = limit.share(step.weight / weight_left, self._workers.count)
                 weight_left -= step.weight
                 queries = list(self.steps.queries(step))
-                unknown = [query for query in queries if query not in self._known]
-                found = [each for query in queries for each in self._known.get(query, ())]
+                unknown = [query for query in queries if query.digest not in self._known]
+                found = [each for query in queries for each in self._known.get(query.digest, ())]
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
                 if unknown:
                     for query in unknown:
@@ -291,7 +291,7 @@ class Validator:
         ready: list[int] = []
         self._progress(stage, 0, len(steps))
         for (ordinal, query, _), found in self._workers.answers(wanted(), self._limits, limit.end):
-            self._known[query] = found
+            self._known[query.digest] = found
             one = open_steps[ordinal]
             one.found += found
             one.missing -= 1

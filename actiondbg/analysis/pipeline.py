@@ -13,7 +13,6 @@ from actiondbg.errors import UsageError
 from actiondbg.support.counts import times
 from actiondbg.support.globs import glob_matches
 
-PASS_TAG = "pass-execution"
 _ADAPTOR = "OpToOpPassAdaptor"  # a pass that runs a pipeline on each operation of some kinds
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:#(?P<number>\d+))?")
 

@@ -322,9 +322,11 @@ class _Limit:
         return step.ordinal <= self.last and time.monotonic() < self.end
 
     def share(self, part: float, jobs: int) -> float:
-        """Return the seconds for a step, which is a part of those that processes have to judge.
+        """Return the seconds for the judgement of a step; the reading of its IR takes as long.
 
-        They do not include the reading of its IR, which takes as long.
+        Args:
+            part: the weight of the step among those of all steps that are left.
+            jobs: the number of processes.
         """
         left = self.end - time.monotonic()
         return max(min(left * jobs * part, left) / 2, _LEAST_SECONDS)

@@ -48,7 +48,7 @@ class _Worker:
 
 
 class _Waiting:
-    """Queries in order, but that a process goes on with the IR that it has read last.
+    """The queries that no process has yet; a process prefers the query whose IR it has read.
 
     Args:
         queries: are taken some at a time.
@@ -103,7 +103,7 @@ class Workers:
         """Yield queries with their answers, as they come.
 
         Args:
-            queries: are taken when a process is free, about in order.
+            queries: are taken in order, a few before a process is free.
             limits: of each judgement; a query has seconds of its own.
             end: the time, of the monotonic clock, after which nothing is answered.
         """

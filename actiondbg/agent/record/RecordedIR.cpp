@@ -3,6 +3,7 @@
 #include "record/RecordedIR.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "observe/Digest.h"
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 
@@ -128,7 +129,8 @@ void FunctionKeeper::begin(const Frame &frame) {
   }
   // A pass may have changed IR without a notification.
   bool isSure = frame.kind != Kind::Pass || frame.isAdaptor() ||
-                (frame.op() && frame.op() == printed);
+                (frame.op() && frame.op() == printed &&
+                 digest(printed) == digestAfterPass);
   stack.push_back(open(frame.op(), frame.conversion, isSure));
 }
 
@@ -146,8 +148,10 @@ void FunctionKeeper::end(const Frame &frame) {
   known[action.scope].isStale = true;
   Open now = open(action.scope, frame.conversion, /*isSure=*/true);
   add(frame.ordinal, action.id, action.before, now.before);
-  if (frame.kind == Kind::Pass)
+  if (frame.kind == Kind::Pass) {
     afterPass = action.scope;
+    digestAfterPass = digest(afterPass);
+  }
 }
 
 void FunctionKeeper::change(const Changed &change) {

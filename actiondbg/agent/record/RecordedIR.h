@@ -95,9 +95,11 @@ private:
   std::vector<Open> stack;
   llvm::DenseMap<mlir::Operation *, Known> known;
   PendingFold pendingFold;
-  /// The operation whose text is that after the pass that has just ended: the
-  /// pass manager goes on to the next one. Null after anything else.
+  /// The operation whose text is that after the pass that has just ended, and
+  /// its digest then: a tool may change it before the next pass. Null after
+  /// anything else.
   mlir::Operation *afterPass = nullptr;
+  uint64_t digestAfterPass = 0;
 };
 
 /// Records each changed operation in one line: the cost does not depend on the

@@ -23,8 +23,6 @@ from actiondbg.support.counts import counted
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-ITERATION = "GreedyPatternRewriteIteration"
-
 
 class WordColumn(NamedTuple):
     """A column of text.

@@ -13,10 +13,10 @@ from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempt
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.process.stop import Stop, exit_of
-from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
+from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.changes import ChangeColumns
-from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableColumns, location_of
+from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
 from actiondbg.recording.session.imported_ir import ImportedIR
 from actiondbg.recording.session.operation_columns import OperationColumns, OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
@@ -217,7 +217,7 @@ class ActionDescriptions:
         """Return the number of the innermost greedy iteration around an action."""
         tags, names = self.actions.words("tag"), self.actions.words("name")
         for outer in self.actions.line.stack(place):
-            if tags.of(outer) == ITERATION:
+            if tags.of(outer) == ITERATION_TAG:
                 digits = (names.of(outer) or "").removeprefix("iteration ")
                 return int(digits) if digits.isdecimal() else None
         return None

@@ -23,12 +23,12 @@ from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wa
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Result, Statistic
-from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
+from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.recording.errors import lacks, needs_tool
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
-from actiondbg.recording.session.columns import ITERATION, ActionColumns, locations_of
+from actiondbg.recording.session.columns import ActionColumns, locations_of
 from actiondbg.recording.session.conversions import RecordedConversions
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.operation_columns import OperationChanges
@@ -166,7 +166,7 @@ class ActionStatistics:
     def _keyed(self) -> Any:
         """The tag and name of each action as one key, dictionary-encoded."""
         tags, names = self._actions.words("tag"), self._actions.words("name")
-        is_named = tags.codes != tags.code(ITERATION)
+        is_named = tags.codes != tags.code(ITERATION_TAG)
         codes = np.where(is_named, names.codes, len(names.values))
         keys = tags.codes.astype(np.int64) * (len(names.values) + 1) + codes
         return pa.array(keys).dictionary_encode()

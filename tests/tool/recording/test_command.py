@@ -181,6 +181,37 @@ def test_the_ir_around_passes_is_what_the_tool_prints(
     assert any("emit_c_interface" in before for _, before, _ in recorded)
 
 
+BETWEEN = """\
+from mlir.ir import Context, Module, UnitAttr
+from mlir.passmanager import PassManager
+
+with Context() as context:
+    context.enable_multithreading(False)
+    module = Module.parse(open("untold.mlir").read())
+    PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+    module.operation.attributes["arith.between"] = UnitAttr.get()
+    PassManager.parse("builtin.module(cse)").run(module.operation)
+"""
+
+
+def test_what_a_program_changes_between_passes_is_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("untold.mlir").write_text(UNTOLD)
+    Path("program.py").write_text(BETWEEN)
+    done = run("-q", "--ir", "pass", "-o", "run", "--", sys.executable, "program.py")
+    assert done.returncode == 0, done.stderr
+    recording = open_recording("run")
+    names = {row["ordinal"]: row["name"] for row in recording.table("actions").to_pylist()}
+    befores = {
+        names[ordinal]: each.before or ""
+        for ordinal in set(recording.table("ir", ["ordinal"])["ordinal"].to_pylist())
+        for each in recording.snapshots(ordinal)
+    }
+    assert "between" in befores["cse"] and "between" not in befores["canonicalize"]
+
+
 def test_standard_input_reaches_the_tool(mlir_opt: str, folds: str) -> None:
     done = run("--", mlir_opt, "--canonicalize", stdin=Path(folds).read_text())
     assert done.returncode == 0 and "arith.constant 7" in done.stdout

@@ -14,82 +14,29 @@ from actiondbg.support.interrupts import signal_name
 Side = Literal["before", "after"]  # of an action
 
 
-class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
+class Stop(protocol.StopFields, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
     """A stop of the tool, and its reason.
 
     Attributes:
         when: "before", "after" or "during" the action, or "exit": the tool has ended.
         reason: "start", "breakpoint", "step", "next", "finish", "until", "interrupt", "watch",
             "catch", "verify" or "crash"; at exit "exited", "killed" (from outside) or "crashed".
-        ordinal: the action's number, from 1; 0 outside of any action, and at an exit unless the
-            tool crashed in an action.
-        event: the newest event's number, from 1: each action has one before and one after it; 0
-            before the first event, and at an exit where it is unknown.
-        nth: the action's number among those of its tag, from 1; 0 as ``ordinal``, and at exit.
-        tag: the action's kind; empty where ``ordinal`` is 0.
-        name: the action's subject; empty where ``ordinal`` is 0.
-        unnamed: of a pattern without a debug name, its root and benefit, by which earlier versions
-            of actiondbg named it; otherwise None.
-        op: the name of the action's operation, or None.
-        location: FILE:LINE:COL of the operation, or None.
-        function: the symbol that holds the operation, or None.
-        context: the action's MLIR context, such as c0, or None.
-        mlir: the file of the action's MLIR, such as libtriton.so; None if the process has one MLIR.
-        thread: the thread that is stopped, such as t0; None if it ran no action.
-        threads: the number of threads that ran actions so far.
-        contexts: the number of MLIR contexts in which actions ran so far.
         process: the process of a program, such as p0; None for a tool that was started itself.
         processes: the number of processes of the program that were debugged so far.
-        unforkable: the reason why the tool cannot be forked at this stop, so that there is no time
-            travel; or None.
-        created: the numbers of operations and blocks that were created so far; None at the exit.
-        pass_run: the run of the innermost pass around the action, or None.
-        depth: the number of actions around this one.
-        breakpoints: the ids of the breakpoints that were hit.
-        skipped: whether the action was skipped; set after the action.
-        id: the id of the action's operation, or None.
-        cursor: the unit under the cursor and why it is there, or None.
-        outcome: the action's outcome; None except after the action.
-        changes: the first hundred changes by the action and its nested actions.
-        change_count: the number of all these changes.
-        culprit: the action that a watch or a catch attributes its finding to, or None.
         status: the exit status, negative for a signal; None before the exit.
         actions: the number of dispatched actions, if the tool reported it at its exit.
         never_hit: at exit, the ids of the enabled breakpoints without a hit in this run.
-        message: at exit, one sentence about how the tool ended; otherwise the finding of a watch
-            or a catch, without the final dot, or None. At a crash, the signal and what the tool
-            wrote about it.
+
+    The others are those of ``StopFields``.
     """
 
     when: protocol.When | Literal["exit"]
     reason: protocol.Reason | Literal["exited", "killed", "crashed"]
-    ordinal: int = 0
-    event: int = 0
-    nth: int = 0
-    tag: str = ""
-    name: str = ""
-    unnamed: str | None = None
-    depth: int = 0
-    breakpoints: list[int] = msgspec.field(default_factory=list[int])
-    skipped: bool = False
-    id: int | None = None
-    cursor: protocol.StopCursor | None = None
-    outcome: protocol.Outcome | None = None
-    changes: list[protocol.Change] = msgspec.field(default_factory=list[protocol.Change])
-    change_count: int = 0
-    culprit: protocol.Culprit | None = None
+    process: str | None = None
+    processes: int = 1
     status: int | None = None
     actions: int | None = None
     never_hit: list[int] = msgspec.field(default_factory=list[int])
-    message: str | None = None
-    thread: str | None = None
-    threads: int = 1
-    contexts: int = 1
-    process: str | None = None
-    processes: int = 1
-    unforkable: str | None = None
-    created: protocol.Created | None = None
-    pass_run: protocol.PassRun | None = None
 
     def __str__(self) -> str:
         """Return the stop as sentences: its place, the outcome, and why the tool stopped."""
@@ -155,9 +102,8 @@ def with_skipping(stop: Stop | None, skipping: protocol.Skipping) -> Stop | None
 
 def stop_of(message: protocol.Stopped) -> Stop:
     """Return the stop of an agent's notification."""
-    fields = msgspec.structs.asdict(message)
-    del fields["difference"], fields["missing"], fields["capabilities"]
-    return Stop(**fields)
+    fields = {name: getattr(message, name) for name in protocol.StopFields.__struct_fields__}
+    return Stop(when=message.when, reason=message.reason, **fields)
 
 
 def exit_of(

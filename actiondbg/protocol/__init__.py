@@ -7,4 +7,5 @@ from __future__ import annotations
 
 from actiondbg.protocol.messages import *  # noqa: F403
 from actiondbg.protocol.notifications import *  # noqa: F403
+from actiondbg.protocol.stop_fields import *  # noqa: F403
 from actiondbg.protocol.types import *  # noqa: F403

@@ -7,21 +7,8 @@ from typing import ClassVar, Literal
 import msgspec
 
 from actiondbg.protocol.neighbourhood import Neighbourhood
-from actiondbg.protocol.types import (
-    ActionRef,
-    Change,
-    Created,
-    Culprit,
-    Difference,
-    Hits,
-    Message,
-    Outcome,
-    PassRun,
-    Role,
-    StopCursor,
-    When,
-    Written,
-)
+from actiondbg.protocol.stop_fields import StopFields
+from actiondbg.protocol.types import Difference, Hits, Message, Role, When, Written
 
 Reason = Literal[
     "start",
@@ -59,44 +46,19 @@ class Hello(Message):
     missing: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-class Stopped(ActionRef, Message, kw_only=True):
+class Stopped(StopFields, Message, kw_only=True):
     """The tool waits before, after or inside an action; outside of any if ``ordinal`` is 0.
 
-    ``event`` is the newest event; ``nth`` is the action's number among those of its tag, from 1.
-    ``changes`` are the first hundred of ``change_count``. ``unnamed`` is another name of a pattern
-    that has no debug name. In a replay of the run, ``difference`` is its first difference from it.
-    ``thread`` is the thread that is stopped, such as t0; ``threads`` is the number of threads that
-    ran actions so far, ``contexts`` that of the MLIR contexts in which some ran. ``unforkable`` is
-    the reason why the process cannot be forked now, or None. ``missing`` is why capabilities were
-    lost since hello, because a check failed when the first IR was seen. ``capabilities`` is set at
-    a stop in another MLIR than the last one: all that the agent has there, and ``missing`` then has
-    the reasons for all others. ``created`` counts the operations and blocks so far. ``pass_run`` is
-    the run of the innermost pass around the action.
+    In a replay of the run, ``difference`` is its first difference from it. ``missing`` is why
+    capabilities were lost since hello, because a check failed when the first IR was seen.
+    ``capabilities`` is set at a stop in another MLIR than the last one: all that the agent has
+    there, and ``missing`` then has the reasons for all others.
     """
 
     method: ClassVar[str] = "stopped"
     when: When
     reason: Reason
-    event: int
-    nth: int
-    depth: int
-    breakpoints: list[int]
-    skipped: bool
-    id: int | None
-    cursor: StopCursor | None
-    outcome: Outcome | None
-    changes: list[Change]
-    change_count: int
-    message: str | None
-    culprit: Culprit | None
-    unnamed: str | None
     difference: Difference | None = None
-    thread: str | None = None
-    threads: int = 1
-    contexts: int = 1
-    unforkable: str | None = None
-    created: Created = msgspec.field(default_factory=Created)
-    pass_run: PassRun | None = None
     missing: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
     capabilities: frozenset[str] | msgspec.UnsetType = msgspec.UNSET
 

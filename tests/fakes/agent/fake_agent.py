@@ -243,7 +243,6 @@ class FakeAgent(ForkAnswers):
             "changeCount": len(changes),
             "message": message,
             "culprit": culprit if message else None,
-            "unnamed": None,
         }
 
     def _stop(self, reason: str, hit: list[int], during: str | None = None) -> None:

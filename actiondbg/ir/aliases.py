@@ -6,12 +6,14 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 
+from actiondbg.ir.tokens import COMMENT, STRING
+
 # Attributes such as #util.composite<> go on in lines that are indented, or begin with a bracket.
 _DEFINITION = re.compile(
     r"^([#!][A-Za-z_][\w$-]*) = (.*(?:\n(?:[ \t]+\S|[\])}>]).*)*)\n?", re.MULTILINE
 )
 # Strings and comments are kept. A dialect's attribute, such as #arith.overflow<none>, is no alias.
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|[#!][A-Za-z_][\w$-]*+(?![\w$.<-])')
+_TOKEN = re.compile(rf"{STRING}|{COMMENT}|[#!][A-Za-z_][\w$-]*+(?![\w$.<-])")
 _ATTRIBUTE = re.compile(r"#[A-Za-z_][\w$.]*<")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 _LONGEST = 4000  # characters of a definition; nested call sites grow with each level

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_STRING = r'"(?:[^"\\]|\\.)*"'
-_TOKEN = re.compile(rf"{_STRING}|->|[()\[\]{{}}<>,]|[^\"()\[\]{{}}<>,-]+|.", re.S)
-_HEAD = re.compile(rf"\s*(?:%[^=\n]* = )?{_STRING}")
+from actiondbg.ir.tokens import CHARACTERS, RESULTS, STRING, unescaped
+
+_TOKEN = re.compile(rf"{STRING}|->|[<>]=|[()\[\]{{}}<>,]|[^\"()\[\]{{}}<>,-]+|.", re.S)
+_HEAD = re.compile(rf"\s*(?:{RESULTS})?{STRING}")
+_NAME = re.compile(rf'\s*(?:"({CHARACTERS})"|([\w.$]+))(?:\s*=(?!=)|\s*$)')
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
@@ -64,5 +66,8 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _entry(text: str) -> tuple[str, str]:
-    name, _, value = text.strip().partition(" = ")
-    return name.strip('"'), value
+    entry = _NAME.match(text)
+    if entry is None:
+        return text.strip(), ""
+    name = entry[2] or unescaped(entry[1])
+    return name, text[entry.end() :].strip()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from actiondbg.ir.resolved_text import ResolvedText
+from actiondbg.ir.tokens import OPERATION, RESULTS
 
 # Operations whose place in a block has no meaning, and that have no region.
 _PURE = re.compile(
@@ -21,7 +22,7 @@ _PURE = re.compile(
     r"|(?:tosa|stablehlo|mhlo|emitc|spirv|torch|hw|comb|smt|ub)[\w.]*\.(?:const\w*|poison|Constant))"
     r"(?![\w.])"
 )
-_OPERATION = re.compile(r"[ \t]*(?:%[^=\n]*? = )?\"?(?P<name>[A-Za-z_][\w.]*)")
+_OPERATION = re.compile(rf"[ \t]*(?:{RESULTS})?\"?(?P<name>{OPERATION})")
 _LABEL = re.compile(r"[ \t]*\^")
 _COMMENT = re.compile(r"[ \t]*//.*")
 

@@ -26,25 +26,26 @@ from pygments.token import (
     Whitespace,
 )
 
+from actiondbg.ir.tokens import COMMENT, ID, STRING, SYMBOL
+
 if TYPE_CHECKING:
     from pygments.token import _TokenType as TokenType  # pyright: ignore[reportPrivateUsage]
 
-_NAME = r"[\w$.-]*[\w$]"  # what may follow a sigil; a trailing dot or dash is not of the name
 _FLOAT = r"f(?:4|6|8)E\w+|b?f16|tf32|f(?:32|64|80|128)"
 _SHAPED = "tensor|memref|vector|tuple|complex"
 
 # Order matters: the first alternative that matches at a place wins.
 _RULES: list[tuple[TokenType, str]] = [
     (Whitespace, r"\s+"),
-    (Name.Variable, rf"%(?:{_NAME})(?:\#\d+)?"),
-    (Comment.Single, r"//[^\n]*"),
+    (Name.Variable, rf"%(?:{ID})(?:\#\d+)?"),
+    (Comment.Single, COMMENT),
     (Keyword, r'"[A-Za-z_][\w$.]*"(?=\()'),  # the operation's name in the generic form
-    (String.Double, r'"(?:[^"\\\n]|\\.)*+"'),
-    (Name.Label, rf"\^(?:{_NAME})?"),
-    (Name.Function, rf'@(?:{_NAME}|"(?:[^"\\\n]|\\.)*+")'),
-    (Keyword.Type, rf'!(?:{_NAME}|"(?:[^"\\\n]|\\.)*+")'),
+    (String.Double, STRING),
+    (Name.Label, rf"\^(?:{ID})?"),
+    (Name.Function, SYMBOL),
+    (Keyword.Type, rf"!(?:{ID}|{STRING})"),
     (Operator, r"->|::|==|>=|<=|\#-\}|\{-\#"),
-    (Name.Constant, rf"\#(?:{_NAME})"),
+    (Name.Constant, rf"\#(?:{ID})"),
     (Number.Hex, rf"0x(?!(?:{_FLOAT}|i\d|index\b))[0-9A-Fa-f]+\b"),
     (Number.Integer, r"(?:(?:\d+|\?|\*|\[\d+\])x)+(?=[A-Za-z!])"),  # the shape of a tensor
     (Number.Float, r"-?\d++\.\d*(?:[eE][-+]?\d+)?"),

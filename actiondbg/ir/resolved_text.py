@@ -16,16 +16,16 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from actiondbg.ir.tokens import COMMENT, STRING, VALUE
 from actiondbg.ir.value_names import NamedKey
 
-NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
-NAMES = re.compile(NAME)
+NAMES = re.compile(VALUE)
 NUMBERED_ARGUMENT = re.compile(r"%arg\d+")
 # Each alternative begins with a distinct character, so that re skips fast to the next match.
 _TOKEN = re.compile(
-    rf"(?P<name>{NAME})"
-    rf"|(?P<line>\n[ \t]*+(?:{NAME}(?::\d+)?(?:,[ ]{NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
-    r'|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+'
+    rf"(?P<name>{VALUE})"
+    rf"|(?P<line>\n[ \t]*+(?:{VALUE}(?::\d+)?(?:,[ ]{VALUE}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
+    rf"|{STRING}|{COMMENT}"
     r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
 )
 _RESULT, _ARGUMENT = 1, 2  # of an operation, of a block

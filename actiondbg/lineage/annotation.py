@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from actiondbg.ir.string_literal import escaped
+from actiondbg.ir.tokens import RESULTS, escaped
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations.location import UNKNOWN
 from actiondbg.lineage.performance.source_lines import places
 from actiondbg.lineage.stage import Operation, Stage
 
 _SHOWN = 3  # origins in a comment
-_BEFORE_NAME = re.compile(r"\s*(?:%[^=\"]*= )?")  # MLIR's parser takes the place of the name
+_BEFORE_NAME = re.compile(rf"\s*(?:{RESULTS})?")  # MLIR's parser takes the place of the name
 _INNER = ("fused[", "]")
 
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from actiondbg.errors import ActiondbgError, NoSuchUnit
+from actiondbg.ir.tokens import VALUE
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.selection import select
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from actiondbg.session.debug_session import DebugSession, End
 
 _ID = re.compile(r"@\d+")
-_RESULT = re.compile(r"(%[\w$.-]+)(?::\d+)?(?:, .*?)? = ")
+_RESULT = re.compile(rf"({VALUE})(?::\d+)?(?:, .*?)? = ")
 
 
 class SessionLineage:

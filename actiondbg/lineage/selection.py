@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from fnmatch import translate
 
 from actiondbg.errors import UsageError
+from actiondbg.ir.tokens import VALUE
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.locations.source_files import same_file
 from actiondbg.lineage.locations.source_range import SourceRange
 from actiondbg.lineage.stage import Operation, Stage
 
 _PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+)(?::(?P<column>\d+))?")
-_VALUE = re.compile(r"%[\w$.-]*[\w$](?:#\d+)?")
+_VALUE = re.compile(rf"{VALUE}(?:#\d+)?")
 
 
 def select(stage: Stage, text: str, index: LocationIndex) -> list[Operation]:
@@ -53,7 +54,7 @@ def _of_value(stage: Stage, text: str) -> list[Operation]:
     # Neither a first result: another one, or an argument. The text is searched once.
     name = re.escape(value)
     defines = re.compile(
-        rf"(?m)^[ \t]*(?:%[\w$.-]+(?::\d+)?,\s*)+{name}(?::\d+)?\s*[,=]|{name}\s*(?::(?!:)|=(?!=))"
+        rf"(?m)^[ \t]*(?:{VALUE}(?::\d+)?,\s*)+{name}(?::\d+)?\s*[,=]|{name}\s*(?::(?!:)|=(?!=))"
     )
     owners = dict[int, None]()
     for match in defines.finditer(stage.text):

@@ -12,6 +12,7 @@ import msgspec
 from actiondbg.breakpoints.condition import FIELDS
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.errors import ActiondbgError
+from actiondbg.ir.tokens import VALUE
 from actiondbg.protocol import CatchKind
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-_VALUE = re.compile(r"%[\w$.-]+")
+_VALUE = re.compile(VALUE)
 
 
 class Typed(msgspec.Struct, frozen=True):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from actiondbg.ir.tokens import COMMENT, STRING
+
 _SEPARATOR = "// -----"  # of --split-input-file
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')
+_STRING = re.compile(rf"{STRING}|{COMMENT}")
 
 
 class Chunks:

@@ -12,10 +12,11 @@ from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import Step
 from actiondbg.bisection.search.binary import Interval
 from actiondbg.bisection.verdict import Verdict
+from actiondbg.ir.tokens import RESULTS
 
 _OPTION = re.compile(r"transform-interpreter\{[^}]*\bentry-point=(?P<name>[^\s}]+)")
 _ENTRY = "__transform_main"
-_OPERATION = re.compile(r'\s*(?:%[^=]* = )?"?(?P<name>[\w.$]+)')
+_OPERATION = re.compile(rf'\s*(?:{RESULTS})?"?(?P<name>[\w.$]+)')
 
 
 @dataclass(frozen=True)

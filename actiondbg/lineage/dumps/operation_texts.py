@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from actiondbg.ir.tokens import RESULTS, STRING, VALUE
 from actiondbg.lineage.locations.location_index import ranges_at
 from actiondbg.lineage.locations.source_range import SourceRange
 from actiondbg.lineage.stage import Stage
@@ -20,11 +21,11 @@ _DENSE = re.compile(
 )
 _DECLARED = re.compile(r":\s*(?:tensor|vector|memref)<(?P<type>[^<>,]*)")
 _SCALAR = re.compile(r"(?<![\w.%@#$])(-?\d[\w.+-]*|true|false)\b(?:\s*:\s*(\w+))?")
-_RESULTS = re.compile(r"^\s*%[^=]*=\s*")
-_VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
+_RESULTS = re.compile(rf"^\s*{RESULTS}")
+_VALUE = re.compile(rf"{VALUE}(?:#\d+)?")
 _ALIAS = re.compile(r"([#!][A-Za-z_]+)_?\d*")
 _FLOAT = re.compile(r"(?<![\w.%@#$])-?\d+\.\d*(?:[eE][-+]?\d+)?")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = re.compile(STRING)
 _FLOATS = frozenset(("f16", "bf16", "f32", "f64", "f80", "f128"))
 _LONGEST = 10_000  # characters of a line whose numbers are compared as such
 _KNOWN_TEXTS = 1 << 16  # most lines of a log are printed again and again

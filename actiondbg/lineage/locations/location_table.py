@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import overload
 
+from actiondbg.ir.tokens import ID, STRING
 from actiondbg.lineage.locations.location import UNKNOWN, Location
 from actiondbg.lineage.locations.source_range import (
     NamedRanges,
@@ -21,7 +22,7 @@ from actiondbg.lineage.locations.source_range import (
 Span = tuple[str, int, int, int]
 
 _FILE = re.compile(r'"([^"\\]*+)":(\d++):(\d++)')  # the most frequent location
-_ALIAS = re.compile(r'"(?:[^"\\]|\\.)*+"|(#[\w$.-]+)')
+_ALIAS = re.compile(rf"{STRING}|(#{ID})")
 _MOST_TEXT = 1 << 16  # characters; aliases that share others can name a text without end
 
 

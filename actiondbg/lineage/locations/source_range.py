@@ -6,18 +6,17 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from actiondbg.ir.string_literal import unescaped
+from actiondbg.ir.tokens import CHARACTERS, ID, STRING, unescaped
 
 _WHOLE_LINE = (1 << 20) - 1  # beyond the last column of any line
 
 # What a location names: a file position, or the metadata of fused locations, which is skipped.
-_STRING = r'"(?:[^"\\]|\\.)*+"'
 _PART = re.compile(
-    rf'"(?P<file>(?:[^"\\]|\\.)*+)":(?P<line>\d+):(?P<column>\d+)'
+    rf'"(?P<file>{CHARACTERS})":(?P<line>\d+):(?P<column>\d+)'
     r"(?:\s+to\s+(?P<end_line>\d+)?:(?P<end_column>\d+))?"
-    rf"|{_STRING}|(?P<metadata>\bfused\s*<)|(?P<alias>\#[\w$.-]+)"
+    rf"|{STRING}|(?P<metadata>\bfused\s*<)|(?P<alias>\#{ID})"
 )
-_ANGLE = re.compile(rf"{_STRING}|->|[<>]")
+_ANGLE = re.compile(rf"{STRING}|->|[<>]")
 
 
 def position(line: int, column: int) -> int:

@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from actiondbg.ir.string_literal import unescaped
+from actiondbg.ir.tokens import CHARACTERS, unescaped
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.stage import Operation, Stage
 
-_PLACE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):\d+')
+_PLACE = re.compile(rf'"({CHARACTERS})":(\d+):\d+')
 _ENOUGH = 0.9  # the part of the operations whose names have to be on their lines
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from actiondbg.ir.tokens import STRING
 from actiondbg.lineage.dumps.operation_texts import (
     CONSTANTS,
     SYMBOLS,
@@ -20,7 +21,7 @@ from actiondbg.lineage.stage import Operation, Stage, is_constant, symbol_around
 from actiondbg.lineage.text.grammar import without_location
 from actiondbg.recording.format.arrow import Ints
 
-_ATTRIBUTE = re.compile(r'(?<![\w.$-])[\w.$-]+ = "(?:[^"\\]|\\.)*"')
+_ATTRIBUTE = re.compile(rf"(?<![\w.$-])[\w.$-]+ = {STRING}")
 _SPLAT = re.compile(r"dense<([^<>,\[\]]+)> : (?:[\d?]+x)*(\w+)")
 # Values that passes make anew: neutral elements, padding, bounds of ranges in hexadecimal.
 _COMMON = re.compile(

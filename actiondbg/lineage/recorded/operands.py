@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from actiondbg.ir.tokens import RESULTS, VALUE
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text.grammar import without_location
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 
-_RESULTS = re.compile(r"^\s*%[^=]*?=\s")
-_VALUE = re.compile(r"%[\w$.-]*[\w$]")
+_RESULTS = re.compile(rf"^\s*{RESULTS}")
+_VALUE = re.compile(VALUE)
 
 
 class Operands:

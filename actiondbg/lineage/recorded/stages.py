@@ -8,6 +8,7 @@ from itertools import chain
 
 import numpy as np
 
+from actiondbg.ir.tokens import STRING, SYMBOL_PATH, VALUE, symbol_name
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.stage import Stage
@@ -16,8 +17,8 @@ from actiondbg.recording.recorded_text import RecordedText
 from actiondbg.recording.tables.snapshots import IRText
 from actiondbg.recording.tables.stages import RecordedStage
 
-_RESULT = re.compile(r"\s*(%[\w$.-]+)")
-_SYMBOL = re.compile(r'@(?:"([^"]*)"|([\w$.-]+))((?:::@(?:"[^"]*"|[\w$.-]+))*)')
+_RESULT = re.compile(rf"\s*({VALUE})")
+_SYMBOL = re.compile(rf"{STRING}|({SYMBOL_PATH})")
 _DEFINES = re.compile(r"(?:^|[._])(?:func|global|module|executable|variant|export|template)$")
 # As mlir-opt prints the modules of --split-input-file, and reads them again.
 _BETWEEN_MODULES = "\n// -----\n"
@@ -137,7 +138,7 @@ def _read_lines(stage: Stage) -> None:
 
 
 def _read_symbols(stage: Stage, index: int, name: str, line: str) -> None:
-    found = [(one[1] or one[2]) + one[3].replace("@", "") for one in _SYMBOL.finditer(line)]
+    found = [symbol_name(one[1]) for one in _SYMBOL.finditer(line) if one[1]]
     if found and _DEFINES.search(name):
         stage.symbols[index] = found.pop(0)
     if found:

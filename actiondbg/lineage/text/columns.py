@@ -7,6 +7,7 @@ import sys
 from array import array
 from collections.abc import Mapping
 
+from actiondbg.ir.tokens import symbol_name
 from actiondbg.lineage.locations.location_table import LocationTable, OwnLines
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text import grammar
@@ -53,7 +54,7 @@ class Columns:
             symbol: with the ``@``.
             between: the text between the name of the operation and the symbol.
         """
-        plain = symbol.replace("@", "").replace('"', "")
+        plain = symbol_name(symbol)
         is_first = index not in self.symbols and index not in self._uses
         if (
             is_first

@@ -4,65 +4,63 @@ from __future__ import annotations
 
 import re
 
-_STRING = r'"(?:[^"\\\n]|\\.)*+"'
-_ID = r"[\w$.-]*[\w$]"
-_RESULT = rf"%{_ID}(?::\d+)?"
-_RESULTS = rf"{_RESULT}(?:\s*,\s*{_RESULT})*+\s*=(?!=)\s*"
-_NAME = r"[A-Za-z_][\w$]*(?:\.[\w$]+)*"
-_SYMBOL = rf"@(?:{_ID}|{_STRING})"
+from actiondbg.ir.tokens import COMMENT, ID, OPERATION, RESULTS, STRING, SYMBOL_PATH, VALUE
+
+_RESULT = rf"{VALUE}(?::\d+)?"
 
 # A string without what else would count: brackets, symbols, escapes.
 _PLAIN = r'"[^"\\\n@(){}\[\]]*+"'
 # A whole line that is one operation, with no braces but those of a flat dictionary.
 SIMPLE_LINE = re.compile(
     rf"[ \t]*+(?:({_RESULT}(?:, {_RESULT})*+) = )?"
-    rf'(?:"({_NAME})"(?=\()|({_NAME})(?![\w$.]))'
+    rf'(?:"({OPERATION})"(?=\()|({OPERATION})(?![\w$.]))'
     rf'((?:[^\n{{}}"]++|{_PLAIN}|\{{[\w.$]+ = (?:[^\n{{}}"]++|{_PLAIN})*+\}})*+)'
     r"(?:\n|\Z)"
 )
 # The beginning of an operation: results, and a name in the generic or in the pretty form.
 START = re.compile(
-    rf"(?P<results>{_RESULTS})?"
-    rf'(?:"(?P<generic>[^"\\\n]+)"(?=\s*[(<])|(?P<name>{_NAME})(?![\w$.]))'
+    rf"(?P<results>{RESULTS})?"
+    rf'(?:"(?P<generic>[^"\\\n]+)"(?=\s*[(<])|(?P<name>{OPERATION})(?![\w$.]))'
 )
 # An operation behind another on one line: only with results and a complete name.
-START_INSIDE = re.compile(rf'{_RESULTS}(?=(?:"[^"\\\n]+"\s*\(|[A-Za-z_][\w$]*\.[A-Za-z_]))')
-LABEL = re.compile(rf"\^{_ID}")
-ALIAS = re.compile(rf"(?P<name>[#!]{_ID})\s*=\s*")
+START_INSIDE = re.compile(rf'{RESULTS}(?=(?:"[^"\\\n]+"\s*\(|[A-Za-z_][\w$]*\.[A-Za-z_]))')
+LABEL = re.compile(rf"\^{ID}")
+ALIAS = re.compile(rf"(?P<name>[#!]{ID})\s*=\s*")
 # A whole line that defines an alias of a location.
 SIMPLE_ALIAS = re.compile(
-    rf"(\#{_ID}) = loc\(([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?)\)[ \t]*+\r?+(?:\n|\Z)"
+    rf"(\#{ID}) = loc\(([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?)\)[ \t]*+\r?+(?:\n|\Z)"
 )
 LOCATION = re.compile(r"loc\s*\(")
 OPENS = re.compile(r"[ \t]*\{")
 ASSIGNS = re.compile(r":|\s*=")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BLANK = re.compile(r"[ \t\r]*")
-SPACE = re.compile(r"(?:\s+|//[^\n]*+)*+")
+SPACE = re.compile(rf"(?:\s+|{COMMENT})*+")
 
 # The tokens that matter inside an operation; each other character is skipped.
 TOKEN = re.compile(
-    rf"(?P<string>{_STRING})|(?P<comment>//[^\n]*+)|(?P<line>\n)"
+    rf"(?P<string>{STRING})|(?P<comment>{COMMENT})|(?P<line>\n)"
     r"|(?P<flat>\([^(){}\[\]\"@\n/]*+\)|\[[^(){}\[\]\"@\n/]*+\])"
     r"|(?P<open>[({\[])|(?P<close>[)}\]])"
     r"|(?P<loc>(?<![\w.#@%!$-])loc\s*\()"
-    rf"|(?P<symbol>{_SYMBOL}(?:::{_SYMBOL})*+)"
+    rf"|(?P<symbol>{SYMBOL_PATH})"
     r"|(?P<value>(?<!,\s)%)|(?P<quote>\")"
 )
-SYMBOL = re.compile(rf"{_SYMBOL}(?:::{_SYMBOL})*+")
-VALUE_TOKEN = re.compile(rf"{_STRING}|//[^\n]*+|->|[<>]=|[<({{\[>)}}\]\n]")
-PARENTHESES = re.compile(rf"{_STRING}|//[^\n]*+|[()]")
+SYMBOL = re.compile(rf"{SYMBOL_PATH}")
+VALUE_TOKEN = re.compile(rf"{STRING}|{COMMENT}|->|[<>]=|[<({{\[>)}}\]\n]")
+PARENTHESES = re.compile(rf"{STRING}|{COMMENT}|[()]")
 
 # Locations at the ends of lines; a location by its alias at the end of a text.
 _LOCATIONS = re.compile(
-    rf"\s*\bloc\((?:[^()\"\n]|{_STRING}|\((?:[^()\"\n]|{_STRING})*+\))*+\)[ \t]*$", re.MULTILINE
+    rf"\s*\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
 )
-ALIASED = re.compile(rf"\s*\bloc\(\#{_ID}\)\s*\Z")
+_NESTED = re.compile(rf"{STRING}|\s*\bloc\(|[()]")
+ALIASED = re.compile(rf"\s*\bloc\(\#{ID}\)\s*\Z")
 
 # What stands behind the brace of a region, and never behind that of a dictionary of attributes.
 _IN_REGION = re.compile(
-    rf'\^|{_RESULTS}["A-Za-z_]|"[^"\\\n]+"\s*[(<]'
-    rf"|(?P<name>{_NAME})(?![\w$.])(?P<blank>\s*)(?P<next>[^\s]?)"
+    rf'\^|{RESULTS}["A-Za-z_]|"[^"\\\n]+"\s*[(<]'
+    rf"|(?P<name>{OPERATION})(?![\w$.])(?P<blank>\s*)(?P<next>[^\s]?)"
 )
 _ATTRIBUTES = re.compile(r"\battributes\s*\{\Z")
 _TERMINATORS = frozenset(
@@ -157,4 +155,22 @@ def opens_region(text: str, at: int, operation: str) -> bool:
 
 def without_location(text: str) -> str:
     """Return a text without the locations at the ends of its lines."""
-    return _LOCATIONS.sub("", text)
+    bare = _LOCATIONS.sub("", text)
+    if "loc(" not in bare:
+        return bare
+    return "\n".join(map(_without_nested, bare.split("\n")))
+
+
+def _without_nested(line: str) -> str:
+    """Return a line without a location at its end, whatever is nested in that."""
+    if "loc(" not in line or not line.rstrip().endswith(")"):
+        return line
+    opened: list[re.Match[str]] = []
+    start = end = -1
+    for match in _NESTED.finditer(line):
+        if match[0][-1] == "(":
+            opened.append(match)
+        elif match[0] == ")" and opened:
+            is_location = opened[-1][0] != "("
+            start, end = opened.pop().start(), match.end() if is_location else -1
+    return line[:start] if end == len(line.rstrip()) else line

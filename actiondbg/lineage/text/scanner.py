@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from actiondbg.errors import ActiondbgError
+from actiondbg.ir.tokens import unescaped
 from actiondbg.lineage.locations.location_table import OwnLines
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text import grammar
@@ -343,7 +344,7 @@ class _Scanner:
             and owner >= 0
             and self._text.endswith(_NAMES_SYMBOL, 0, match.start())
         ):
-            self.columns.symbols.setdefault(owner, match[0][1:-1])
+            self.columns.symbols.setdefault(owner, unescaped(match[0][1:-1]))
         return match.end()
 
     def _open(self, match: re.Match[str]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from actiondbg.ir.tokens import STRING, unescaped
+
 MARK = b"// -----// "  # the beginning of a header, and of other lines between dumps
 _HEADER = re.compile(r"// -----// IR Dump (Before|After) (.*?) //----- //\s*$")
 # With module scope: the operation of the pass, which is not that of the text.
@@ -64,14 +66,14 @@ def parse_header(text: str, line: int) -> DumpHeader | None:
         name=(argument or "").partition("{")[0].strip() or full_name,
         full_name=full_name,
         failed=failed is not None,
-        scope=None if scope is None else (scope[1], unquoted(scope[2] or "")),
+        scope=None if scope is None else (scope[1], _unquoted(scope[2] or "")),
         line=line,
     )
 
 
-def unquoted(symbol: str) -> str:
-    """Return a symbol without quotes."""
-    return symbol[1:-1] if len(symbol) > 1 and symbol[0] == symbol[-1] == '"' else symbol
+def _unquoted(symbol: str) -> str:
+    """Return a symbol of a header: some versions print it with quotes."""
+    return unescaped(symbol[1:-1]) if re.fullmatch(STRING, symbol) else symbol
 
 
 def split_ir(body: str) -> tuple[str, str]:

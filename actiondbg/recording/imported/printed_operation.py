@@ -8,21 +8,28 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from actiondbg.recording.imported.dump import unquoted
+from actiondbg.ir.tokens import (
+    CHARACTERS,
+    OPERATION,
+    RESULTS,
+    STRING,
+    SYMBOL,
+    escaped,
+    symbol_name,
+    unescaped,
+)
 
 MODULE = "builtin.module"
-_ID = r"[A-Za-z_][\w$.]*"
-_SYMBOL = r'@("(?:[^"\\]|\\.)*"|[\w$.\-]+)'
 # Results, name, and words such as "private" before the symbol.
 _OPERATION = re.compile(
-    rf'( *)(?:%[^=\n"]*= )?"?({_ID})"?(?:(?: [a-z_][\w-]*(?:\([^()\n]*\))?)* {_SYMBOL})?'
+    rf'( *)(?:{RESULTS})?"?({OPERATION})"?(?:(?: [a-z_][\w-]*(?:\([^()\n]*\))?)* ({SYMBOL}))?'
 )
-_GENERIC_SYMBOL = re.compile(r'\bsym_name = "((?:[^"\\]|\\.)*)"')
+_GENERIC_SYMBOL = re.compile(rf'\bsym_name = "({CHARACTERS})"')
 _ROOT = re.compile(r"^(?![#!/ }{\])>\n]).", re.MULTILINE)
 _CHILD = re.compile(r"\n {2}(?=[^ \n}^)])")
 _CLOSERS = "})]^"
 _OPENERS = ("{", "({", "(", "[", ",")
-_FILE_LOCATION = re.compile(r'loc\((?:"[^"\n]*"\()?"((?:[^"\\\n]|\\.)*)":(\d+):(\d+)')
+_FILE_LOCATION = re.compile(rf'loc\((?:{STRING}\()?"({CHARACTERS})":(\d+):(\d+)')
 _LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
 
 
@@ -63,11 +70,14 @@ def _printed(text: str, begin: int) -> Printed | None:
     indent, name, symbol = found.groups()
     end = _end(text, begin, len(indent))
     if symbol is None:
+        last = text.rfind("\n", begin, end - 1) + 1
         generic = _GENERIC_SYMBOL.search(text, begin, _line_end(text, begin))
-        symbol = generic[1] if generic is not None else ""
+        if generic is None and text.startswith("})", last + len(indent)):  # behind its regions
+            generic = _GENERIC_SYMBOL.search(text, last, end)
+        symbol = "" if generic is None else f'@"{generic[1]}"'
     if "." not in name:  # printed without its dialect
         name = {"module": MODULE, "func": "func.func"}.get(name, name)
-    return Printed(name, unquoted(symbol), begin, end)
+    return Printed(name, symbol_name(symbol), begin, end)
 
 
 def _line_end(text: str, begin: int) -> int:
@@ -124,20 +134,17 @@ def symbols_in(text: str, around: Printed) -> list[Printed]:
 
 def find(text: str, name: str, symbol: str) -> list[Printed]:
     """Return the operations with a name and a symbol, at any depth."""
-    short = name.removeprefix("builtin.")
-    if symbol:
-        pattern = (
-            rf'^ +(?:%[^=\n"]*= )?"?(?:builtin\.)?{re.escape(short)}"?[ (<][^\n]*{_mention(symbol)}'
-        )
-    else:
-        pattern = rf'^ +(?:%[^=\n"]*= )?"?(?:builtin\.)?{re.escape(short)}"?(?=[ (<]|$)'
+    short = re.escape(name.removeprefix("builtin."))
+    pattern = rf'^ +(?:{RESULTS})?"?(?:builtin\.)?{short}"?(?=[ (<]|$)'
+    # In the generic form a symbol may stand behind the regions.
+    if symbol and f'sym_name = "{escaped(symbol)}"' not in text:
+        pattern += rf"[^\n]*@{_mention(symbol)}"
     found = (_printed(text, each.start()) for each in re.finditer(pattern, text, re.MULTILINE))
     return [one for one in found if one is not None and (one.name, one.symbol) == (name, symbol)]
 
 
 def _mention(symbol: str) -> str:
-    escaped = re.escape(symbol)
-    return rf'(?:@{escaped}(?![\w$.\-])|@"{escaped}"|sym_name = "{escaped}")'
+    return rf'(?:{re.escape(symbol)}(?![\w$.\-])|"{re.escape(escaped(symbol))}")'
 
 
 def without_indent(text: str, printed: Printed) -> str:
@@ -161,4 +168,4 @@ def location(text: str, printed: Printed) -> tuple[str, int, int] | None:
         definition = re.search(rf"^{re.escape(found[1])} = (.*)$", text, re.MULTILINE)
         written = definition[1] if definition is not None else ""
     place = _FILE_LOCATION.match(written)
-    return None if place is None else (place[1], int(place[2]), int(place[3]))
+    return None if place is None else (unescaped(place[1]), int(place[2]), int(place[3]))

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from actiondbg.ir.string_literal import escaped
+from actiondbg.ir.tokens import escaped
 from actiondbg.recording.format.arrow import WORD, Ints, int_array, pa, word_array
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.items import Items

@@ -14,6 +14,7 @@ from actiondbg.bisection.command_runner import STDERR, CommandRunner, Completed,
 from actiondbg.bisection.oracles.execute import beside, runner_libraries
 from actiondbg.bisection.oracles.oracle import shortened
 from actiondbg.errors import ActiondbgError, OracleError
+from actiondbg.ir.tokens import RESULTS
 from actiondbg.validation.execution.harness import Part, Test
 from actiondbg.validation.execution.literals import Element, all_numbers, bits_in
 from actiondbg.validation.execution.lowerings import PLAIN, Lowering, fitted
@@ -22,7 +23,7 @@ from actiondbg.validation.inputs import Number
 _INTEGER = re.compile(r"-?\d+")
 _MOST_TEXT = 2**26  # bytes of output that are read
 # The first operation of a line, if it is of another dialect.
-_NOT_LOWERED = re.compile(r'^ *(?:%[^=\n]+ = )?"?((?!llvm\.)[a-z]\w*\.[a-z]\w*)', re.MULTILINE)
+_NOT_LOWERED = re.compile(rf'^ *(?:{RESULTS})?"?((?!llvm\.)[a-z]\w*\.[a-z]\w*)', re.MULTILINE)
 _MEMORY = 8192  # MiB of addresses
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.bindings import IRReader
+from actiondbg.ir.tokens import SYMBOL, symbol_name
 from actiondbg.validation.reading import read_type
 from actiondbg.validation.types import Type
 
-_SYMBOL = re.compile(r'@([A-Za-z_][\w$.]*)|@"((?:[^"\\]|\\.)*)"')
+_SYMBOL = re.compile(SYMBOL)
 _PLAIN = re.compile(r"[A-Za-z_][\w$.]*")
 _FUNCTIONS = ("func.func", "llvm.func")
 _SCHEDULE = "transform.with_named_sequence"
@@ -149,8 +150,7 @@ def _needed(symbol: str, tops: dict[str, Any]) -> frozenset[str]:
 
 
 def _symbols_in(text: str) -> Iterator[str]:
-    for plain, escaped in _SYMBOL.findall(text):
-        yield plain or escaped.replace('\\"', '"').replace("\\\\", "\\")
+    return map(symbol_name, _SYMBOL.findall(text))
 
 
 def _is_mutable(operation: Any, name: str) -> bool:

@@ -13,9 +13,10 @@ from actiondbg.commands.dap.protocol.types import CompletionItem
 from actiondbg.commands.dap.requests.stack import FrameHandle
 from actiondbg.commands.dap.requests.variables import unit_variable
 from actiondbg.errors import ActiondbgError, NoSuchUnit
+from actiondbg.ir.tokens import VALUE
 
 provide("supportsEvaluateForHovers")
-_PLACE = re.compile(r"%[\w$.-]+(#\d+)?|@\S+")
+_PLACE = re.compile(rf"{VALUE}(#\d+)?|@\S+")
 
 
 class EvaluateArguments(Arguments, frozen=True):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from actiondbg.ir.tokens import STRING
+
 # `affine_map<`, or an attribute of a dialect, such as `#ttg.blocked<`.
 _BEGIN = re.compile(r"affine_(?P<affine>map|set)<|(?<![\w.])#\w+\.(?P<attribute>[\w.]+)<")
-_NAME = re.compile(r'"(?:[^"\\]|\\.)*"|(#\w+)(?![\w.<])')
+_NAME = re.compile(rf"{STRING}|(#\w+)(?![\w.<])")
 _LEAST = 24  # characters of an attribute that is given a name
 
 

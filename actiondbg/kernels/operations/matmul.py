@@ -61,8 +61,9 @@ def _batched(names: Sequence[str], batch: bool) -> list[str]:
     return ["b", *names] if batch else list(names)
 
 
+@dataclass(frozen=True)
 class MatrixProduct(Operation):
-    """A kind that begins with ``lhs * rhs``, its root; a subclass has these fields.
+    """A kind that begins with ``lhs * rhs``, its root: of m x k and k x n elements.
 
     Attributes:
         m: rows of the product.
@@ -70,7 +71,7 @@ class MatrixProduct(Operation):
         k: the length of a sum.
         lhs_type: of the left operand.
         rhs_type: of the right operand.
-        result_type: of the result.
+        result_type: of the result, and of the accumulator unless the kind says otherwise.
         lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
         rhs_layout: the same of the right operand.
     """
@@ -78,11 +79,11 @@ class MatrixProduct(Operation):
     m: int
     n: int
     k: int
-    lhs_type: ElementType
-    rhs_type: ElementType
-    result_type: ElementType
-    lhs_layout: Layout
-    rhs_layout: Layout
+    lhs_type: ElementType = ElementType.F32
+    rhs_type: ElementType = ElementType.F32
+    result_type: ElementType = ElementType.F32
+    lhs_layout: Layout = "t"
+    rhs_layout: Layout = "t"
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -182,57 +183,26 @@ class MatrixProduct(Operation):
 
 @dataclass(frozen=True)
 class Matmul(MatrixProduct):
-    """``result = lhs * rhs``, of m x k and k x n elements.
-
-    Attributes:
-        m: rows of the result.
-        n: columns of the result.
-        k: the length of a sum.
-        lhs_type: of the left operand.
-        rhs_type: of the right operand.
-        result_type: of the result and the accumulator.
-        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
-        rhs_layout: the same of the right operand.
-    """
+    """``result = lhs * rhs``."""
 
     kind: ClassVar[str] = "matmul"
-    m: int
-    n: int
-    k: int
-    lhs_type: ElementType = ElementType.F32
-    rhs_type: ElementType = ElementType.F32
-    result_type: ElementType = ElementType.F32
-    lhs_layout: Layout = "t"
-    rhs_layout: Layout = "t"
 
 
 @dataclass(frozen=True)
-class BatchMatmul(MatrixProduct):
+class _Batch(Operation):
+    batch: int
+
+
+@dataclass(frozen=True)
+class BatchMatmul(MatrixProduct, _Batch):  # fields of the last base come first
     """``result[i] = lhs[i] * rhs[i]`` for each i of a batch.
 
     Attributes:
         batch: the number of products.
-        m: rows of a result.
-        n: columns of a result.
-        k: the length of a sum.
-        lhs_type: of the left operands.
-        rhs_type: of the right operands.
-        result_type: of the results and the accumulator.
-        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
-        rhs_layout: the same of the right operands.
         broadcast: the operand that is one matrix for the whole batch.
     """
 
     kind: ClassVar[str] = "batch_matmul"
-    batch: int
-    m: int
-    n: int
-    k: int
-    lhs_type: ElementType = ElementType.F32
-    rhs_type: ElementType = ElementType.F32
-    result_type: ElementType = ElementType.F32
-    lhs_layout: Layout = "t"
-    rhs_layout: Layout = "t"
     broadcast: Broadcast = "none"
 
     @property
@@ -273,28 +243,9 @@ class BatchMatmul(MatrixProduct):
 
 @dataclass(frozen=True)
 class MatmulBiasRelu(MatrixProduct):
-    """``result = max(lhs * rhs + bias, 0)``, with a bias for each column.
-
-    Attributes:
-        m: rows of the result.
-        n: columns of the result, and the length of the bias.
-        k: the length of a sum.
-        lhs_type: of the left operand.
-        rhs_type: of the right operand.
-        result_type: of the result, the bias and the accumulator.
-        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
-        rhs_layout: the same of the right operand.
-    """
+    """``result = max(lhs * rhs + bias, 0)``, with a bias of the result's type for each column."""
 
     kind: ClassVar[str] = "matmul_bias_relu"
-    m: int
-    n: int
-    k: int
-    lhs_type: ElementType = ElementType.F32
-    rhs_type: ElementType = ElementType.F32
-    result_type: ElementType = ElementType.F32
-    lhs_layout: Layout = "t"
-    rhs_layout: Layout = "t"
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

@@ -12,7 +12,7 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Reference, one_sign_growth
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.element_types import check_types, lowest
-from actiondbg.kernels.operations.matmul import Layout, MatrixProduct
+from actiondbg.kernels.operations.matmul import MatrixProduct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,27 +30,9 @@ class MatmulSoftmax(MatrixProduct):
     """``result = softmax(lhs * rhs / sqrt(k))`` of each row.
 
     Products and softmax are computed in f32, or in f64 for a result of f64.
-
-    Attributes:
-        m: rows of the result.
-        n: columns of the result: what a softmax sums over.
-        k: the length of a sum of the product.
-        lhs_type: of the left operand.
-        rhs_type: of the right operand.
-        result_type: of the result.
-        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
-        rhs_layout: the same of the right operand.
     """
 
     kind: ClassVar[str] = "matmul_softmax"
-    m: int
-    n: int
-    k: int
-    lhs_type: ElementType = ElementType.F32
-    rhs_type: ElementType = ElementType.F32
-    result_type: ElementType = ElementType.F32
-    lhs_layout: Layout = "t"
-    rhs_layout: Layout = "t"
 
     @property
     def accumulator(self) -> ElementType:

@@ -221,7 +221,7 @@ class Bisection(Closeable):
             ended = messages.limit_reached_early()
             result = Result(verdict=ended.verdict, message=ended.message)
         except FlakyOracle as error:
-            result = Result(verdict="flaky", message=messages.flaky(str(error)))
+            result = Result(verdict="flaky", message=messages.flaky(str(error), task.oracle.steadier))
         finally:
             evaluator.cancel_speculative()
             pool.close()

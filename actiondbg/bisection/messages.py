@@ -251,9 +251,6 @@ def _minimal(count: int, is_minimal: bool) -> str:
     )
 
 
-def flaky(disagreement: str) -> str:
+def flaky(disagreement: str, steadier: str) -> str:
     """The oracle gave two verdicts on the same output."""
-    return (
-        f"{disagreement}: the oracle is flaky. Make it deterministic, for example by "
-        "comparing with the expected output instead of a wrong one."
-    )
+    return f"{disagreement}: the oracle is flaky. {steadier}"

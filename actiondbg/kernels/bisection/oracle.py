@@ -97,7 +97,10 @@ class KernelOracle(Command):
         super().__init__(f"{shlex.join([*program, 'kernels', 'judge', str(file)])} {{}}")
         self._judge = judge
         verdict = judge.kernel.verdict
-        self.symptom = f"kernel that is {verdict.lower()}" if verdict in TIME_VERDICTS else _SYMPTOM
+        self.symptom = _SYMPTOM
+        if verdict in TIME_VERDICTS:
+            self.symptom = f"kernel that is {verdict.lower()}"
+            self.steadier = "Its time is near the limit: choose one that is farther from it."
 
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         """Judge without a process of its own for Python, which takes most of the time."""

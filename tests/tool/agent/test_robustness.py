@@ -87,7 +87,7 @@ func.func @legalizes() -> i32 {
   return %result : i32
 }
 """
-SECONDS = 30  # a tool that hangs in a request fails a test instead of hanging it
+SECONDS = 300  # a tool that hangs in a request fails a test instead of hanging it
 TO_LLVM = (
     "--pass-pipeline=builtin.module(convert-scf-to-cf,convert-arith-to-llvm,convert-cf-to-llvm,"
     "convert-func-to-llvm,reconcile-unrealized-casts,canonicalize,cse)"

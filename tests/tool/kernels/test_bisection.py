@@ -437,7 +437,7 @@ def test_a_kernel_without_a_culprit_is_named_with_its_reason(tmp_path: Path) -> 
 
 
 def test_an_interrupt_keeps_what_is_found(tmp_path: Path) -> None:
-    words = [COMMAND, "kernels", "bisect", "--random-pipelines", "20"]
+    words = [COMMAND, "kernels", "bisect", "--random-pipelines", "10"]
     with subprocess.Popen(
         words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
@@ -449,7 +449,7 @@ def test_an_interrupt_keeps_what_is_found(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         printed, errors = running.stdout.read(), running.stderr.read()
         assert running.wait() == 130
-    assert "20 kernels: " in printed
+    assert "10 kernels: " in printed
     assert errors.splitlines()[-1] == "actiondbg: interrupted: the same command continues."
     assert "Traceback" not in errors
     wait_for_end(family)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from actiondbg.lineage.bodies import with_bodies
 from actiondbg.lineage.graph import LineageGraph
 from actiondbg.lineage.lineage import Loss, Relation, Step, Trace, Tracking
-from actiondbg.lineage.stage import Operation, Stage, with_bodies
+from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording.format.arrow import Ints
 
 

@@ -10,11 +10,8 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TypeVar
 
-import numpy as np
-
 from actiondbg.errors import UsageError
 from actiondbg.lineage.locations.location import Location
-from actiondbg.recording.format.arrow import Ints
 
 Key = TypeVar("Key")
 _SHOWN = 12  # stages that a message names
@@ -224,27 +221,6 @@ class Stage:
     def text_of(self, index: int) -> str:
         """Return the lines of an operation."""
         return "\n".join(self.text_lines[self.lines[index] - 1 : self.last_lines[index]])
-
-
-def with_bodies(source: Stage, rows: Ints, columns: Ints, size: int) -> Ints:
-    """Return related pairs of operations, with the pairs of those that bodies answer for.
-
-    Args:
-        source: the earlier stage.
-        rows: the index in it of each pair.
-        columns: the index in the later stage of each pair.
-        size: the number of operations of the later stage.
-    """
-    around = np.asarray(source.parents, np.int64)
-    bodies = np.array([source.has_body(index) for index in range(len(source))], np.bool_)
-    parts: list[Ints] = []
-    while len(rows):
-        parts.append(rows * max(size, 1) + columns)
-        rows = around[rows]
-        # Beyond an operation without a body nothing answers for what is in it.
-        inside = (rows >= 0) & bodies[rows]
-        rows, columns = rows[inside], columns[inside]
-    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
 def symbol_around(operation: Operation) -> str:

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.errors import UsageError
+from actiondbg.lineage.bodies import with_bodies
 from actiondbg.lineage.dumps.text_chains import TextChains
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
 from actiondbg.lineage.locations.location_index import HANDFUL, LocationIndex
 from actiondbg.lineage.locations.source_files import FileRemap, same_file
 from actiondbg.lineage.locations.source_range import SourceRange
-from actiondbg.lineage.stage import Operation, Stage, with_bodies
+from actiondbg.lineage.stage import Operation, Stage
 
 
 class Sharing(NamedTuple):

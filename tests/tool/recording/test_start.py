@@ -56,6 +56,7 @@ def test_a_recording_begins_at_once(mlir_opt: str, tmp_path: Path) -> None:
         ["trace", "--filter", "tag:fold", "-o", "run.pftrace"],
         ["stat", "--events", "none"],
         ["report"],
+        ["--batch", "-ex", "run"],
     ],
     ids=" ".join,
 )

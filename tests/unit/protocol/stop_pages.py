@@ -21,7 +21,7 @@ MESSAGES = GOLDEN / "protocol.jsonl"
 _TITLE = "## The fields of a stop\n\n"
 
 
-def table(page: str) -> str:
+def page_with_table(page: str) -> str:
     """Return the page with the table of the fields."""
     start = page.index(_TITLE) + len(_TITLE)
     end = page.index("\n## ", start - 1)
@@ -41,12 +41,12 @@ def _on_the_wire(text: str) -> str:
     return text.removesuffix(".").replace("``", "`").replace("None", "null")
 
 
-def messages(lines: str) -> str:
+def whole_messages(lines: str) -> str:
     """Return the golden messages with each field of a stop, which the agent always sends."""
-    return "".join(_complete(json.loads(line)) for line in lines.splitlines())
+    return "".join(_whole(json.loads(line)) for line in lines.splitlines())
 
 
-def _complete(one: dict[str, str]) -> str:
+def _whole(one: dict[str, str]) -> str:
     if one["method"] == "stopped":
         message = json.loads(one["line"])
         stopped = msgspec.convert(message["params"], protocol.Stopped)
@@ -56,5 +56,5 @@ def _complete(one: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(table(PAGE.read_text()))
-    MESSAGES.write_text(messages(MESSAGES.read_text()))
+    PAGE.write_text(page_with_table(PAGE.read_text()))
+    MESSAGES.write_text(whole_messages(MESSAGES.read_text()))

@@ -115,9 +115,9 @@ def test_every_optional_field_occurs_null_and_set() -> None:
 
 
 def test_the_fields_of_a_stop_are_written_out() -> None:
-    assert stop_pages.table(MANUAL) == MANUAL
+    assert stop_pages.page_with_table(MANUAL) == MANUAL
     messages = stop_pages.MESSAGES.read_text()
-    assert stop_pages.messages(messages) == messages
+    assert stop_pages.whole_messages(messages) == messages
 
 
 def test_the_manual_names_every_method_and_field() -> None:

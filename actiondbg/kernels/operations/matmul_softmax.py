@@ -12,6 +12,9 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Reference, one_sign_growth
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.element_types import check_types, lowest
+
+# The reference evaluates the types of all fields here.
+from actiondbg.kernels.operations.matmul import Layout as Layout
 from actiondbg.kernels.operations.matmul import MatrixProduct
 
 if TYPE_CHECKING:

@@ -221,7 +221,7 @@ class Bisection(Closeable):
             ended = messages.limit_reached_early()
             result = Result(verdict=ended.verdict, message=ended.message)
         except FlakyOracle as error:
-            message = messages.flaky(str(error), task.oracle.steadier)
+            message = messages.flaky(str(error), task.oracle.remedy)
             result = Result(verdict="flaky", message=message)
         finally:
             evaluator.cancel_speculative()

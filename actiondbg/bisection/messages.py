@@ -251,6 +251,6 @@ def _minimal(count: int, is_minimal: bool) -> str:
     )
 
 
-def flaky(disagreement: str, steadier: str) -> str:
+def flaky(disagreement: str, remedy: str) -> str:
     """The oracle gave two verdicts on the same output."""
-    return f"{disagreement}: the oracle is flaky. {steadier}"
+    return f"{disagreement}: the oracle is flaky. {remedy}"

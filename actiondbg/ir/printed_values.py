@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from actiondbg.ir.resolved_text import ResolvedText, certain_keys, keys_by_scope
-from actiondbg.ir.tokens import COMMENT, STRING, VALUE
+from actiondbg.ir.tokens import COMMENT, RESULT, STRING, VALUE
 from actiondbg.ir.value_names import NamedKey, NamedKeys, ValueNames, hint_of
 
 _NAME_OR_TEXT = re.compile(rf"(?P<name>{VALUE})|{STRING}|{COMMENT}")
-_RESULTS = re.compile(rf"[ \t]*(?P<name>{VALUE})(?::\d+)?(?:, {VALUE}(?::\d+)?)* =(?!=)")
+_RESULTS = re.compile(rf"[ \t]*(?P<name>{VALUE})(?::\d+)?(?:, {RESULT})* =(?!=)")
 
 
 class PrintedValues:
@@ -115,7 +115,7 @@ class PrintedValues:
             return None
         name = self._by_key[key].name
         if name in self._alone:
-            begins = rf"^[ \t]*(?:{VALUE}(?::\d+)?, )*{re.escape(name)}(?::\d+)?(?:, | =)"
+            begins = rf"^[ \t]*(?:{RESULT}, )*{re.escape(name)}(?::\d+)?(?:, | =)"
             found = re.search(begins, self.text, re.M)
             return None if found is None else bisect_right(self.starts, found.start()) - 1
         for value, other in self._keys.items():

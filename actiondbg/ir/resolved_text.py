@@ -16,7 +16,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from actiondbg.ir.tokens import COMMENT, STRING, VALUE
+from actiondbg.ir.tokens import COMMENT, RESULT, STRING, VALUE
 from actiondbg.ir.value_names import NamedKey
 
 NAMES = re.compile(VALUE)
@@ -24,7 +24,7 @@ NUMBERED_ARGUMENT = re.compile(r"%arg\d+")
 # Each alternative begins with a distinct character, so that re skips fast to the next match.
 _TOKEN = re.compile(
     rf"(?P<name>{VALUE})"
-    rf"|(?P<line>\n[ \t]*+(?:{VALUE}(?::\d+)?(?:,[ ]{VALUE}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
+    rf"|(?P<line>\n[ \t]*+(?:{RESULT}(?:,[ ]{RESULT})*+[ ]=(?!=)|(?P<label>\^)))"
     rf"|{STRING}|{COMMENT}"
     r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
 )

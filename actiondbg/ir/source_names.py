@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
+from actiondbg.ir.tokens import COMMENT, STRING
+
 _MAX_BYTES = 4 << 20  # of a file; the rest is not searched
 
-_COMMENT = re.compile(rb"//[^\n]*")
-_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
+_COMMENT = re.compile(COMMENT.encode())
+_STRING = re.compile(STRING.encode())
 _GENERIC = re.compile(rb'"([A-Za-z_][\w$-]*(?:\.[\w$-]+)+)"\s*[(<]')
 # What comes before a name is checked after its beginning: a search for a letter or a text is fast.
 _OPERATION = re.compile(rb"[a-z_](?<![\w.$!#@%^:\"-].)[\w$]*+(?:\.[\w$]+)++(?![\w.$]|\s*=)")

@@ -1,6 +1,6 @@
 """The tokens of MLIR's text: parts of regular expressions, the text of strings, and symbols.
 
-Every reader of IR is made of them. A string ends on its line, as its escapes are bytes of UTF-8.
+The readers of IR are made of them. A string ends on its line, as its escapes are bytes of UTF-8.
 
 Source: mlir/lib/AsmParser/Lexer.cpp.
 """
@@ -14,7 +14,8 @@ STRING = rf'"{CHARACTERS}"'
 COMMENT = r"//[^\n]*+"
 ID = r"(?:[.-]*+[\w$]++)++"  # what follows a sigil; a dot or a dash at the end is not of it
 VALUE = rf"%{ID}"  # without the #1 of a use and the :2 of a definition
-RESULTS = rf"{VALUE}(?::\d+)?(?:\s*,\s*{VALUE}(?::\d+)?)*+\s*=(?!=)\s*"
+RESULT = rf"{VALUE}(?::\d+)?"
+RESULTS = rf"{RESULT}(?:\s*,\s*{RESULT})*+\s*=(?!=)\s*"
 SYMBOL = rf"@(?:{ID}|{STRING})"
 SYMBOL_PATH = rf"{SYMBOL}(?:::{SYMBOL})*+"
 OPERATION = r"[A-Za-z_][\w$]*(?:\.[\w$]+)*"  # its name

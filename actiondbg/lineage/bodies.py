@@ -1,4 +1,4 @@
-"""Pairs of related operations, with the pairs of the operations that bodies answer for."""
+"""Related pairs of operations, with the pairs of the operations whose bodies answer for them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from actiondbg.recording.format.arrow import Ints
 
 
 def with_bodies(source: Stage, rows: Ints, columns: Ints, size: int) -> Ints:
-    """Return related pairs of operations, with the pairs of those that bodies answer for.
+    """Return related pairs of operations, and pairs of the operations around the earlier ones.
+
+    An operation around others is related to what the operations in its body are related to, if it
+    has a body that answers for it.
 
     Args:
         source: the earlier stage.
-        rows: the index in it of each pair.
-        columns: the index in the later stage of each pair.
+        rows: of each pair, the index in the earlier stage.
+        columns: of each pair, the index in the later stage.
         size: the number of operations of the later stage.
     """
     around = np.asarray(source.parents, np.int64)

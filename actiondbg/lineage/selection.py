@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fnmatch import translate
 
 from actiondbg.errors import UsageError
-from actiondbg.ir.tokens import VALUE
+from actiondbg.ir.tokens import RESULT, VALUE
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.locations.source_files import same_file
 from actiondbg.lineage.locations.source_range import SourceRange
@@ -54,7 +54,7 @@ def _of_value(stage: Stage, text: str) -> list[Operation]:
     # Neither a first result: another one, or an argument. The text is searched once.
     name = re.escape(value)
     defines = re.compile(
-        rf"(?m)^[ \t]*(?:{VALUE}(?::\d+)?,\s*)+{name}(?::\d+)?\s*[,=]|{name}\s*(?::(?!:)|=(?!=))"
+        rf"(?m)^[ \t]*(?:{RESULT},\s*)+{name}(?::\d+)?\s*[,=]|{name}\s*(?::(?!:)|=(?!=))"
     )
     owners = dict[int, None]()
     for match in defines.finditer(stage.text):

@@ -27,7 +27,7 @@ class Stop(protocol.StopFields, kw_only=True, frozen=True):  # pyright: ignore[r
         actions: the number of dispatched actions, if the tool reported it at its exit.
         never_hit: at exit, the ids of the enabled breakpoints without a hit in this run.
 
-    The others are those of ``StopFields``.
+    ``StopFields`` describes the other fields.
     """
 
     when: protocol.When | Literal["exit"]

@@ -16,9 +16,9 @@ from actiondbg.protocol.types import (
 
 
 class StopFields(ActionRef, kw_only=True, rename="camel"):
-    """What is told of a stop, its kind and its reason aside.
+    """The fields of a stop, without ``when`` and ``reason``.
 
-    The agent sends each field. The descriptions are those of docs/protocol.md, too.
+    The agent sends all of them. docs/protocol.md has the same descriptions.
 
     Attributes:
         ordinal: the action's number, from 1; 0 outside of any action, and at an exit unless the
@@ -33,15 +33,15 @@ class StopFields(ActionRef, kw_only=True, rename="camel"):
             MLIR.
         event: the newest event's number, from 1: each action has one before and one after it; 0
             before the first event, and at an exit where it is unknown.
-        nth: the action's number among those of its tag, from 1; 0 as ``ordinal``, and at an exit.
+        nth: the action's number among those of its tag, from 1; 0 where ``ordinal`` is 0, and at an
+            exit.
         unnamed: of a pattern without a debug name, its root and benefit, which match in place of
             its name; otherwise None.
         depth: the number of actions around this one.
         breakpoints: the ids of the breakpoints that were hit.
         skipped: whether the action was skipped; before the action, whether it will be.
         id: the id of the action's operation at its dispatch, or None.
-        cursor: the unit in view, with the kind of the unit, its operation, and why it is in view;
-            or None.
+        cursor: the unit in view, and why it is in view; or None.
         outcome: the action's outcome; None except after the action.
         changes: the first hundred changes by the action and its nested actions.
         change_count: the number of all these changes.
@@ -54,10 +54,8 @@ class StopFields(ActionRef, kw_only=True, rename="camel"):
         contexts: the number of MLIR contexts in which actions ran so far.
         unforkable: the reason why the tool cannot be forked at this stop, so that there is no time
             travel: a sentence without capital and dot; or None.
-        created: the numbers of operations and blocks that were created so far: ids and keys count
-            from 1; None at an exit.
-        pass_run: the run of the innermost pass that the action is or is in: the pass, the run's
-            number among those of this pass, and the number of runs of all passes so far; or None.
+        created: the numbers of operations and blocks that were created so far; None at an exit.
+        pass_run: the run of the innermost pass that the action is, or that is around it; or None.
     """
 
     ordinal: int = 0

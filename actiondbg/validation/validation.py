@@ -325,7 +325,7 @@ class _Limit:
         """Return the seconds for the judgement of a step; the reading of its IR takes as long.
 
         Args:
-            part: the weight of the step among those of all steps that are left.
+            part: the step's part of the weight of all steps that are left.
             jobs: the number of processes.
         """
         left = self.end - time.monotonic()

@@ -10,20 +10,8 @@ import random
 from actiondbg.ir.tokens import escaped
 
 _PIECES = (
-    *(
-        "a",
-        "b c",
-        "é",
-        "%x = ",
-        "%0",
-        "@s",
-        "#a",
-        "!t",
-        "^bb0:",
-        "arith.addi",
-        "module",
-        "sym_name",
-    ),
+    *("a", "b c", "é", "%x = ", "%0", "@s", "#a", "!t", "^bb0:"),
+    *("arith.addi", "module", "sym_name"),
     *("//", "{", "}", "(", ")", "[", "]", "<", ">", "->", " = ", "::", "{-#", "#-}", '"}', '"'),
     *("\\", "\n", "\t", 'loc("f":1:2)'),
 )

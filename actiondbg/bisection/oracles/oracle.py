@@ -142,14 +142,14 @@ class Oracle(ABC):
         milestone: a tool that ends with an error after this pass, without the event, is good; None
             if no tool that ends with an error is.
         symptom: what is wrong in a bad run, for the title of the report.
-        steadier: what makes its verdicts on one output the same, a sentence.
+        remedy: what to do if its verdicts on one output differ, a sentence.
     """
 
     catches: tuple[protocol.Catch, ...] = ()
     is_event = False
     milestone: Milestone | None = None
     symptom = "wrong output"
-    steadier = (
+    remedy = (
         "Make it deterministic, for example by comparing with the expected output instead of a "
         "wrong one."
     )

@@ -100,7 +100,7 @@ class KernelOracle(Command):
         self.symptom = _SYMPTOM
         if verdict in TIME_VERDICTS:
             self.symptom = f"kernel that is {verdict.lower()}"
-            self.steadier = "Its time is near the limit: choose one that is farther from it."
+            self.remedy = "The kernel's time is near the limit: choose a limit farther from it."
 
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         """Judge without a process of its own for Python, which takes most of the time."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
-from actiondbg.ir.tokens import COMMENT, ID, OPERATION, RESULTS, STRING, SYMBOL_PATH, VALUE
-
-_RESULT = rf"{VALUE}(?::\d+)?"
+from actiondbg.ir.tokens import COMMENT, ID, OPERATION, RESULT, RESULTS, STRING, SYMBOL_PATH
 
 # A string without what else would count: brackets, symbols, escapes.
 _PLAIN = r'"[^"\\\n@(){}\[\]]*+"'
 # A whole line that is one operation, with no braces but those of a flat dictionary.
 SIMPLE_LINE = re.compile(
-    rf"[ \t]*+(?:({_RESULT}(?:, {_RESULT})*+) = )?"
+    rf"[ \t]*+(?:({RESULT}(?:, {RESULT})*+) = )?"
     rf'(?:"({OPERATION})"(?=\()|({OPERATION})(?![\w$.]))'
     rf'((?:[^\n{{}}"]++|{_PLAIN}|\{{[\w.$]+ = (?:[^\n{{}}"]++|{_PLAIN})*+\}})*+)'
     r"(?:\n|\Z)"
@@ -46,7 +44,7 @@ TOKEN = re.compile(
     rf"|(?P<symbol>{SYMBOL_PATH})"
     r"|(?P<value>(?<!,\s)%)|(?P<quote>\")"
 )
-SYMBOL = re.compile(rf"{SYMBOL_PATH}")
+SYMBOL = re.compile(SYMBOL_PATH)
 VALUE_TOKEN = re.compile(rf"{STRING}|{COMMENT}|->|[<>]=|[<({{\[>)}}\]\n]")
 PARENTHESES = re.compile(rf"{STRING}|{COMMENT}|[()]")
 

@@ -135,16 +135,21 @@ def symbols_in(text: str, around: Printed) -> list[Printed]:
 def find(text: str, name: str, symbol: str) -> list[Printed]:
     """Return the operations with a name and a symbol, at any depth."""
     short = re.escape(name.removeprefix("builtin."))
-    pattern = rf'^ +(?:{RESULTS})?"?(?:builtin\.)?{short}"?(?=[ (<]|$)'
-    # In the generic form a symbol may stand behind the regions.
-    if symbol and f'sym_name = "{escaped(symbol)}"' not in text:
-        pattern += rf"[^\n]*@{_mention(symbol)}"
-    found = (_printed(text, each.start()) for each in re.finditer(pattern, text, re.MULTILINE))
+    begins = rf'^ +(?:{RESULTS})?"?(?:builtin\.)?{short}"?(?=[ (<]|$)'
+    if not symbol:
+        return _all(text, begins, name, symbol)
+    generic = f'sym_name = "{escaped(symbol)}"'
+    plain, quoted = re.escape(symbol), re.escape(escaped(symbol))
+    named = rf'(?:@{plain}(?![\w$.\-])|@"{quoted}"|{re.escape(generic)})'
+    found = _all(text, rf"{begins}[^\n]*{named}", name, symbol)
+    # In the generic form it may stand behind the regions.
+    return found or (_all(text, begins, name, symbol) if generic in text else [])
+
+
+def _all(text: str, begins: str, name: str, symbol: str) -> list[Printed]:
+    """Return the operations with a name and a symbol whose first lines begin so."""
+    found = (_printed(text, each.start()) for each in re.finditer(begins, text, re.MULTILINE))
     return [one for one in found if one is not None and (one.name, one.symbol) == (name, symbol)]
-
-
-def _mention(symbol: str) -> str:
-    return rf'(?:{re.escape(symbol)}(?![\w$.\-])|"{re.escape(escaped(symbol))}")'
 
 
 def without_indent(text: str, printed: Printed) -> str:

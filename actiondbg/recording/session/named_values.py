@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.errors import NoSuchUnit, NotRecorded
-from actiondbg.ir.tokens import VALUE
+from actiondbg.ir.tokens import RESULT
 from actiondbg.ir.value_names import NamedKey
 from actiondbg.recording.session.recorded_ir import RecordedIR
 from actiondbg.session.inspection.named_access import erased_names
@@ -128,7 +128,7 @@ class NamedValues:
 
     def _of_line(self, ir: RecordedIR, name: str, event: int) -> int:
         """Return the operation whose line begins with a name; see ``operation``."""
-        begins = re.compile(rf"(?:{VALUE}(?::\d+)?, )*{re.escape(name)}(?::\d+)?(?:, | =)")
+        begins = re.compile(rf"(?:{RESULT}, )*{re.escape(name)}(?::\d+)?(?:, | =)")
         ids = sorted({id for id, line in ir.lines() if begins.match(line)})
         alive = [id for id in ids if self._operations.is_alive(id, event)]
         if alive:

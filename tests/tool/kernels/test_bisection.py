@@ -135,7 +135,7 @@ def test_the_culprit_in_iree_compile_is_named(
 
 
 # The loops run through columns after the first tiling, and through rows again after the second one.
-# Columns take 13 times the time of rows, and 6 times that of rows of tiles.
+# By columns it takes 13 times as long as by rows, and 6 times as long as by the rows of tiles.
 TILE = "affine-loop-tile{tile-sizes=256,1}"
 NORMALIZE = "affine-loop-normalize"
 ROWS = "convert-linalg-to-affine-loops"

@@ -18,13 +18,13 @@ from tests.paths import GOLDEN, ROOT
 
 PAGE = ROOT / "docs/protocol.md"
 MESSAGES = GOLDEN / "protocol.jsonl"
-_TITLE = "## The fields of a stop\n\n"
+_HEAD = "| field | what it is |\n|---|---|\n"
 
 
 def page_with_table(page: str) -> str:
     """Return the page with the table of the fields."""
-    start = page.index(_TITLE) + len(_TITLE)
-    end = page.index("\n## ", start - 1)
+    start = page.index(_HEAD, page.index("## The fields of a stop\n"))
+    end = page.index("\n## ", start)
     described = inspect.getdoc(protocol.StopFields) or ""
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", described, re.MULTILINE)
     texts = {name: re.sub(r"\s+", " ", text) for name, text in entries}
@@ -33,7 +33,7 @@ def page_with_table(page: str) -> str:
         for field in msgspec.structs.fields(protocol.Stopped)
         if field.name in protocol.StopFields.__struct_fields__
     )
-    return f"{page[:start]}| field | what it is |\n|---|---|\n{rows}{page[end:]}"
+    return f"{page[:start]}{_HEAD}{rows}{page[end:]}"
 
 
 def _on_the_wire(text: str) -> str:

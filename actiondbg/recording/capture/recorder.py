@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
 
-from actiondbg.errors import LaunchError, UsageError
+from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
@@ -24,6 +24,7 @@ P = ParamSpec("P")
 
 IRDetail = Literal["changed", "function", "pass", "output", "none"]
 
+_LEAST_SPACE = 1 << 16  # bytes, for the beginning of a recording
 _END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 
 
@@ -80,7 +81,11 @@ class RecordingProcess(Closeable):
         self._follow = follow
 
     def wait(self) -> RecordedRun:
-        """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait."""
+        """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait.
+
+        Raises:
+            ActiondbgError: nothing was recorded, as the disk is full.
+        """
         while self.process.returncode is None:
             try:
                 # Popen.wait alone would hold an interrupt back for a quarter of a second.
@@ -156,6 +161,7 @@ class RecordingProcess(Closeable):
         path = self.path
         if path is not None and not (path.exists() and path.stat().st_size):
             path.unlink(missing_ok=True)
+            _need_space(path.parent)
             path = None
         is_program = self._guard is not None
         if self._guard is not None:
@@ -167,6 +173,19 @@ class RecordingProcess(Closeable):
         noted = SeenPrograms(self._scratch)
         seen = noted.explain() if path is None else None
         return run._replace(seen=seen, unobserved=noted.new_unobserved())
+
+
+def _need_space(directory: Path) -> None:
+    """Raise ActiondbgError if an empty recording is empty for want of space."""
+    try:
+        space = os.statvfs(directory)
+    except FileNotFoundError:  # it was removed while the tool ran
+        return
+    if space.f_bavail * space.f_frsize < _LEAST_SPACE:
+        raise ActiondbgError(
+            f"Nothing was recorded, as no space is left in {directory}: free some, or name a "
+            "directory on another disk (TMPDIR for temporary files)."
+        )
 
 
 def start_recording(

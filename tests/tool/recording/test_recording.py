@@ -14,7 +14,7 @@ import pytest
 
 import actiondbg
 from actiondbg.breakpoints.spec import split_spec_and_condition
-from actiondbg.errors import LaunchError, UsageError
+from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.recording import is_recording, open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.recording import Recording
@@ -345,3 +345,17 @@ def test_failed_start_keeps_the_old_recording(mlir_opt: str, folds: str) -> None
     with pytest.raises(LaunchError, match="The working directory 'nowhere' of"):
         record([mlir_opt, folds], "new.adbrec", cwd="nowhere")
     assert not Path("new.adbrec").exists()
+
+
+def _full_disk(path: str | Path) -> os.statvfs_result:
+    return os.statvfs_result((4096, 4096, 9, 3, 3, 9, 9, 9, 0, 255))
+
+
+def test_a_full_disk_is_named_where_nothing_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert record(["true"], tmp_path / "run.adbrec").path is None
+    monkeypatch.setattr(os, "statvfs", _full_disk)
+    with pytest.raises(ActiondbgError, match=re.escape(f"no space is left in {tmp_path}: free")):
+        record(["true"], tmp_path / "run.adbrec")
+    assert not list(tmp_path.iterdir())

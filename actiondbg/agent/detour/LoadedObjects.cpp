@@ -140,10 +140,9 @@ SymbolPlace LoadedObject::findExported(const char *name) const {
 // All symbols, in the file
 //===----------------------------------------------------------------------===//
 
-/// Looks up names in one table of symbols.
-static void searchTable(const MappedFile &file, const ElfW(Shdr) & table,
-                        const ElfW(Shdr) & strings, const SymbolSet &wanted,
-                        SymbolPlaces &places) {
+/// Visits the mangled names of one table of symbols.
+static void visitTable(const MappedFile &file, const ElfW(Shdr) & table,
+                       const ElfW(Shdr) & strings, const SymbolVisitor &visit) {
   uint64_t count = table.sh_size / sizeof(ElfW(Sym));
   auto *symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
   auto *names = file.at<char>(strings.sh_offset, strings.sh_size);
@@ -157,15 +156,8 @@ static void searchTable(const MappedFile &file, const ElfW(Shdr) & table,
         symbol->st_name >= strings.sh_size)
       continue;
     const char *name = names + symbol->st_name;
-    if (name[0] != '_' || name[1] != 'Z')
-      continue;
-    size_t index = wanted.find(name);
-    if (index == SymbolSet::none)
-      continue;
-    // Of a local and a global symbol of the same name, the global one.
-    bool isLocal = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
-    if (!places[index].isKnown() || !isLocal)
-      places[index] = {symbol->st_value, symbol->st_size};
+    if (name[0] == '_' && name[1] == 'Z')
+      visit(name, *symbol);
   }
 }
 
@@ -198,8 +190,7 @@ bool LoadedObject::hasHiddenSymbols() const {
   return Sections(file).find(SHT_SYMTAB);
 }
 
-SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {
-  SymbolPlaces places(wanted.size());
+void LoadedObject::visitSymbols(const SymbolVisitor &visit) const {
   MappedFile file(path.c_str());
   Sections sections(file);
   // The full table has what the table of dynamic symbols has.
@@ -207,7 +198,20 @@ SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {
   if (!table)
     table = sections.find(SHT_DYNSYM);
   if (table)
-    searchTable(file, *table, sections.first[table->sh_link], wanted, places);
+    visitTable(file, *table, sections.first[table->sh_link], visit);
+}
+
+SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {
+  SymbolPlaces places(wanted.size());
+  visitSymbols([&](const char *name, const ElfW(Sym) &symbol) {
+    size_t index = wanted.find(name);
+    if (index == SymbolSet::none)
+      return;
+    // Of a local and a global symbol of the same name, the global one.
+    bool isLocal = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+    if (!places[index].isKnown() || !isLocal)
+      places[index] = {symbol.st_value, symbol.st_size};
+  });
   return places;
 }
 

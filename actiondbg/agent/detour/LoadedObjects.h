@@ -5,11 +5,15 @@
 #include "detour/SymbolSet.h"
 
 #include <elf.h>
+#include <functional>
 #include <link.h>
 #include <string>
 #include <vector>
 
 namespace adbg::detour {
+
+/// Takes a mangled name, and its symbol.
+using SymbolVisitor = std::function<void(const char *, const ElfW(Sym) &)>;
 
 /// An ELF program or library in this process.
 struct LoadedObject {
@@ -43,6 +47,8 @@ struct LoadedObject {
   bool hasHiddenSymbols() const;
   /// Looks up names in the tables of the file.
   SymbolPlaces findInFile(const SymbolSet &wanted) const;
+  /// Visits all mangled names that the object defines, in the same tables.
+  void visitSymbols(const SymbolVisitor &visit) const;
 };
 
 /// Lists what is loaded, in the order of the dynamic loader, without the object

@@ -191,7 +191,7 @@ static std::vector<std::string> proveAll(llvm::ArrayRef<ProofStep> steps) {
   return answers;
 }
 
-std::vector<std::string> proveInForks(std::initializer_list<ProofStep> steps) {
+std::vector<std::string> proveInForks(llvm::ArrayRef<ProofStep> steps) {
   std::vector<ProofStep> left;
   std::vector<size_t> places;
   std::vector<std::string> answers;

@@ -2,8 +2,8 @@
 
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -38,6 +38,6 @@ struct ProofStep {
 /// failed; empty if it did not. Where the tool cannot be forked, and where a
 /// fork of a tool with other threads waits for a lock of another thread,
 /// nothing is known against the steps that are left.
-std::vector<std::string> proveInForks(std::initializer_list<ProofStep> steps);
+std::vector<std::string> proveInForks(llvm::ArrayRef<ProofStep> steps);
 
 } // namespace adbg

@@ -14,6 +14,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
+#include <functional>
+#include <memory>
 
 namespace llvm {
 class raw_ostream;
@@ -24,6 +26,7 @@ class Attribute;
 class Block;
 class MLIRContext;
 class Operation;
+class Pass;
 class Region;
 class Type;
 } // namespace mlir
@@ -218,6 +221,12 @@ void makeManager(void *manager, const void *operationName, int nesting)
 void endManager(void *manager) ADBG_TOOL("_ZN4mlir11PassManagerD1Ev");
 LogicalResult runManager(void *manager, mlir::Operation *op)
     ADBG_TOOL("_ZN4mlir11PassManager3runEPNS_9OperationE");
+/// Returns null if no pass has this argument.
+const void *findPass(StringRef argument)
+    ADBG_TOOL("_ZN4mlir8PassInfo6lookupEN4llvm9StringRefE");
+void registerPass(const std::function<std::unique_ptr<mlir::Pass>()> &factory)
+    ADBG_TOOL("_ZN4mlir12registerPassERKSt8functionIFSt10unique_ptrINS_4PassESt"
+              "14default_deleteIS2_EEvEE");
 void printPasses() ADBG_TOOL("_ZN4mlir21printRegisteredPassesEv");
 void enterThreads(mlir::MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext27enterMultiThreadedExecutionEv");
@@ -248,6 +257,11 @@ InFlight emitError(const void *loc, const void *twine)
     ADBG_TOOL("_ZN4mlir9emitErrorENS_8LocationERKN4llvm5TwineE");
 void reportDiagnostic(void *inFlight)
     ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
+
+/// Runs a function in a context that recovers from its crash.
+bool runSafely(void *recovery, llvm::function_ref<void()> run)
+    ADBG_TOOL("_ZN4llvm20CrashRecoveryContext9RunSafelyENS_12function_refIFvvEE"
+              "E");
 
 //===----------------------------------------------------------------------===//
 // Changes of IR

@@ -4,6 +4,7 @@
 #include "match/Alternative.h"
 #include "requests/InFork.h"
 #include "requests/Request.h"
+#include "support/PassFactories.h"
 #include "support/Pipelines.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -132,14 +133,22 @@ static Answer<Object> getCensus(Engine &engine) {
   return census(engine, counts);
 }
 
-/// passes: the passes that the tool has registered.
+static Object namesOf(const std::vector<std::string> &passes) {
+  llvm::json::Array names;
+  for (const std::string &name : passes)
+    names.push_back(llvm::json::fixUTF8(name));
+  return Object{{"names", std::move(names)}};
+}
+
+/// passes: the passes that the tool has registered; if it cannot list them,
+/// those that it can make.
 static Answer<Object> getPasses(Engine &) {
-  return answerInFork([]() -> Answer<Object> {
-    llvm::json::Array names;
-    for (const std::string &name : registeredPasses())
-      names.push_back(llvm::json::fixUTF8(name));
-    return Object{{"names", std::move(names)}};
-  });
+  Answer<Object> answer = answerInFork(
+      []() -> Answer<Object> { return namesOf(registeredPasses()); });
+  auto *found = std::get_if<Object>(&answer);
+  if (found && found->getArray("names")->empty())
+    return namesOf(makeablePasses());
+  return answer;
 }
 
 /// Returns a pass as pipelines for `root`: on `root` itself, and on the

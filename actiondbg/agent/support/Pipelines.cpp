@@ -2,6 +2,7 @@
 
 #include "support/Pipelines.h"
 #include "interpose/Versions.h"
+#include "support/PassFactories.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -44,12 +45,18 @@ static std::string firstMessage(StringRef text) {
 
 static PipelineError parse(StringRef text, PassManager &manager,
                            Operation *root) {
-  std::string said;
-  llvm::raw_string_ostream os(said);
   StringRef inner = withoutAnchor(text, root->getName().getStringRef());
-  if (succeeded(parsePassPipeline(inner, manager, os)))
-    return std::nullopt;
-  return firstMessage(said);
+  std::string said;
+  auto isParsed = [&] {
+    said.clear();
+    llvm::raw_string_ostream os(said);
+    return succeeded(parsePassPipeline(inner, manager, os));
+  };
+  bool isKnown = isParsed();
+  if (StringRef(said).contains("does not refer to a registered") &&
+      !makeablePasses().empty())
+    isKnown = isParsed();
+  return isKnown ? std::nullopt : PipelineError(firstMessage(said));
 }
 
 PipelineError checkPipeline(Operation *root, StringRef pipeline) {
@@ -95,12 +102,13 @@ std::vector<std::string> registeredPasses() {
   text.resize(std::max<ssize_t>(size, 0));
   close(file);
   close(null);
-  // "  --NAME  -  DESCRIPTION"; lines of options are indented further.
+  // "  --NAME  -  DESCRIPTION", without a space behind the longest names; lines
+  // of options are indented further.
   llvm::SmallVector<StringRef> lines;
   StringRef(text).split(lines, '\n');
   for (StringRef line : lines)
     if (line.consume_front("  --"))
-      names.push_back(line.take_until([](char c) { return c == ' '; }).str());
+      names.push_back(line.take_front(line.find("-  ")).rtrim().str());
   return names;
 }
 

@@ -289,6 +289,19 @@ ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
   next(self, true);
 }
 
+// Until LLVM 21, a pass manager that writes reproducers runs its passes in
+// another thread even so, and waits for it.
+ADBG_INTERPOSE(bool, runOnThread, ADBG_RUN_ON_THREAD, void *self,
+               llvm::function_ref<void()> run, unsigned stackSize) {
+  static Original<bool(void *, llvm::function_ref<void()>, unsigned)> next(
+      ADBG_RUN_ON_THREAD);
+  Engine &engine = Engine::get();
+  if (stackSize || !tool::runSafely || !usesOneThread(engine) ||
+      engine.isSilentHere() || isSwitchedOff("threads-off"))
+    return next(self, run, stackSize);
+  return tool::runSafely(self, run);
+}
+
 //===----------------------------------------------------------------------===//
 // Folds
 //===----------------------------------------------------------------------===//

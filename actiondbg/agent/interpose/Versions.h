@@ -15,6 +15,9 @@
   "_ZN4mlir11MLIRContextC1ERKNS_15DialectRegistryENS0_9ThreadingE"
 #define ADBG_CONTEXT_DTOR "_ZN4mlir11MLIRContextD1Ev"
 #define ADBG_DISABLE_THREADING "_ZN4mlir11MLIRContext21disableMultithreadingEb"
+#define ADBG_RUN_ON_THREAD                                                     \
+  "_ZN4llvm20CrashRecoveryContext17RunSafelyOnThreadENS_12function_refIFvvEEE" \
+  "j"
 #define ADBG_FOLD                                                              \
   "_ZN4mlir9Operation4foldEN4llvm8ArrayRefINS_9AttributeEEERNS1_15"            \
   "SmallVectorImplINS_12OpFoldResultEEE"

@@ -88,6 +88,22 @@ def test_a_program_is_debugged(command: list[str]) -> None:
         assert stop.status == 0
 
 
+@pytest.mark.parametrize(
+    "command", [name for name in NAMES if name.startswith("triton-")], indirect=True
+)
+def test_a_program_goes_back(command: list[str]) -> None:
+    """Its pass managers write reproducers: some versions run their passes in another thread."""
+    with actiondbg.launch(command) as session:
+        session.breakpoints.add("pass:*")
+        session.run()
+        stop = session.continue_()
+        text = session.ir.print("module").text
+        after = session.continue_()
+        back = session.timeline.reverse_continue()
+        assert (back.ordinal, session.ir.print("module").text) == (stop.ordinal, text)
+        assert session.continue_().ordinal == after.ordinal
+
+
 @pytest.mark.parametrize(("command", "why"), REFUSED.items(), indirect=["command"])
 def test_a_program_runs_unobserved(command: list[str], why: str, tmp_path: Path) -> None:
     """One sentence names the library and what is wrong with it."""

@@ -662,25 +662,32 @@ class Execution:
     def _end(self, rest: bytes) -> Stop:
         """End the tool after its connection was closed, and return the last stop."""
         self._read_remaining()
-        self._await_other_program()
-        status = self._process.end(kill=False)
+        became = self._has_become_another()
+        status = 0 if became else self._process.end(kill=False)
         self._close()
-        stop = self._set_exit(status)
+        stop = self._set_exit(status, became=became)
         if rest and (stop.status or 0) >= 0:
             raise ProtocolError(
                 f"The connection to the agent ended in the middle of a message, {quoted(rest)}."
             )
         return stop
 
-    def _await_other_program(self) -> None:
-        """Wait for the end of the program that the tool has become by exec, without the agent."""
-        if self._program is None or not self._program.has_become_another():
-            return
+    def _has_become_another(self) -> bool:
+        """Whether the tool has become another program by exec, which has a turn of its own.
+
+        A fork in the place of the tool runs on as the other program; this waits for its end.
+        """
+        has_ended = self._exited is not None or self._crashed is not None
+        if self._program is None or has_ended or not self._program.has_become_another():
+            return False
+        if not self._program.is_waiting:
+            return not wait_for_end(self._process.pidfd, 0)
         try:
             self._held.open()
             wait_for_end(self._process.pidfd, None)
         finally:
             self._held.shut()
+        return False
 
     def _read_remaining(self) -> None:
         """Read the notifications that arrived before the end of the connection."""
@@ -692,13 +699,15 @@ class Execution:
         except (ConnectionEnded, ProtocolError):
             return
 
-    def _set_exit(self, status: int | None) -> Stop:
+    def _set_exit(self, status: int | None, *, became: bool = False) -> Stop:
         if status is None:
             status = self._reported_status()
         if self._program is not None and self.hello is not None:
             actions = self._exited.actions if self._exited else None
-            self._program.note_end(status, actions)
+            self._program.note_end(None if became else status, actions)
         stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
+        if became:
+            stop = msgspec.structs.replace(stop, message="The tool became another program.")
         if self._lost_threads and stop.reason != "exited":
             self._messages.append(_LOST_THREADS)
         if self._program is not None:

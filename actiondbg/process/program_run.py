@@ -300,21 +300,20 @@ class ProgramRun:
         )
 
     def report_unobserved(self) -> str | None:
-        """Report forks of debugged processes since, and programs that one became: unobserved."""
-        found = self._seen.new_unobserved()
-        if found is None:
-            return None
-        return (
-            f"{found}, as a fork of a debugged process, or as the program that it became by exec: "
-            "--follow NAME debugs the latter instead."
-        )
+        """Report the processes since the last call that made a context unobserved."""
+        return self._seen.new_unobserved()
 
     def has_become_another(self) -> bool:
-        """Return whether the followed process became a program that runs on unobserved."""
+        """Return whether the followed process was about to become another program."""
         return self.current is not None and self._seen.has_become_another(self.current.pid)
 
-    def note_end(self, status: int, actions: int | None) -> None:
-        """Record the end of the followed process, which may be the whole program."""
+    def note_end(self, status: int | None, actions: int | None) -> None:
+        """Record the end of the followed process, which may be the whole program.
+
+        Args:
+            status: as in ``FollowedProcess``; None if it became another program.
+            actions: likewise.
+        """
         if self.is_tool and self.is_waiting:
             self.go_on(status)
             self.end(kill=False)

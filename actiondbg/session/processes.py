@@ -81,7 +81,10 @@ def end_of_program(ended: Stop, last: Execution) -> Stop:
         return ended
     # Its last line is about the end; what is before it was shown then.
     how = (ended.message or "").rpartition("\n")[2]
-    message = f"{how} The program that started it ended with status {status}."
+    if last.program is not None and last.program.is_tool:  # it became another one
+        message = f"{how.removesuffix('.')}, which ended with status {status}."
+    else:
+        message = f"{how} The program that started it ended with status {status}."
     return msgspec.structs.replace(ended, status=status, message=message)
 
 

@@ -56,7 +56,11 @@ class SeenPrograms:
         return None
 
     def new_unobserved(self) -> str | None:
-        """Report the processes that made a context unobserved since the last call, if any."""
+        """Report the processes that made a context unobserved since the last call, if any.
+
+        Returns:
+            Sentences; None if there is none.
+        """
         if (size := self._written()) == self._size:
             return None  # as at most stops
         self._size = size
@@ -66,7 +70,11 @@ class SeenPrograms:
             return None
         names = _listed([*map(_process, processes)])
         which = plural("Process", len(processes))
-        return f"{which} {names} made an MLIR context and ran unobserved"
+        return (
+            f"{which} {names} made an MLIR context and ran unobserved: a fork that is made while "
+            "an action runs is not followed. Start it as a program, such as by 'spawn' of "
+            "multiprocessing."
+        )
 
     def has_become_another(self, pid: int) -> bool:
         """Return whether a debugged process was about to become another program by exec."""

@@ -180,16 +180,8 @@ def _report(
             yield _incomplete(name, done)
         if not quiet:
             yield f"{_amount(other)} in {name}, of another process."
-    yield from _unobserved(done)
-
-
-def _unobserved(done: RecordedRun) -> Iterator[str]:
-    """Yield a message about forks of recorded processes that made contexts of their own."""
     if done.unobserved is not None:
-        yield (
-            f"{done.unobserved}: a fork of a recorded process is not recorded. Start it as a "
-            "program, such as by 'spawn' of multiprocessing."
-        )
+        yield done.unobserved
 
 
 def _incomplete(path: Path, done: RecordedRun) -> str:

@@ -52,6 +52,7 @@ void Engine::abandon() {
 void Engine::join() {
   pid = getpid();
   attached = true;
+  isForked = false;
   hitLog.abandon();
   legalizations.abandon();
   SilentStreams::reach(position.event);

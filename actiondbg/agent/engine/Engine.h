@@ -52,6 +52,9 @@ public:
   /// Whether the program asks for recordings itself: its contexts get the
   /// agent's handler, whether or not actions are observed then.
   static bool isLibrary;
+  /// Whether this process is a fork that the program has made of a debugged or
+  /// recorded one, and is to be observed from its first context or action on.
+  static bool isForked;
   /// Records the actions of this process from now on, beside the stops: of a
   /// fork that is at the beginning of the run. Returns false if the file cannot
   /// be written.
@@ -73,6 +76,11 @@ public:
   void detach() { attached = false; }
   /// Detaches in a fork that the tool itself made.
   void abandon();
+  /// Forgets in such a fork all that was observed before: from now on it is a
+  /// process like one that has made no context.
+  static void renew();
+  /// Whether any thread is in an action.
+  static bool runsAnywhere() { return first().innermost || isBusyElsewhere(); }
   bool isAttached() const { return attached; }
   /// Whether this process is connected to the front end.
   /// Whether this process is debugged or recorded, and no fork of it that the

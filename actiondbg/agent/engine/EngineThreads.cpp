@@ -56,11 +56,13 @@ struct OwnEngine {
 };
 } // namespace
 
-Engine &Engine::first() {
+static Engine *&firstEngine() {
   // Never destroyed: the tool may dispatch in static destructors.
   static Engine *engine = new Engine;
-  return *engine;
+  return engine;
 }
+
+Engine &Engine::first() { return *firstEngine(); }
 
 Engine &Engine::make() {
   if (!first().isObserving) {
@@ -132,11 +134,26 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
   return true;
 }
 
+void Engine::renew() {
+  AgentHeap agentHeap;
+  local = ThreadState();
+  threads = 0;
+  threadEngines().all.clear();
+  Recorder::forgetThreads();
+  Contexts::all().clear();
+  Identities::all().clear();
+  InputNames::all().clear();
+  forgetContexts();
+  // The engine before stays allocated: objects refer to it.
+  firstEngine() = new Engine;
+}
+
 //===----------------------------------------------------------------------===//
 // Parts of a program
 //===----------------------------------------------------------------------===//
 
 bool Engine::isLibrary = false;
+bool Engine::isForked = false;
 bool Engine::isInPart = false;
 
 /// The number of the newest part.

@@ -197,10 +197,11 @@ static bool provesClass(const tracing::Action &action) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the number of a context. A context that is older than the agent in
-/// this program is observed from now on.
+/// this program, or than this fork, is observed from now on.
 static unsigned numberOf(MLIRContext *context) {
   unsigned number = Contexts::all().numberOf(context);
-  if (LLVM_LIKELY(number != Contexts::unknown) || !Engine::isLibrary)
+  bool isOld = number == Contexts::unknown && Engine::isLibrary;
+  if (LLVM_LIKELY(!isOld && !Engine::isForked))
     return number;
   observeContext(context);
   return Contexts::all().numberOf(context);
@@ -210,7 +211,8 @@ extern "C++" {
 
 ADBG_INTERPOSE(bool, hasActionHandler, ADBG_HAS_HANDLER, MLIRContext *self) {
   static Original<HasHandler> next(ADBG_HAS_HANDLER);
-  return Engine::get().isAttached() || Engine::isLibrary || next(self);
+  return Engine::get().isAttached() || Engine::isLibrary || Engine::isForked ||
+         next(self);
 }
 
 ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,

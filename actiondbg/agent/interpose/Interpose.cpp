@@ -17,6 +17,7 @@
 #include "record/PatternSets.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
+#include "support/Pipelines.h"
 #include "support/Traits.h"
 #include "support/Without.h"
 
@@ -128,6 +129,36 @@ static void endWithParent(pid_t parent) {
     exitAtOnce(3);
 }
 
+/// The settings for forks that the program makes of this process: each of them
+/// that runs actions is one of the program's processes. Null if forks run
+/// unobserved.
+static const AgentSettings *settingsOfForks = nullptr;
+
+/// Whether an action ran when this thread last forked the process.
+static thread_local bool wasInAction = false;
+
+/// Determined before: other threads may hold a lock, which no thread of the
+/// fork would give back.
+static void prepareFork() {
+  wasInAction = runningPassManagers || Engine::runsAnywhere();
+}
+
+static void becomeFork() {
+  Engine::get().abandon();
+  noteForked();
+  // Inside an action, the rest of what its parent began would come first.
+  Engine::isForked = settingsOfForks && !wasInAction;
+}
+
+/// Prepares for forks of this process, whose settings are `given`.
+static void expectForks(const AgentSettings &given) {
+  static bool isExpected = false;
+  if (!std::exchange(isExpected, true))
+    pthread_atfork(prepareFork, nullptr, becomeFork);
+  if (given.isOfProgram && given.record.upstreamLog.empty())
+    settingsOfForks = new AgentSettings(given);
+}
+
 /// Carries out the settings, at the first context.
 static void applySettings(MLIRContext *context) {
   OneThread oneThread;
@@ -137,6 +168,10 @@ static void applySettings(MLIRContext *context) {
   if (glob && !isFollowed(glob))
     return;
   takeEnvironmentOnce();
+  if (std::exchange(Engine::isForked, false) && !runsUnobserved()) {
+    Engine::renew();
+    settings() = *settingsOfForks;
+  }
   AgentSettings given = std::exchange(settings(), AgentSettings());
   // What a program leaves running at its end outlives the front end's socket.
   if (given.isOfProgram && access(given.socket.c_str(), F_OK) != 0)
@@ -145,7 +180,7 @@ static void applySettings(MLIRContext *context) {
       !given.record.path.empty() || !given.record.upstreamLog.empty();
   if (given.socket.empty() && !observes)
     return;
-  pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
+  expectForks(given);
   if (given.isOfProgram && !given.record.path.empty())
     given.record.path =
         isOfSuite() ? claimSuiteRecording() : claimRecording(given.record.path);
@@ -237,7 +272,9 @@ void adbg::observeContext(MLIRContext *context) {
   Frame::seesChanges = whyNotHooked("changes").empty();
   static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  if (disable && usesOneThread(engine) && !isSwitchedOff("threads-off"))
+  // In a fork of the program it has been done, and the context may be in use.
+  if (disable && context->isMultithreadingEnabled() && usesOneThread(engine) &&
+      !isSwitchedOff("threads-off"))
     disable(context, true);
   handleActions(context, number);
 }

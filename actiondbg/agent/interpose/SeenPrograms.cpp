@@ -235,6 +235,8 @@ void noteUnobserved() {
   if (!*seenFile || noted == getpid() || (glob && !isFollowed(glob)))
     return;
   noted = getpid();
+  if (runsUnobserved())
+    return;
   // As a person reads it: the number, and the beginning of the command line.
   char text[256], words[200];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -260,6 +262,8 @@ void noteDebugged(bool isReplay) {
                now.tv_nsec / (1000000000 / second));
   noteLine(isReplay ? "replayed " : "debugged ", text);
 }
+
+void noteForked() { isDebugged = false; }
 
 namespace {
 /// A running process, as in proc(5): the time of its start is in ticks since
@@ -334,15 +338,11 @@ private:
 bool runsUnobserved() {
   if (!*seenFile || isDebugged || Engine::isLibrary)
     return false;
+  // A child of the debugged process itself, and a program that it became, wait
+  // for their turn, as each process of the program does.
   DebuggedProcesses debugged;
   const DebuggedProcesses::Entry *found = debugged.find();
-  if (!found || found->isReplay)
-    return found;
-  // A child waits for its turn, as each process of the program does.
-  if (found->pid != getpid())
-    return false;
-  noteUnobserved();
-  return true;
+  return found && found->isReplay;
 }
 
 //===----------------------------------------------------------------------===//

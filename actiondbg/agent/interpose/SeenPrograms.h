@@ -44,9 +44,11 @@ void noteUnobserved();
 /// Notes that this process is debugged, or repeats what a debugged one did.
 void noteDebugged(bool isReplay);
 
+/// Notes that this process is a fork that the program made of a debugged one.
+void noteForked();
+
 /// Whether this process runs unobserved: a replay of a debugged one has started
-/// it, which waits for its end without the front end, or a debugged one has
-/// become it. Notes the latter.
+/// it, which waits for its end without the front end, or has become it.
 bool runsUnobserved();
 
 } // namespace adbg

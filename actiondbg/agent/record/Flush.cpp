@@ -124,6 +124,11 @@ void Recorder::delist() {
   hasTimer = false;
 }
 
+void Recorder::forgetThreads() {
+  recorders().all.clear();
+  recorderOfThread = nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // All threads
 //===----------------------------------------------------------------------===//

@@ -182,6 +182,8 @@ public:
   static bool keepsValues() {
     return wantedIR != RecordedIR::None || wantsLineage;
   }
+  /// Forgets the recorders of the threads of the process before a fork.
+  static void forgetThreads();
   /// Returns the number of a new thread, with strings of its own.
   static unsigned newThread();
   /// The thread's number and the row of its latest action.

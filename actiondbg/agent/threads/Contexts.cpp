@@ -36,6 +36,12 @@ void Contexts::remove(const void *context) {
   live.erase(found);
 }
 
+void Contexts::clear() {
+  std::lock_guard<std::mutex> lock(mutex);
+  records.clear();
+  live.clear();
+}
+
 unsigned Contexts::numberOf(const void *context) {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = live.find(context);

@@ -30,6 +30,7 @@ public:
   /// Adds a new context and returns its number.
   unsigned add(const void *context);
   void remove(const void *context);
+  void clear();
   /// Returns the number of a live context, or `unknown`.
   unsigned numberOf(const void *context);
   /// Adds actions that a thread ran in a context.

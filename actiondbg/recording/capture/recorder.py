@@ -40,7 +40,7 @@ class RecordedRun(NamedTuple):
         follow: the glob of the processes to record; None for all.
         seen: of a program without a recording, why nothing was observed and what to do: a clause;
             None if that is unknown.
-        unobserved: the processes of a program that ran unobserved: a clause; None without any.
+        unobserved: which processes of a program ran unobserved, and why; None without any.
     """
 
     path: Path | None

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import ActiondbgError, EditRefused, NoSuchUnit
+from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record

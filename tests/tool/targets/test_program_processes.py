@@ -16,11 +16,10 @@ from tests.tool.targets.targets import TARGETS
 TARGET = TARGETS["triton"]
 pytestmark = TARGET.marks
 
-# The kernels of each recording, in the order of the processes' first contexts. A fork of a process
-# that is recorded is left alone, unless it becomes a program.
+# The kernels of each recording, in the order of the processes' first contexts.
 MODES = {
     "fork-before": [["add"], ["softmax"]],
-    "fork-after": [["softmax"]],
+    "fork-after": [["softmax"], ["add"]],
     "pool-fork": [["add"], ["softmax"]],
     "pool-spawn": [["add"], ["softmax"]],
     "pool-forkserver": [["add"], ["softmax"]],
@@ -28,10 +27,7 @@ MODES = {
     "program-after": [["softmax"], ["add"]],
     "exec": [["softmax"], ["add"]],
 }
-
-
-# In a session a process that has become another program is not followed.
-SESSIONS = {"fork-before": 2, "pool-fork": 2, "exec": 1}
+SESSIONS = ["fork-before", "fork-after", "pool-fork", "exec"]
 
 
 def _argv(mode: str) -> list[str]:
@@ -79,7 +75,7 @@ def test_a_session_with_its_processes(mode: str, tmp_path: Path) -> None:
             found.append(stop.name)
             stop = s.continue_()
         assert stop.status == 0
-        assert found == ["tritongpu-coalesce"] * SESSIONS[mode]
-        assert [process.state for process in s.processes] == ["exited"] * SESSIONS[mode]
+        assert found == ["tritongpu-coalesce"] * 2
+        assert [process.state for process in s.processes] == ["exited"] * 2
         pid = s.processes[0].pid
     assert not descendants(pid)

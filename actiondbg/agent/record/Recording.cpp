@@ -3,6 +3,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
+#include "record/Stages.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -73,6 +74,7 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   PatternChecks::areOn = !settings.checks.empty();
   wantsOneThread = !settings.oneThread.empty();
   wantsReversed = !settings.reversed.empty();
+  Stages::begin();
   // Covers fatal signals that the agent does not handle itself.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   handleEndSignals();

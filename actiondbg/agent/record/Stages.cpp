@@ -220,6 +220,13 @@ static void writeInput(Operation *op, const Recorder &recorder) {
     write(op, StageKind::Input, recorder);
 }
 
+void Stages::begin() {
+  AgentHeap agentHeap;
+  std::lock_guard<std::mutex> lock(known().mutex);
+  known().roots.clear();
+  known().hasFailure = false;
+}
+
 void Stages::reached(Operation *op, const Recorder &recorder) {
   while (Operation *parent = op->getParentOp())
     op = parent;

@@ -13,6 +13,8 @@ class Recorder;
 /// on, and nothing of it changes.
 class Stages {
 public:
+  /// Forgets what an earlier recording has of this process.
+  static void begin();
   /// Called when an outermost action begins at `op`.
   static void reached(mlir::Operation *op, const Recorder &recorder);
   /// Called when a pipeline has run on `op`: usually the last one.

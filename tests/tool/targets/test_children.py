@@ -124,6 +124,30 @@ def test_a_child_of_a_process_with_a_context_is_recorded(how: str, folder: Path)
     assert "unobserved" not in done.stderr
 
 
+def test_the_lineage_of_a_fork_begins_with_its_own_input(folder: Path) -> None:
+    """Its module has the number of one of the parent's, which is alive when the fork is made."""
+    (folder / "fork.py").write_text(
+        PARENT.split("def child", maxsplit=1)[0]
+        + """
+with Context():
+    module = Module.parse(open("in.mlir").read())
+    PassManager.parse("builtin.module(cse)").run(module.operation)
+    if (pid := os.fork()) == 0:
+        compile("canonicalize")
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+"""
+    )
+    done = _run(
+        *(COMMAND, "record", "--lineage", "-o", "run.adbrec", "--", sys.executable, "fork.py")
+    )
+    assert done.returncode == 0, done.stderr
+    for path in ("run.adbrec", "run.p1.adbrec"):
+        told = _run(COMMAND, "track", path, "--from", "arith.addi").stdout
+        assert "input:3: %0 = arith.addi" in told
+        assert "output:3: %0 = arith.addi" in told
+
+
 @pytest.mark.parametrize("how", CHILDREN)
 def test_a_session_follows_children(how: str, folder: Path) -> None:
     """The parent goes on when the child has ended."""

@@ -90,13 +90,7 @@ static void takeEnvironment() {
   std::string socket = read("ACTIONDBG_SOCKET");
   if (settings().socket.empty()) // a program may have been told another one
     settings().socket = socket;
-  settings().record = {
-      read("ACTIONDBG_RECORD"),          read("ACTIONDBG_UPSTREAM_LOG"),
-      read("ACTIONDBG_RECORD_IR"),       read("ACTIONDBG_RECORD_IR_OF"),
-      read("ACTIONDBG_RECORD_EVENTS"),   read("ACTIONDBG_RECORD_LINEAGE"),
-      read("ACTIONDBG_RECORD_CHECKS"),   read("ACTIONDBG_RECORD_ONE_THREAD"),
-      read("ACTIONDBG_RECORD_REVERSED"), read("ACTIONDBG_RECORD_SKIPS"),
-      read("ACTIONDBG_RECORD_LLVM")};
+  settings().record = RecordSettings::read(read);
   std::string parent = read("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   if (!isKept)

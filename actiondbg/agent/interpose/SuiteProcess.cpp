@@ -3,7 +3,7 @@
 #include "interpose/SuiteProcess.h"
 #include "interpose/SeenPrograms.h"
 #include "record/PatternSets.h"
-#include "record/Record.h"
+#include "record/RecordFile.h"
 
 #include <algorithm>
 #include <climits>

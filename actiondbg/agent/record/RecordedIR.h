@@ -4,7 +4,7 @@
 
 #include "engine/Frame.h"
 #include "observe/Identity.h"
-#include "record/Record.h"
+#include "record/RecordFile.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace adbg {

@@ -6,6 +6,7 @@
 #include "observe/Observer.h"
 #include "record/Counters.h"
 #include "record/NumberCache.h"
+#include "record/RecordSettings.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
 #include <csignal>
@@ -15,25 +16,6 @@ namespace adbg {
 
 /// The IR that is recorded beside the actions.
 enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
-
-/// The settings of a recording.
-struct RecordSettings {
-  /// Paths of the files; empty for none.
-  std::string path, upstreamLog;
-  /// The detail of IR, and the ordinals of the actions of which it is recorded,
-  /// "first-last"; empty for all.
-  std::string ir, irOf, events;
-  /// Not empty if the lineage of operations is recorded.
-  std::string lineage;
-  /// Not empty if patterns are checked (see PatternChecks), if the tool uses
-  /// one thread, and if patterns of the same benefit are tried in the opposite
-  /// order.
-  std::string checks, oneThread, reversed;
-  /// Standing skip rules as JSON, as in skips/set; empty for none.
-  std::string skips;
-  /// The version of the tool's LLVM; empty if it is not known.
-  std::string llvm;
-};
 
 /// A change, while it happens.
 struct Changed {
@@ -289,7 +271,11 @@ private:
   void enlist();
   void delist();
 
-  // Flush.cpp: flushing on timers and signals.
+  // RecorderFlush.cpp
+  /// The recorder of this thread; null if it has none.
+  static __thread Recorder *ofThread;
+  static constexpr int64_t millisecond = 1000000;
+  static void sleepFor(int64_t nanoseconds);
   static void flushEverywhere();
   /// Flushes this thread. Runs in a signal handler, at any moment.
   void flushNow() {
@@ -301,6 +287,8 @@ private:
   void wakeIn(int64_t nanoseconds);
   static void onWake(int number);
   static void handleWakeSignal();
+
+  // RecorderEnd.cpp
   static void writeExit(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();

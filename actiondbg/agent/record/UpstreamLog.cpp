@@ -11,7 +11,7 @@
 #include "record/UpstreamLog.h"
 #include "engine/Describe.h"
 #include "interpose/Interpose.h"
-#include "record/Record.h"
+#include "record/RecordFile.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"

@@ -1,4 +1,4 @@
-//===- Record.h - The file of a recording -----------------------*- C++ -*-===//
+//===- RecordFile.h - The file of a recording -------------------*- C++ -*-===//
 //
 // docs/recordings.md describes the format. Each thread has its own rows, names
 // and numbers, and writes one chunk at a time with one system call: threads

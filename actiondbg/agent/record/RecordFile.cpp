@@ -1,6 +1,6 @@
-//===- Record.cpp - The file of a recording -------------------------------===//
+//===- RecordFile.cpp - The file of a recording ---------------------------===//
 
-#include "record/Record.h"
+#include "record/RecordFile.h"
 #include "observe/Observer.h"
 
 #include "llvm/Support/xxhash.h"

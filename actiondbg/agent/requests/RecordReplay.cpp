@@ -1,4 +1,4 @@
-//===- Recording.cpp - Requests that record a replay ----------------------===//
+//===- RecordReplay.cpp - Requests that record a replay -------------------===//
 
 #include "engine/Engine.h"
 #include "requests/Request.h"

@@ -1,4 +1,4 @@
-//===- Recording.cpp - The start of a recording ---------------------------===//
+//===- RecorderStart.cpp - The start of a recording -----------------------===//
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"

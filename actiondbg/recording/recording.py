@@ -7,8 +7,9 @@ from functools import cached_property
 
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Table
+from actiondbg.recording.format.ending import Ending, parse_ending
 from actiondbg.recording.format.file import RecordingFile
-from actiondbg.recording.format.header import Ending, Header, parse_ending
+from actiondbg.recording.format.header import Header
 from actiondbg.recording.format.scan import Chunk, Section
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind

@@ -13,8 +13,9 @@ import numpy as np
 
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.format.ending import Ending, parse_ending
 from actiondbg.recording.format.file import RecordingFile, read_file
-from actiondbg.recording.format.header import Ending, Header, parse_ending
+from actiondbg.recording.format.header import Header
 from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
 from actiondbg.recording.format.strings import StringTables

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without, subcommand
 from actiondbg.commands.interpreter.options import flag
+from actiondbg.commands.interpreter.oracle_options import build_oracle
 from actiondbg.commands.render.bisection import bisection_text, progress_display
 from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
-    build_oracle,
     interruption_message,
     output_folder,
     search_keywords,

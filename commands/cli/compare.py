@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import flag, option
+from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.shell.bisection import OracleOptions, optional_oracle
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages

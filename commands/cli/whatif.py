@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import flag, option
+from actiondbg.commands.interpreter.oracle_options import optional_oracle
 from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.whatif import comparison_lines, comparison_object
-from actiondbg.commands.shell.bisection import optional_oracle
 from actiondbg.commands.shell.whatif import ComparisonOptions, shown_comparison
 from actiondbg.errors import UsageError
 

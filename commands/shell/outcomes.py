@@ -25,7 +25,7 @@ from actiondbg.commands.render.outcomes import (
     OutcomeShown,
     StatisticsShown,
 )
-from actiondbg.commands.shell.info import STATUS
+from actiondbg.commands.shell.status import STATUS
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.protocol import Statistic
 

@@ -12,7 +12,6 @@ from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.cursor import CURSOR
 from actiondbg.commands.shell.displays import DISPLAYS
 from actiondbg.commands.shell.edits import EDITS
-from actiondbg.commands.shell.info import STATUS
 from actiondbg.commands.shell.ir import PRINTING
 from actiondbg.commands.shell.lineage import LINEAGE
 from actiondbg.commands.shell.native import NATIVE
@@ -20,6 +19,7 @@ from actiondbg.commands.shell.outcomes import OUTCOMES
 from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
+from actiondbg.commands.shell.status import STATUS
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 from actiondbg.commands.shell.validation import PAST
 from actiondbg.commands.shell.whatif import WHATIF

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
+from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.render.past import DiffShown
 from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
-from actiondbg.commands.shell.bisection import OracleOptions, optional_oracle
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:

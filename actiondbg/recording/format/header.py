@@ -1,13 +1,11 @@
-"""The header and the ending of a recording: how the tool started and ended."""
+"""The header of a recording: what was recorded."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
-
-Ended = Literal["exit", "crash", "killed", "unknown"]
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -54,72 +52,31 @@ class Header:
         return self.ir in ("function", "pass")
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How the tool ended.
-
-    Args:
-        ended: "exit", "crash", "killed" for a recording without an ending, or "unknown" for an
-            import.
-        status: the exit status, None unless ``ended`` is "exit".
-        signal: the deadly signal, None unless ``ended`` is "crash".
-        ordinal: the action in which the tool crashed, None outside actions.
-        message: what the tool wrote about its crash, such as a failed assertion, or None.
-    """
-
-    ended: Ended
-    status: int | None = None
-    signal: int | None = None
-    ordinal: int | None = None
-    message: str | None = None
-
-
 def parse_header(payload: bytes) -> Header:
     """Parse the HEADER section; missing fields get the defaults of ``Header``.
 
     Raises:
         ValueError: the payload is not a JSON object.
     """
-    fields = _parse(payload)
+    fields = parse_object(payload)
     return Header(
         argv=_words(fields.get("argv")),
-        cwd=_text(fields.get("cwd", "")),
-        agent=_text(fields.get("agent", "")),
-        llvm=_text(fields.get("llvm", "")),
+        cwd=plain_text(fields.get("cwd", "")),
+        agent=plain_text(fields.get("agent", "")),
+        llvm=plain_text(fields.get("llvm", "")),
         pid=int(fields.get("pid", 0)),
         started=int(fields.get("started", 0)),
-        ir=_text(fields.get("ir", "none")),
+        ir=plain_text(fields.get("ir", "none")),
         events=_words(fields.get("events")),
         threads=bool(fields.get("threads", False)),
         lineage=bool(fields.get("lineage", False)),
         checks=bool(fields.get("checks", False)),
-        imported=_text(fields.get("imported", "")),
+        imported=plain_text(fields.get("imported", "")),
     )
 
 
-def parse_ending(payload: bytes, ordinal_of: Callable[[int], int | None]) -> Ending:
-    """Parse the END section.
-
-    Args:
-        payload: the bytes of the section.
-        ordinal_of: returns the ordinal of a row of the thread that wrote the section.
-
-    Raises:
-        ValueError: the payload is not a JSON object.
-    """
-    fields = _parse(payload)
-    if fields.get("ended") == "exit":
-        return Ending("exit", status=int(fields.get("status", 0)))
-    if fields.get("ended") == "unknown":
-        return Ending("unknown")
-    row = fields.get("row")
-    signal = int(fields.get("signal", 0)) or None
-    ordinal = None if row is None else ordinal_of(int(row))
-    message = _text(fields.get("message") or "") or None
-    return Ending("crash", signal=signal, ordinal=ordinal, message=message)
-
-
-def _parse(payload: bytes) -> dict[str, Any]:
+def parse_object(payload: bytes) -> dict[str, Any]:
+    """Parse a section of JSON; raises ValueError if it is no object."""
     fields: Any = json.loads(payload.decode(errors="replace"))
     if not isinstance(fields, dict):
         raise ValueError("not a JSON object")
@@ -127,9 +84,9 @@ def _parse(payload: bytes) -> dict[str, Any]:
 
 
 def _words(value: Sequence[Any] | None) -> tuple[str, ...]:
-    return tuple(map(_text, value or ()))
+    return tuple(map(plain_text, value or ()))
 
 
-def _text(value: object) -> str:
+def plain_text(value: object) -> str:
     """Return text that can be encoded as UTF-8: JSON may hold lone surrogates."""
     return str(value).encode(errors="replace").decode()

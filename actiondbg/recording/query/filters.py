@@ -1,7 +1,7 @@
 """Breakpoint specs, conditions and outcome filters as SQL over the tables of a recording.
 
-The meaning is the agent's (Match.cpp, Condition.cpp, Outcome.cpp): a filter selects an action if
-``break`` with the same words would have stopped at it.
+The meaning is the agent's (Spec.cpp, Condition.cpp, OutcomeFilter.cpp): a filter selects an action
+if ``break`` with the same words would have stopped at it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from actiondbg.recording.report import changes, groups, overview, summary
+from actiondbg.recording.report import changes, left_out, overview, page_tables
 from actiondbg.recording.report.detail import held_actions
 from actiondbg.recording.report.diffs import PaintedDiffs
 from actiondbg.recording.report.queries import Columns, Shared, Table, ask
@@ -110,7 +110,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     of_actions = [tables[name].columns for name in ("groups", "operations", "reasons")]
     named = {*chosen, *diffs.ordinals, *_named([*of_actions, *found.values()])}
     actions = held_actions(database, shared, limits.actions, named)
-    held = summary.Held(
+    held = left_out.Held(
         source=source,
         limits=limits,
         actions=len(actions["ordinal"]),
@@ -126,7 +126,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "end": when["end"],
         "timed": not recording.header.imported,
         "events": recording.events,
-        "outcomes": groups.OUTCOMES,
+        "outcomes": page_tables.OUTCOMES,
         "density": when,
         **{name: table.columns for name, table in tables.items()},
         "suspects": found,
@@ -135,8 +135,8 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "actions": actions,
         "names": [(tag, cut(name)) for tag, name in shared.names.all],
         "texts": [cut(text) for text in shared.texts.all],
-        "searched": summary.searched(held),
-        "heldWords": summary.held_actions(held),
+        "searched": left_out.searched(held),
+        "heldWords": left_out.held_actions(held),
     }
     return Content(
         title=_title(recording),
@@ -144,7 +144,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         facts=overview.facts(source, when["end"]),
         counts=counts,
         changes=overview.change_counts(database),
-        left_out=summary.left_out(held),
+        left_out=left_out.left_out(held),
         run=run,
     )
 
@@ -158,11 +158,11 @@ def _tables(
     recording: Recording, database: DuckDBPyConnection, shared: Shared, limits: Limits
 ) -> dict[str, Table]:
     tables = {
-        "groups": groups.groups(database, shared, limits.groups, recording.events),
-        "reasons": groups.reasons(database, shared, limits.reasons),
-        "functions": groups.functions(database, shared, limits.places),
-        "lines": groups.lines(database, shared, limits.places),
-        "operations": groups.operations(database, shared, limits.places),
+        "groups": page_tables.names(database, shared, limits.groups, recording.events),
+        "reasons": page_tables.reasons(database, shared, limits.reasons),
+        "functions": page_tables.functions(database, shared, limits.places),
+        "lines": page_tables.lines(database, shared, limits.places),
+        "operations": page_tables.operations(database, shared, limits.places),
     }
     for name in ("full", "labels"):
         texts = tables["groups"].columns[name]

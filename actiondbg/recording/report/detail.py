@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.report.groups import ALL_CHANGES, OUTCOMES
+from actiondbg.recording.report.page_tables import ALL_CHANGES, OUTCOMES
 from actiondbg.recording.report.queries import NAME, Columns, Shared, ask, ask_columns
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
-from actiondbg.recording.report.groups import CHANGES, OUTCOMES
+from actiondbg.recording.report.page_tables import CHANGES, OUTCOMES
 from actiondbg.recording.report.queries import ask
-from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,24 +102,8 @@ def command(recording: Recording) -> str:
 
 def ending(recording: Recording) -> str:
     """Describe how the tool ended, and whether the recording is complete."""
-    how = recording.ending
-    if how.ended == "exit" and (how.status or 0) < 0:
-        words = f"killed{_signal(-(how.status or 0))}"
-    elif how.ended == "exit":
-        words = f"by itself, with status {how.status}"
-    elif how.ended == "crash":
-        words = f"by a crash{_signal(how.signal)}{_in(how.ordinal)}"
-    else:
-        words = "killed, or still running"
+    words = recording.ending.described()
     return f"{words}. {recording.cut}" if recording.cut else words
-
-
-def _signal(number: int | None) -> str:
-    return "" if number is None else f" ({signal_name(number)})"
-
-
-def _in(ordinal: int | None) -> str:
-    return f" in action #{ordinal}" if ordinal else ""
 
 
 class Count(NamedTuple):
@@ -128,7 +111,7 @@ class Count(NamedTuple):
 
     kind: str
     calls: int
-    outcomes: tuple[int, ...]  # as groups.OUTCOMES
+    outcomes: tuple[int, ...]  # as page_tables.OUTCOMES
     changed: int
 
 

@@ -13,9 +13,9 @@ from actiondbg.recording.format.arrow import Ints, Table, int_array, pa
 from actiondbg.recording.query.database import keep_actions, open_database
 from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.report.content import Content, content_of, cut
-from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
+from actiondbg.recording.report.page_tables import OUTCOMES
 from actiondbg.support.html_page import (
     TABLES,
     Cell,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _STEP = 10  # units between the beginnings of two actions
-_SCRIPTS = ("base", "action", "timeline", "tables", "search", "main")
+_SCRIPTS = ("base", "action", "timeline", "tables", "search", "start")
 _SMALLER = 0.7  # factor for the limits of a page that is too large
 _TRIES = 12
 _LONGEST = 4_000  # characters of the command line

@@ -22,7 +22,7 @@ function plural(count, noun) {
 
 /**
  * Fill a place with a table.
- * columns: {title, value(row), show(row), text: sorted as text, hint, share: a bar behind it,
+ * columns: {title, value(row), show(row), text: sorted as text, hint, bar: a bar behind it,
  *   isHidden}; without a value, a column is not sorted.
  * options: sort: the title of the column to sort by, ascending, shown: rows at first,
  *   filter(row): the text that a box for words above the table searches, line(row): the row's
@@ -44,7 +44,7 @@ function sortable(target, all, given, options = {}) {
     column.value ? h("button", { type: "button", title: column.hint, onclick: () => sortBy(column) },
       column.title) : column.title));
   const more = h("p", { class: "more" });
-  const top = new Map(columns.filter((one) => one.share).map((one) =>
+  const top = new Map(columns.filter((one) => one.bar).map((one) =>
     [one, Math.max(...all.map(one.value), 1)]));
   const [box, held] = [h("input", { type: "search", placeholder: "filter",
     "aria-label": "words of a row", oninput: () => search(box.value) }), h("span", { class: "quiet" })];
@@ -71,7 +71,7 @@ function sortable(target, all, given, options = {}) {
     const shown = column.show ? column.show(row) : column.value(row);
     const made = h("td", { class: column.text ? column.class || "" : "n" },
       typeof shown === "number" ? number(shown) : shown);
-    if (column.share) {
+    if (column.bar) {
       made.classList.add("share");
       made.style.setProperty("--share", `${(100 * column.value(row)) / top.get(column)}%`);
     }

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from actiondbg.bisection.verdict import Mode
+from actiondbg.commands.interpreter.oracle_options import EntryResult, build_oracle
 from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, ToolBox
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
@@ -116,7 +117,7 @@ class Oracle(Arguments, frozen=True, kw_only=True):
     ] = None
     entry: Annotated[str | None, Meta(description="of execute: the entry function (main)")] = None
     entry_result: Annotated[
-        bisection.EntryResult | None, Meta(description="of execute: the result of the entry (void)")
+        EntryResult | None, Meta(description="of execute: the result of the entry (void)")
     ] = None
     lower: Annotated[
         str | None, Meta(description="of execute: the pipeline that lowers to the LLVM dialect")
@@ -234,7 +235,7 @@ def bisect(desk: Desk, given: BisectArguments) -> object:
 
     result = find(
         restrictions.check_command(given.command),
-        bisection.build_oracle(options),
+        build_oracle(options),
         **bisection.search_keywords(options),
         output=None if given.output is None else Path(restrictions.path(given.output)),
         stdin=os.devnull if given.stdin is None else restrictions.path(given.stdin),

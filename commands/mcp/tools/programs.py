@@ -154,7 +154,7 @@ class RecordingArguments(Arguments, frozen=True, kw_only=True):
 def describe_recording(desk: Desk, given: RecordingArguments) -> object:
     """Describe a recording: the command, the passes in order, and the patterns with outcomes."""
     from actiondbg.commands.interpreter.options import NoOptions
-    from actiondbg.commands.shell import info, outcomes
+    from actiondbg.commands.shell import outcomes, status
     from actiondbg.recording.session import open_session
 
     console = desk.open_recording(
@@ -165,7 +165,7 @@ def describe_recording(desk: Desk, given: RecordingArguments) -> object:
         console.session.continue_()
     return [
         head,
-        info.info_program(console, NoOptions()),
+        status.info_program(console, NoOptions()),
         outcomes.pipeline(console, NoOptions()),
         outcomes.patterns(console, outcomes.PatternsOptions()),
     ]

@@ -20,7 +20,7 @@ const timeColumn = (title, value, more = {}) =>
 
 // --- passes, patterns and folds ---------------------------------------------------------
 
-function groupsTable() {
+function namesTable() {
   const of = run.groups;
   const all = rows(of);
   const isThere = (name) => of[name].some((count) => count);
@@ -38,7 +38,7 @@ function groupsTable() {
       { show: (row) => of.changes[row] || "", hint: "operations inserted, erased, replaced, modified and moved, without changes by nested actions" }),
     timeColumn("time", (row) => of.time[row]),
     timeColumn("self time", (row) => of.self[row],
-      { share: true, hint: "without nested actions" }),
+      { bar: true, hint: "without nested actions" }),
     timeColumn("mean", (row) => of.time[row] / of.calls[row]),
     timeColumn("longest", (row) => of.longest[row]),
     ordinals("first", of.first),
@@ -73,7 +73,7 @@ function slowestTable() {
     ordinals("action", actions.ordinal),
     ...actionColumns(),
     column("time", length, { show: (at) => time(actions.duration[at]) }),
-    timeColumn("self time", (at) => actions.self[at], { share: true }),
+    timeColumn("self time", (at) => actions.self[at], { bar: true }),
     column("children", (at) => actions.inside[at] + actions.elsewhere[at], { hint: "actions nested directly in it" }),
   ], { sort: "self time", empty: "The recording holds no actions." });
 }
@@ -174,7 +174,7 @@ function reasonsTable() {
     words("reason", (row) => text(of.reason[row]), { class: "break" }),
     words("name", (row) => groupName(of.group[row]),
       { show: (row) => nameNode(of.group[row]), class: "break" }),
-    column("times", (row) => of.count[row], { share: true }),
+    column("times", (row) => of.count[row], { bar: true }),
     ordinals("first", of.first),
   ], { sort: "times", empty: "No failed action gave a reason." });
 }
@@ -191,7 +191,7 @@ function placesTables() {
     const [, of, first] = kinds[at];
     shown.replaceChildren();
     sortable(shown, rows(of), [first,
-      column("actions", (row) => of.calls[row], { share: true }),
+      column("actions", (row) => of.calls[row], { bar: true }),
       column("changed the IR", (row) => of.changed[row]),
       timeColumn("self time", (row) => of.self[row]), ordinals("first", of.first),
     ], { sort: "changed the IR", shown: 15 });

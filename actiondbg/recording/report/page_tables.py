@@ -17,7 +17,7 @@ CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
 ALL_CHANGES = "+".join(f"a.{kind}" for kind in CHANGES)
 
 
-def groups(
+def names(
     database: DuckDBPyConnection, shared: Shared, most: int, events: Sequence[str] = ()
 ) -> Table:
     """Return one row per tag and name, longest self time first."""

@@ -2,7 +2,7 @@
 
 if (!run.timed) hideTimes();
 startTimeline();
-for (const fill of [groupsTable, slowestTable, changingTable, suspectsTables, reasonsTable, placesTables])
+for (const fill of [namesTable, slowestTable, changingTable, suspectsTables, reasonsTable, placesTables])
   fill();
 startSearch();
 addEventListener("hashchange", follow);

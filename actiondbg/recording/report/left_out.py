@@ -1,4 +1,4 @@
-"""The summary of the page's content: sentences on the parts included and left out."""
+"""The sentences of the page on what is in it and what is left out."""
 
 from __future__ import annotations
 

@@ -1,0 +1,184 @@
+"""The options that choose an oracle, for each command that judges runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.bisection.oracles.execute import Execute
+    from actiondbg.bisection.oracles.oracle import Oracle
+
+EntryResult = Literal["void", "i32", "i64", "f32"]
+_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute", "validate")
+_EXECUTE_OPTIONS = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
+
+
+def _tolerance(text: str) -> float:
+    try:
+        tolerance = float(text)
+    except ValueError:
+        tolerance = -1.0
+    if tolerance < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number")
+    return tolerance
+
+
+class OracleOptions(Options):
+    """The oracles, of which one is chosen at most, and the options of ``--execute``."""
+
+    test: str | None = option(
+        "CMD",
+        help="judge the output, given as {} and on stdin, by a shell command: exit status 0 is "
+        "good, 1 to 124 bad, 125 untestable",
+    )
+    filecheck: str | None = option(
+        "FILE",
+        help="good if FileCheck accepts the output with the checks of FILE",
+        complete=completers.files,
+    )
+    crash: bool = flag(help="bad if the tool crashes")
+    verify: bool = flag(help="bad if the verifier rejects the IR")
+    diagnostic: str | None = option(
+        "GLOB", help="bad if the tool emits a diagnostic whose text matches"
+    )
+    execute: bool = flag(
+        alias="--compare",
+        help="bad if the output, lowered and executed, prints another result than the input",
+    )
+    validate: bool = flag(
+        help="bad if the output does something else than the input, by proof or on chosen inputs"
+    )
+    # Options of the oracle --execute.
+    lower: str | None = option(
+        "PIPELINE", help="--execute: the pipeline that lowers both to the LLVM dialect"
+    )
+    entry: str | None = option("NAME", help="--execute: the entry function (main)")
+    entry_result: EntryResult | None = option(
+        help="--execute: the result type of the entry function (void)"
+    )
+    shared_libs: str | None = option(
+        "LIB,...", help="--execute: shared libraries for mlir-runner; its own by default"
+    )
+    tolerance: float | None = option(
+        "X",
+        help="--execute: the relative or absolute tolerance of numbers (1e-5)",
+        parse=_tolerance,
+    )
+    input: str | None = option(
+        "FILE",
+        help="--execute and --validate: the input file, if the command line is ambiguous",
+        complete=completers.files,
+    )
+
+
+class _ExecuteKeywords(TypedDict, total=False):
+    lower: str
+    entry: str
+    entry_result: EntryResult
+    shared_libs: tuple[str, ...]
+    tolerance: float
+    input: Path
+
+
+def build_oracle(options: OracleOptions) -> Oracle:
+    """Return the oracle that the options select.
+
+    Raises:
+        UsageError: no oracle or several are selected.
+    """
+    given = _given(options, _ORACLES)
+    if len(given) != 1:
+        names = ", ".join(_option_names(_ORACLES))
+        what = f"{' and '.join(given)} were given" if given else "none was given"
+        raise UsageError(f"bisect needs one oracle, but {what}: give one of {names}.")
+    return _build(options, given[0])
+
+
+def optional_oracle(options: OracleOptions) -> Oracle | None:
+    """Return the oracle that the options select, or None.
+
+    Raises:
+        UsageError: several are selected, or an option of one that is not.
+    """
+    given = _given(options, _ORACLES)
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} exclude each other: give one of them.")
+    if given:
+        return _build(options, given[0])
+    compared = _given(options, _EXECUTE_OPTIONS)
+    if compared:
+        raise UsageError(f"{compared[0]} is an option of --execute: give that too.")
+    return None
+
+
+def _build(options: OracleOptions, given: str) -> Oracle:
+    """Return the oracle of an option."""
+    from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
+
+    if options.execute:
+        return _build_execute(options)
+    if options.validate:
+        return _build_validate(options)
+    compared = _given(options, _EXECUTE_OPTIONS)
+    if compared:
+        raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is {given}.")
+    if options.test is not None:
+        return Command(options.test)
+    if options.filecheck is not None:
+        return FileCheck(Path(options.filecheck))
+    if options.diagnostic is not None:
+        return Diagnostic(options.diagnostic)
+    if options.crash:
+        return Crash()
+    assert options.verify, given
+    return Verify()
+
+
+def _option_names(names: tuple[str, ...]) -> list[str]:
+    """Return the command-line names of fields, such as --shared-libs."""
+    return [each.option for each in fields_of(OracleOptions) if each.name in names]
+
+
+def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
+    """Return the command-line names of the fields that were given."""
+    return [
+        each.option
+        for each in fields_of(OracleOptions)
+        if each.name in names and getattr(options, each.name) not in (None, False)
+    ]
+
+
+def _build_validate(options: OracleOptions) -> Oracle:
+    from actiondbg.recording.dependencies import need_packages
+    from actiondbg.validation.oracle import Validate
+
+    need_packages("bisect --validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
+    compared = _given(options, tuple(each for each in _EXECUTE_OPTIONS if each != "input"))
+    if compared:
+        raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is --validate.")
+    return Validate(Path(options.input) if options.input else None)
+
+
+def _build_execute(options: OracleOptions) -> Execute:
+    from actiondbg.bisection.oracles.execute import Execute
+
+    given = _ExecuteKeywords()
+    if options.lower is not None:
+        given["lower"] = options.lower
+    if options.entry is not None:
+        given["entry"] = options.entry
+    if options.entry_result is not None:
+        given["entry_result"] = options.entry_result
+    if options.shared_libs:
+        given["shared_libs"] = tuple(options.shared_libs.split(","))
+    if options.tolerance is not None:
+        given["tolerance"] = options.tolerance
+    if options.input:
+        given["input"] = Path(options.input)
+    return Execute(**given)

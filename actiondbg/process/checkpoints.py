@@ -273,6 +273,8 @@ class Checkpoints:
 def least_useful(events: Sequence[int], now: int) -> int:
     """Return the index of the least useful checkpoint: older checkpoints lie further apart.
 
+    The tool thins its own checkpoints out before, by run time: ``Checkpoints::thin`` of the agent.
+
     Args:
         events: of the checkpoints, in order; not empty.
         now: the newest event of the run.

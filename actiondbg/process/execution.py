@@ -20,6 +20,7 @@ from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.process_status import process_status, waits_for_thread, work_of
 from actiondbg.process.program_run import (
     SAMPLE_SECONDS,
+    Descendant,
     FollowedProcess,
     ProgramRun,
     awaited_files,
@@ -675,13 +676,18 @@ class Execution:
     def _has_become_another(self) -> bool:
         """Whether the tool has become another program by exec, which has a turn of its own.
 
-        A fork in the place of the tool runs on as the other program; this waits for its end.
+        What a fork in the place of the tool becomes has none; this waits for its end.
         """
         has_ended = self._exited is not None or self._crashed is not None
         if self._program is None or has_ended or not self._program.has_become_another():
             return False
-        if not self._program.is_waiting:
+        if self._process is self._program:
             return not wait_for_end(self._process.pidfd, 0)
+        if isinstance(self._process, Descendant):
+            if wait_for_end(self._process.pidfd, 0):
+                return False
+            self._process.leave()
+            return True
         try:
             self._held.open()
             wait_for_end(self._process.pidfd, None)

@@ -105,6 +105,11 @@ class Descendant:
         os.close(self.pidfd)
         return status
 
+    def leave(self) -> None:
+        """Let it go on, as another program."""
+        self._is_open = False
+        os.close(self.pidfd)
+
     def give_way(self, client: Client | None) -> bool:
         """Let a fork take its place: it stands in for the fork; see ``ToolProcess``."""
         if not self._is_open or client is None:

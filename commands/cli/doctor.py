@@ -85,7 +85,7 @@ def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[E
 
 def _print_all(found: list[Examined], options: DoctorOptions) -> None:
     if options.markdown:
-        from actiondbg.doctor.report import markdown_table
+        from actiondbg.doctor.build_report import markdown_table
 
         print(markdown_table(found))
     else:
@@ -97,8 +97,8 @@ def _print_all(found: list[Examined], options: DoctorOptions) -> None:
 
 def _write_report(path: Path, found: list[Examined]) -> None:
     from actiondbg.commands.interpreter.error_text import writing
-    from actiondbg.commands.render.examination import report_text
-    from actiondbg.doctor.report import make_report
+    from actiondbg.commands.render.doctor import report_text
+    from actiondbg.doctor.build_report import make_report
     from actiondbg.support.atomic_write import write_whole
 
     with writing(path):
@@ -108,7 +108,7 @@ def _write_report(path: Path, found: list[Examined]) -> None:
 
 def _print_each(examined: Iterable[Examined]) -> list[Examined]:
     """Print tools as they are examined, which takes some seconds each."""
-    from actiondbg.commands.render.examination import examined_text
+    from actiondbg.commands.render.doctor import examined_text
 
     found: list[Examined] = []
     for each in examined:

@@ -129,7 +129,7 @@ def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> Console:
 
 
 def _explain(console: Console, options: ExplainOptions) -> int:
-    from actiondbg.commands.render.legalization.text import (
+    from actiondbg.commands.render.legalization.explanation_text import (
         ExplanationShown,
         explanation_json,
         explanation_text,

@@ -19,7 +19,7 @@ from actiondbg.commands.render import (
     whatif,
 )
 from actiondbg.commands.render.ir import printed_ir
-from actiondbg.commands.render.legalization import text as legalization
+from actiondbg.commands.render.legalization import explanation_text as legalization
 from actiondbg.commands.render.lineage import tracking
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect

@@ -14,7 +14,7 @@ from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured
-    from actiondbg.recording.statistics.statistics import Statistics
+    from actiondbg.recording.statistics.name_statistics import Statistics
     from actiondbg.recording.statistics.totals import Total
 
 

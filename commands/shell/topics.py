@@ -21,7 +21,7 @@ from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.status import STATUS
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
-from actiondbg.commands.shell.validation import PAST
+from actiondbg.commands.shell.validation import PAST  # with the command of that module
 from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.

@@ -92,6 +92,8 @@ void Checkpoints::drop(size_t index) {
   own.erase(own.begin() + index);
 }
 
+/// By run time. The front end has limits of its own, for all checkpoints of a
+/// session: least_useful in process/checkpoints.py.
 void Checkpoints::thin(int64_t time) {
   for (size_t i = 1; i + 1 < own.size();) {
     int64_t gap = own[i + 1].time - own[i - 1].time;

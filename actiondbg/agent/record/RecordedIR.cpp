@@ -16,7 +16,7 @@ using llvm::StringRef;
 
 namespace adbg {
 
-/// Returns the zlib-compressed text; empty if this LLVM was built without zlib.
+/// Returns the zlib-compressed text; empty where no zlib can be loaded.
 static std::string compressed(StringRef text) {
   using Bound = unsigned long(unsigned long);
   using Compress =

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from actiondbg.analysis.legalization.attempts import NestedAttempt, legalizations_of
 from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.from_recording import NestedAttempt, legalizations_of
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG

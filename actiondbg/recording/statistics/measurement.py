@@ -11,8 +11,8 @@ import numpy as np
 
 from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.query.filters import where_any
+from actiondbg.recording.statistics.name_statistics import Statistics, statistics_of
 from actiondbg.recording.statistics.samples import Samples, samples_of
-from actiondbg.recording.statistics.statistics import Statistics, statistics_of
 from actiondbg.recording.statistics.totals import (
     Total,
     sorted_totals,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.recording.statistics.statistics import Statistics
+from actiondbg.recording.statistics.name_statistics import Statistics
 from actiondbg.statistics.quantities import Quantity, Relation
 from actiondbg.statistics.units import (
     constant_words,

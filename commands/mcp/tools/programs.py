@@ -130,7 +130,7 @@ class DoctorArguments(Arguments, frozen=True, kw_only=True):
 @PROGRAMS.tool("doctor", only_reads=True)
 def doctor(desk: Desk, given: DoctorArguments) -> object:
     """Examine compilers: whether they can be debugged, their LLVM version, and what is missing."""
-    from actiondbg.commands.render.examination import examined_text
+    from actiondbg.commands.render.doctor import examined_text
     from actiondbg.doctor.examination import examine
     from actiondbg.doctor.subject import subjects_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.analysis.legalization.cause import Cause, cause_of, short_name
-from actiondbg.commands.render.legalization.text import (
+from actiondbg.commands.render.legalization.explanation_text import (
     conversion_words,
     failed_type,
     headline,

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from actiondbg.cli import main
-from actiondbg.commands.render.examination import examined_text
+from actiondbg.commands.render.doctor import examined_text
+from actiondbg.doctor.build_report import markdown_table
 from actiondbg.doctor.examination import Examined, examine
-from actiondbg.doctor.report import markdown_table
 from actiondbg.doctor.sample import sample_of_tool
 from actiondbg.doctor.subject import Subject, installed_subjects, subjects_of
 from actiondbg.errors import LaunchError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from actiondbg.commands.render.units import rows
+from actiondbg.doctor.build_report import Report, without_homes
 from actiondbg.doctor.examination import Examined
-from actiondbg.doctor.report import Report, without_homes
 from actiondbg.support.counts import counted
 
 

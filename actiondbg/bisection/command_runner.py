@@ -27,11 +27,13 @@ class Completed(NamedTuple):
         status: the exit status, negative for a signal; None if the command timed out.
         output: the file of its stdout.
         errors: why it died, such as a failed assertion, or the last lines of its stderr.
+        in_compiler: whether it died while LLVM made code: a program that it runs did not begin.
     """
 
     status: int | None
     output: Path
     errors: str
+    in_compiler: bool = False
 
 
 class Cancelled(Exception):
@@ -89,7 +91,8 @@ class CommandRunner:
                 self._kill()
                 process.wait()
         self._check()
-        return Completed(status, output, fatal_error(errors) or _end_of(errors))
+        in_compiler = (status or 0) < 0 and any(map(_COMPILING.match, _lines(errors)))
+        return Completed(status, output, fatal_error(errors) or _end_of(errors), in_compiler)
 
     def cancel(self) -> None:
         """Kill the running command and refuse later ones; another thread may call this."""
@@ -175,6 +178,8 @@ _TRACE = re.compile(
     r"PLEASE submit a bug report|Stack dump|\d+\.\t|\s*#\d+ |\s*\.\.\. |Aborted|\S+\(\+0x"
 )
 _LAST = 3  # lines
+# In what LLVM prints of a crash of its own.
+_COMPILING = re.compile(r"LLVM ERROR: |\d+\.\s+Running pass '")
 
 
 def fatal_error(errors: Path) -> str:

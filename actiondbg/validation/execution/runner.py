@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 
 from actiondbg.bisection.command_runner import STDERR, CommandRunner, Completed, failure_text
-from actiondbg.bisection.oracles.execute import beside, runner_libraries
+from actiondbg.bisection.oracles.execute import WITHOUT_AVX512, beside, runner_libraries
 from actiondbg.bisection.oracles.oracle import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.ir.tokens import RESULTS
@@ -182,7 +182,9 @@ class Runner:
     ) -> list[Executed]:
         words = self._execution_command(entry, lowering, str(lowered))
         done = self._run(words, environment)
-        if done.status is not None and done.status > 0:
+        if done.in_compiler:
+            done = self._run([*words, WITHOUT_AVX512], environment)
+        if done.in_compiler or (done.status or 0) > 0:
             raise NotLowered(f"the lowered program cannot be run: {self._reason(done)}")
         if done.status != 0:
             return [Executed((), failure=self._ending(done))] * len(test.entries)

@@ -245,6 +245,37 @@ def test_a_comparison_needs_an_input(tmp_path: Path) -> None:
         Execute().prepare(around(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("runner", "verdict", "reason"),
+    [
+        # LLVM fails on a mask of one bit, unless it does without AVX-512.
+        ('case "$*" in *--mattr=-avx512f*) echo 7;; *) {die};; esac', "good", "the same"),
+        ("{die}", "untestable", "the output cannot be compiled: LLVM ERROR: no copy"),
+        ("kill -ABRT $$", "bad", "the program died of signal 6"),
+    ],
+)
+def test_a_crash_of_the_compiler_is_none_of_the_program(
+    tmp_path: Path, runner: str, verdict: str, reason: str
+) -> None:
+    died = "echo 'LLVM ERROR: no copy' >&2; kill -ABRT $$"
+    scripts = {
+        "mlir-opt": 'while [ "$1" != -o ]; do in=${in:-$1}; shift; done; cp "$in" "$2"',
+        "mlir-runner": 'grep -q reference "$1" && { echo 7; exit; }; '
+        + runner.replace("{die}", died),
+    }
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    tool = tmp_path / "mlir-opt"
+    (tmp_path / "in.mlir").write_text("reference")
+    setup = around(tmp_path)._replace(tool=tool, input=tmp_path / "in.mlir")
+    oracle = Execute()
+    oracle.prepare(setup)
+    (tmp_path / "out.mlir").write_text("changed")
+    found = oracle.judge_output(tmp_path / "out.mlir", CommandRunner(tmp_path), setup)
+    assert (found.verdict, found.reason) == (verdict, reason)
+
+
 def test_oracle_is_shown_as_its_option() -> None:
     assert Command("a {} 'b'").as_option() == "--test 'a {} '\"'\"'b'\"'\"''"
     assert Diagnostic("*a b*").as_option() == "--diagnostic '*a b*'"

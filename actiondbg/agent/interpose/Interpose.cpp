@@ -175,6 +175,7 @@ static void applySettings(MLIRContext *context) {
   if (given.socket.empty() && !observes)
     return;
   expectForks(given);
+  const std::string first = given.record.path;
   if (given.isOfProgram && !given.record.path.empty())
     given.record.path =
         isOfSuite() ? claimSuiteRecording() : claimRecording(given.record.path);
@@ -183,9 +184,14 @@ static void applySettings(MLIRContext *context) {
     return;
   if (given.parent && !given.isOfProgram)
     endWithParent(given.parent);
-  if (observes &&
-      !Engine::startObserving(given.record, context->isMultithreadingEnabled()))
-    exitAtOnce(3);
+  if (observes && !Engine::startObserving(given.record,
+                                          context->isMultithreadingEnabled())) {
+    if (!given.isOfProgram || isOfSuite() || given.record.path == first)
+      exitAtOnce(3);
+    // The program is under way: its result is worth more than this recording.
+    unlink(given.record.path.c_str());
+    return;
+  }
   if (!given.socket.empty()) {
     noteDebugged(/*isReplay=*/false);
     Engine::get().attach(given.socket);

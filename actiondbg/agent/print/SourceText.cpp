@@ -242,7 +242,7 @@ static std::vector<size_t> definitionsIn(StringRef text) {
   for (size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
     if (c == '"') { // a string
-      while (++at < text.size() && text[at] != '"')
+      for (++at; at < text.size() && text[at] != '"'; ++at)
         at += text[at] == '\\';
       isValue = false;
     } else if (c == '/' && text.substr(at).starts_with("//")) {

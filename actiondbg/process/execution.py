@@ -663,7 +663,7 @@ class Execution:
     def _end(self, rest: bytes) -> Stop:
         """End the tool after its connection was closed, and return the last stop."""
         self._read_remaining()
-        became = self._has_become_another()
+        became = self._becomes_another()
         status = 0 if became else self._process.end(kill=False)
         self._close()
         stop = self._set_exit(status, became=became)
@@ -673,10 +673,13 @@ class Execution:
             )
         return stop
 
-    def _has_become_another(self) -> bool:
-        """Whether the tool has become another program by exec, which has a turn of its own.
+    def _becomes_another(self) -> bool:
+        """Let go of the tool if it has become another program by exec, which is followed next.
 
-        What a fork in the place of the tool becomes has none; this waits for its end.
+        What a fork in the place of the tool becomes is not followed: wait for its end.
+
+        Returns:
+            Whether the process goes on.
         """
         has_ended = self._exited is not None or self._crashed is not None
         if self._program is None or has_ended or not self._program.has_become_another():

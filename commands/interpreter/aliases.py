@@ -6,7 +6,7 @@ import re
 from typing import Protocol
 
 from actiondbg.commands.interpreter.words import split_words
-from actiondbg.commands.render.plain import Alias, AliasKind
+from actiondbg.commands.render.plain_text import Alias, AliasKind
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted
 

@@ -14,7 +14,7 @@ from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.interpreter.shown_lines import ShownLines
 from actiondbg.commands.render.edits import located_text
 from actiondbg.commands.render.ir.stop_context import StopContext
-from actiondbg.commands.render.plain import Display
+from actiondbg.commands.render.plain_text import Display
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine

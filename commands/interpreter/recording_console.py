@@ -6,7 +6,7 @@ import datetime
 import shlex
 from typing import TYPE_CHECKING, Protocol
 
-from actiondbg.commands.render.plain import Fact
+from actiondbg.commands.render.plain_text import Fact
 from actiondbg.recording.errors import needs_tool
 from actiondbg.support.counts import counted
 

@@ -12,7 +12,7 @@ from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
 from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.ir.excerpt import Block
-from actiondbg.commands.render.plain import Text
+from actiondbg.commands.render.plain_text import Text
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import UsageError
 from actiondbg.protocol import CatchKind

@@ -10,7 +10,7 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
 from actiondbg.commands.interpreter.words import Stdio, split_stdio
-from actiondbg.commands.render.plain import Text
+from actiondbg.commands.render.plain_text import Text
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, positional, rest
 from actiondbg.commands.interpreter.stop_display import run_display
-from actiondbg.commands.render.plain import Display, Displayed, Displays
+from actiondbg.commands.render.plain_text import Display, Displayed, Displays
 from actiondbg.commands.shell.breakpoints import parse_numbers
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import PRINTING

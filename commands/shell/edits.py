@@ -20,7 +20,7 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.render.edits import EditsShown, located_text
-from actiondbg.commands.render.plain import Text
+from actiondbg.commands.render.plain_text import Text
 from actiondbg.errors import EditRefused, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.executables import which

@@ -14,7 +14,7 @@ from actiondbg.commands.interpreter.options import NoOptions, Options, positiona
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.breakpoints import Breakpoints
-from actiondbg.commands.render.plain import Displays, Fact, Facts, SettingsShown, Text
+from actiondbg.commands.render.plain_text import Displays, Fact, Facts, SettingsShown, Text
 from actiondbg.commands.render.threads import ContextsShown, ProcessesShown, ThreadsShown
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints

@@ -8,7 +8,7 @@ from actiondbg.analysis.pipeline import find_pass
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional
-from actiondbg.commands.render.plain import Text
+from actiondbg.commands.render.plain_text import Text
 from actiondbg.commands.render.time_travel import CheckpointsShown
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted

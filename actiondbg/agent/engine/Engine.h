@@ -76,16 +76,15 @@ public:
   void detach() { attached = false; }
   /// Detaches in a fork that the tool itself made.
   void abandon();
-  /// Forgets in such a fork all that was observed before: from now on it is a
-  /// process like one that has made no context.
+  /// Forgets in such a fork all that was observed before the fork was made.
   static void renew();
   /// Whether any thread is in an action.
   static bool runsAnywhere() { return first().innermost || isBusyElsewhere(); }
   bool isAttached() const { return attached; }
-  /// Whether this process is connected to the front end.
   /// Whether this process is debugged or recorded, and no fork of it that the
   /// tool made.
   bool isOwnProcess() const { return getpid() == pid; }
+  /// Whether this process is connected to the front end.
   bool isConnected() const { return isOwnProcess() && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
   bool follows() const { return attached && local.isFollowed && !silent; }

@@ -123,16 +123,19 @@ static void endWithParent(pid_t parent) {
     exitAtOnce(3);
 }
 
-/// The settings for forks that the program makes of this process: each of them
-/// that runs actions is one of the program's processes. Null if forks run
+/// The settings for forks that the program makes of this process: a fork that
+/// runs actions is one of the program's processes. Null if the forks run
 /// unobserved.
 static const AgentSettings *settingsOfForks = nullptr;
+
+/// Whether this process has said that it cannot be recorded.
+static bool isGivenUp = false;
 
 /// Whether an action ran when this thread last forked the process.
 static thread_local bool wasInAction = false;
 
-/// Determined before: other threads may hold a lock, which no thread of the
-/// fork would give back.
+/// Looks for actions before the fork is made: in the fork, a lock that another
+/// thread holds at that moment is never given back.
 static void prepareFork() {
   wasInAction = runningPassManagers || Engine::runsAnywhere();
 }
@@ -140,7 +143,7 @@ static void prepareFork() {
 static void becomeFork() {
   Engine::get().abandon();
   noteForked();
-  // Inside an action, the rest of what its parent began would come first.
+  // Inside an action, the fork would first end what its parent has begun.
   Engine::isForked = settingsOfForks && !wasInAction;
 }
 
@@ -175,7 +178,7 @@ static void applySettings(MLIRContext *context) {
   if (given.socket.empty() && !observes)
     return;
   expectForks(given);
-  const std::string first = given.record.path;
+  const std::string firstPath = given.record.path;
   if (given.isOfProgram && !given.record.path.empty())
     given.record.path =
         isOfSuite() ? claimSuiteRecording() : claimRecording(given.record.path);
@@ -186,10 +189,11 @@ static void applySettings(MLIRContext *context) {
     endWithParent(given.parent);
   if (observes && !Engine::startObserving(given.record,
                                           context->isMultithreadingEnabled())) {
-    if (!given.isOfProgram || isOfSuite() || given.record.path == first)
+    if (!given.isOfProgram || isOfSuite() || given.record.path == firstPath)
       exitAtOnce(3);
     // The program is under way: its result is worth more than this recording.
     unlink(given.record.path.c_str());
+    isGivenUp = true;
     return;
   }
   if (!given.socket.empty()) {
@@ -259,7 +263,7 @@ void adbg::observeContext(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
   if (!(engine.isAttached() || Engine::isLibrary) || engine.isSilentHere()) {
-    if (!engine.isAttached())
+    if (!engine.isAttached() && !isGivenUp)
       noteUnobserved();
     return;
   }
@@ -272,7 +276,8 @@ void adbg::observeContext(MLIRContext *context) {
   Frame::seesChanges = whyNotHooked("changes").empty();
   static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  // In a fork of the program it has been done, and the context may be in use.
+  // A context that a fork inherits has no threads any more. MLIR refuses to
+  // switch them off while it runs passes.
   if (disable && context->isMultithreadingEnabled() && usesOneThread(engine) &&
       !isSwitchedOff("threads-off"))
     disable(context, true);
@@ -327,7 +332,7 @@ ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
 }
 
 // Until LLVM 21, a pass manager that writes reproducers runs its passes in
-// another thread even so, and waits for it.
+// another thread and waits for it, even in a context without threads.
 ADBG_INTERPOSE(bool, runOnThread, ADBG_RUN_ON_THREAD, void *self,
                llvm::function_ref<void()> run, unsigned stackSize) {
   static Original<bool(void *, llvm::function_ref<void()>, unsigned)> next(

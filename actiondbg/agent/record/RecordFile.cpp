@@ -120,8 +120,11 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
   while (done < 0 && errno == EINTR);
   // A truncated chunk ends the file: readers would report anything after it as
   // damage.
-  if (done != static_cast<ssize_t>(gathered.bytes))
+  if (done != static_cast<ssize_t>(gathered.bytes)) {
+    if (done >= 0) // a part of it
+      errno = ENOSPC;
     abandon();
+  }
 }
 
 void RecordFile::end() {

@@ -1,4 +1,4 @@
-//===- RecorderEnd.cpp - The end of a recording --------------------------===//
+//===- RecorderEnd.cpp - The end of a recording ---------------------------===//
 //
 // At the exit of the tool, at a crash, and at a signal that ends it.
 //

@@ -140,8 +140,8 @@ static Object namesOf(const std::vector<std::string> &passes) {
   return Object{{"names", std::move(names)}};
 }
 
-/// passes: the passes that the tool has registered; if it cannot list them,
-/// those that it can make.
+/// passes: the passes that the tool has registered; the passes that it can
+/// make, if it lists none.
 static Answer<Object> getPasses(Engine &) {
   Answer<Object> answer = answerInFork(
       []() -> Answer<Object> { return namesOf(registeredPasses()); });

@@ -8,9 +8,9 @@
 namespace adbg {
 
 /// Returns the arguments of the passes that the current MLIR has functions for,
-/// such as `mlir::createCSEPass()`. Registers those that nobody has registered:
-/// a compiler that builds its pipelines in code, as Triton does, registers
-/// none.
+/// such as `mlir::createCSEPass()`. Registers each of these passes that is not
+/// registered: a compiler that builds its pipelines in code, as Triton does,
+/// registers none.
 const std::vector<std::string> &makeablePasses();
 
 } // namespace adbg

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from actiondbg.recording.report import changes, left_out, overview, page_tables
+from actiondbg.recording.report import changes, omissions, overview, page_tables
 from actiondbg.recording.report.detail import held_actions
 from actiondbg.recording.report.diffs import PaintedDiffs
 from actiondbg.recording.report.queries import Columns, Shared, Table, ask
@@ -110,7 +110,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     of_actions = [tables[name].columns for name in ("groups", "operations", "reasons")]
     named = {*chosen, *diffs.ordinals, *_named([*of_actions, *found.values()])}
     actions = held_actions(database, shared, limits.actions, named)
-    held = left_out.Held(
+    held = omissions.Held(
         source=source,
         limits=limits,
         actions=len(actions["ordinal"]),
@@ -135,8 +135,8 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "actions": actions,
         "names": [(tag, cut(name)) for tag, name in shared.names.all],
         "texts": [cut(text) for text in shared.texts.all],
-        "searched": left_out.searched(held),
-        "heldWords": left_out.held_actions(held),
+        "searched": omissions.searched(held),
+        "heldWords": omissions.held_actions(held),
     }
     return Content(
         title=_title(recording),
@@ -144,7 +144,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         facts=overview.facts(source, when["end"]),
         counts=counts,
         changes=overview.change_counts(database),
-        left_out=left_out.left_out(held),
+        left_out=omissions.left_out(held),
         run=run,
     )
 

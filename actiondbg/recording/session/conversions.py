@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from actiondbg.analysis.legalization.explanation import Explanation
-from actiondbg.analysis.legalization.from_recording import NestedAttempt, legalizations_of
+from actiondbg.analysis.legalization.recorded_attempts import NestedAttempt, legalizations_of
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG

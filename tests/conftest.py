@@ -24,6 +24,10 @@ from tests.headers import header_flags
 from tests.paths import INPUTS, ROOT
 from tests.processes import children, kill_family
 
+# The commands that tests start would compile all modules anew, each time, where bytecode is not kept.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 pytest_plugins = ["pytester", "tests.fakes.agent.fixtures"]
 
 # In CI a test makes the same examples each time; elsewhere it looks for new ones.

@@ -72,7 +72,7 @@ class SeenPrograms:
         which = plural("Process", len(processes))
         return (
             f"{which} {names} made an MLIR context and ran unobserved: a fork that is made while "
-            "an action runs is not followed. Start it as a program, such as by 'spawn' of "
+            "another thread is in an action is not followed. Start it as a program, such as by 'spawn' of "
             "multiprocessing."
         )
 

@@ -102,8 +102,10 @@ bool Engine::begin(Frame &frame) {
   }
   Frame *parent = innermost;
   if (!parent && !isObserving && frame.kind != Kind::Fold)
-    if (Operation *op = frame.op())
+    if (Operation *op = frame.op()) {
+      meet(op);
       InputNames::all().reached(op);
+    }
   if (frame.kind == Kind::Iteration)
     ++local.iterations;
   frame.parent = parent;
@@ -228,6 +230,8 @@ void Engine::planObservation(Frame &frame) {
 }
 
 void Engine::after(Frame &frame) {
+  if (!attached) // in the meantime: a fork that the action made, or detached
+    return;
   stops.beginEvent();
   if (skips.plan)
     skips.plan->over(frame, position.ordinal);

@@ -78,8 +78,8 @@ public:
   void abandon();
   /// Forgets in such a fork all that was observed before the fork was made.
   static void renew();
-  /// Whether any thread is in an action.
-  static bool runsAnywhere() { return first().innermost || isBusyElsewhere(); }
+  /// Whether a thread other than this one is in an action.
+  static bool isBusyElsewhere();
   bool isAttached() const { return attached; }
   /// Whether this process is debugged or recorded, and no fork of it that the
   /// tool made.
@@ -218,11 +218,12 @@ private:
   friend class Editing;
   static Engine &make();
   static bool joinOpenPart();
-  /// Whether a thread other than this one is in an action.
-  static bool isBusyElsewhere();
   /// Whether a part of the program is recorded now.
   static bool isInPart;
   void attributeToFirst(const Frame &frame);
+  /// Numbers the operations of an outermost action that are older than what is
+  /// observed: those of a fork, or of a program before its recording.
+  void meet(mlir::Operation *op);
   /// Records what an outermost action begins.
   void enterOutermost(Frame &frame, mlir::Operation *op);
   void observe();

@@ -268,13 +268,24 @@ void Engine::jumps(uintptr_t stack) {
     local.turn->end();
 }
 
+void Engine::meet(Operation *op) {
+  if (LLVM_LIKELY(observer.ids.of(op)))
+    return;
+  // Other threads may change what is around it.
+  while (threads <= 1 && op->getParentOp())
+    op = op->getParentOp();
+  observer.ids.meet(op);
+}
+
 void Engine::enterOutermost(Frame &frame, Operation *op) {
   if (!observer.recorder || !op)
     return;
   AgentHeap agentHeap;
   if (frame.kind == Kind::Fold)
-    observer.recorder->enterContext(Contexts::all().numberOf(op->getContext()));
-  else if (Recorder::keepsOutput())
+    return observer.recorder->enterContext(
+        Contexts::all().numberOf(op->getContext()));
+  meet(op);
+  if (Recorder::keepsOutput())
     Stages::reached(op, *observer.recorder);
 }
 

@@ -131,20 +131,19 @@ static const AgentSettings *settingsOfForks = nullptr;
 /// Whether this process has said that it cannot be recorded.
 static bool isGivenUp = false;
 
-/// Whether an action ran when this thread last forked the process.
-static thread_local bool wasInAction = false;
+/// Whether another thread was in an action when this one last forked the
+/// process.
+static thread_local bool wasBusy = false;
 
 /// Looks for actions before the fork is made: in the fork, a lock that another
 /// thread holds at that moment is never given back.
-static void prepareFork() {
-  wasInAction = runningPassManagers || Engine::runsAnywhere();
-}
+static void prepareFork() { wasBusy = Engine::isBusyElsewhere(); }
 
 static void becomeFork() {
   Engine::get().abandon();
   noteForked();
-  // Inside an action, the fork would first end what its parent has begun.
-  Engine::isForked = settingsOfForks && !wasInAction;
+  // What the parent has begun in this thread, the engine before ends.
+  Engine::isForked = settingsOfForks && !wasBusy;
 }
 
 /// Prepares for forks of this process, whose settings are `given`.

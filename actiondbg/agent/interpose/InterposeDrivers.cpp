@@ -121,24 +121,26 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op);
-  if (engine.isObserving) {
-    LogicalResult result = next(self, op);
-    if (Recorder::keepsOutput() && !engine.hasFrames()) {
+  runningPassManagers += !engine.isObserving;
+  LogicalResult result = next(self, op);
+  runningPassManagers -= !engine.isObserving;
+  // This may be a fork that was made meanwhile: of the program, with an engine
+  // of its own, or an alternative.
+  Engine &now = Engine::get();
+  if (now.isObserving) {
+    if (Recorder::keepsOutput() && !now.hasFrames()) {
       AgentHeap agentHeap;
-      Stages::settled(op, *engine.observer.recorder);
+      Stages::settled(op, *now.observer.recorder);
     }
     return result;
   }
-  ++runningPassManagers;
-  LogicalResult result = next(self, op);
-  // The tool may have been forked meanwhile, and this be an alternative.
-  if (--runningPassManagers || !engine.alternative || failed(result))
+  if (runningPassManagers || !now.alternative || failed(result))
     return result;
-  result = engine.alternative->append(op);
+  result = now.alternative->append(op);
   if (succeeded(result)) {
     Silence silence;
     AgentHeap agentHeap;
-    engine.alternative->note(op);
+    now.alternative->note(op);
   }
   return result;
 }

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -191,37 +192,115 @@ def test_a_session_follows_what_a_process_becomes(
         assert session.target.output() == alone.stdout
 
 
-# A pass of its own forks: the child goes on with the pipeline, and ends.
+# A pass or a pattern forks: both processes go on with the pipeline. With "thread", another thread is
+# in an action meanwhile.
 FORKING = """
-import os
+import os, sys, threading
 from mlir.ir import Context, Module
 from mlir.passmanager import PassManager
-parent = os.getpid()
-def fork(op, pass_):
-    if (pid := os.fork()) != 0:
-        assert os.waitpid(pid, 0)[1] == 0
-with Context():
-    module = Module.parse(open("in.mlir").read())
-    manager = PassManager("builtin.module")
-    manager.add(fork, name="fork")
-    manager.add("canonicalize")
-    manager.run(module.operation)
-if os.getpid() != parent:
+from mlir.rewrite import RewritePatternSet, apply_patterns_and_fold_greedily
+forked, begun, ended = [], threading.Event(), threading.Event()
+def fork(*_):
+    if not forked:
+        forked.append(os.fork())
+        if forked[0] != 0:
+            assert os.waitpid(forked[0], 0)[1] == 0
+    return True
+def rewrite(op, _):
+    patterns = RewritePatternSet()
+    patterns.add("arith.addi", fork)
+    apply_patterns_and_fold_greedily(op, patterns.freeze())
+def wait(*_):
+    begun.set()
+    ended.wait()
+def run(text, first, *others):
     with Context():
-        PassManager.parse("builtin.module(cse)").run(Module.parse("").operation)
+        module = Module.parse(text)
+        manager = PassManager("builtin.module")
+        manager.add(first, name="first")
+        for other in others:
+            manager.add(other)
+        manager.run(module.operation)
+        return module
+if sys.argv[1] == "thread":
+    thread = threading.Thread(target=run, args=("", wait))
+    thread.start()
+    begun.wait()
+first = {"pattern": rewrite}.get(sys.argv[1], fork)
+print(run(open("in.mlir").read(), first, "canonicalize"), flush=True)
+if forked == [0]:
+    run("", lambda *_: None, "cse")
     os._exit(0)
-print(module)
+ended.set()
 """
+# As MLIR prints it; canonicalize makes one sum of both.
+SUMS = """\
+module {
+  func.func @f(%arg0: i32) -> i32 {
+    %c3_i32 = arith.constant 3 : i32
+    %0 = arith.addi %arg0, %c3_i32 : i32
+    %1 = arith.addi %0, %c3_i32 : i32
+    return %1 : i32
+  }
+}"""
+
+
+@pytest.fixture
+def forking(folder: Path) -> Callable[[str], list[str]]:
+    """Return the command that forks inside an action."""
+    (folder / "in.mlir").write_text(SUMS)
+    (folder / "forking.py").write_text(FORKING)
+    return lambda how: [sys.executable, "forking.py", how]
+
+
+@pytest.mark.parametrize("how", ["pass", "pattern"])
+def test_a_fork_inside_an_action_is_recorded(
+    how: str, forking: Callable[[str], list[str]], folder: Path
+) -> None:
+    """Its parent's action ends in the recording of the parent only."""
+    alone = _run(*forking(how))
+    assert (alone.returncode, alone.stderr) == (0, "")
+    done = _record(*forking(how))
+    assert (done.returncode, done.stdout) == (0, alone.stdout)
+    assert _passes(folder / "run.adbrec") == ["first", "canonicalize"]
+    assert _passes(folder / "run.p1.adbrec") == ["canonicalize", "first", "cse"]
+    assert len(list(folder.glob("*.adbrec"))) == 2
+
+
+@pytest.mark.parametrize("how", ["pass", "pattern"])
+@pytest.mark.parametrize("steps", [False, True])
+def test_a_session_follows_a_fork_inside_an_action(
+    how: str, steps: bool, forking: Callable[[str], list[str]]
+) -> None:
+    """It begins with IR that its parent has made; the step over the action ends in the parent."""
+    alone = _run(*forking(how))
+    with actiondbg.launch(forking(how)) as session:
+        session.breakpoints.add("pass:*")
+        first = session.run()
+        stop = session.next() if steps else session.continue_()
+        assert (first.name, stop.process, stop.name) == ("first", "p1", "canonicalize")
+        assert str(session.ir.print("module")) == SUMS
+        assert session.edits.apply_pass("canonicalize") is not None
+        assert session.timeline.goto(stop.ordinal).name == "canonicalize"
+        names = [session.continue_().name for _ in range(2)]
+        assert names == ["first", "cse"]
+        stop = session.continue_()
+        assert stop.process == "p0" and stop.name == ("first" if steps else "canonicalize")
+        while stop.when != "exit":
+            stop = session.continue_()
+        assert session.exit_status == 0
+        assert session.target.output().endswith(alone.stdout.partition("}\n\n")[2])
 
 
 @pytest.mark.parametrize("debugs", [False, True])
-def test_a_fork_inside_an_action_is_named(debugs: bool, folder: Path) -> None:
-    """Its first actions end what its parent began."""
-    (folder / "forking.py").write_text(FORKING)
-    argv = [sys.executable, "forking.py"]
+def test_a_fork_beside_a_thread_in_an_action_is_named(
+    debugs: bool, forking: Callable[[str], list[str]], folder: Path
+) -> None:
+    """That thread may hold a lock, which nobody gives back in the fork."""
+    argv = forking("thread")
     alone = _run(*argv)
     assert (alone.returncode, alone.stderr) == (0, "")
-    told = r"Process \d+ \(python\S* forking.py\) made an MLIR context and ran unobserved: a fork"
+    told = r"Process \d+ \(python\S* forking.py.*\) made an MLIR context and ran unobserved: a fork"
     if debugs:
         done = _run(COMMAND, "--batch", "-ex", "run", "--", *argv)
         assert done.returncode == 0 and done.stdout.startswith(alone.stdout)
@@ -230,7 +309,6 @@ def test_a_fork_inside_an_action_is_named(debugs: bool, folder: Path) -> None:
     done = _record(*argv)
     assert (done.returncode, done.stdout) == (0, alone.stdout)
     assert len(re.findall(told, done.stderr)) == 1
-    assert _passes(folder / "run.adbrec")[-1] == "canonicalize"
     assert [path.name for path in folder.glob("*.adbrec")] == ["run.adbrec"]
 
 

@@ -24,7 +24,7 @@ from tests.headers import header_flags
 from tests.paths import INPUTS, ROOT
 from tests.processes import children, kill_family
 
-# The commands that tests start would compile all modules anew, each time, where bytecode is not kept.
+# Where bytecode is not kept, each command that a test starts would compile all modules anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

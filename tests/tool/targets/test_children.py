@@ -192,8 +192,8 @@ def test_a_session_follows_what_a_process_becomes(
         assert session.target.output() == alone.stdout
 
 
-# A pass or a pattern forks: both processes go on with the pipeline. With "thread", another thread is
-# in an action meanwhile.
+# A pass or a pattern forks: both processes go on with the pipeline. With "thread", another thread
+# is in an action meanwhile.
 FORKING = """
 import os, sys, threading
 from mlir.ir import Context, Module

@@ -82,13 +82,15 @@ class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
 class OperationEnded(_Event, tag="operation-end"):
     """The end; in vain, unless ``legalized``.
 
-    ``illegal`` tells an illegal operation from one that the target does not know. ``text`` is in
-    the generic form, see ``Unit`` for the keys of values in it. ``users`` are those of an
+    ``illegal`` tells an illegal operation from one that the target does not know. ``said`` is the
+    debug output of that check, where reasons are asked for and the tool has assertions. ``text`` is
+    in the generic form, see ``Unit`` for the keys of values in it. ``users`` are those of an
     ``unrealized_conversion_cast``.
     """
 
     legalized: bool
     illegal: bool | None = None
+    said: str | None = None
     text: str | None = None
     untried: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
     users: list[Neighbour] = msgspec.field(default_factory=list[Neighbour])

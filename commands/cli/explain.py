@@ -141,6 +141,9 @@ def _explain(console: Console, options: ExplainOptions) -> int:
     if options.json:
         print(json.dumps(explanation_json(shown)))
     else:
+        stop = console.session.stop
+        if stop is not None and stop.is_crash:
+            print(f"The tool crashes: {stop.message or 'unknown signal'}.")
         print(explanation_text(console, shown))
     if options.html is not None:
         from actiondbg.commands.render.legalization.explanation_page import explanation_page
@@ -153,4 +156,4 @@ def _explain(console: Console, options: ExplainOptions) -> int:
 def _is_answer(found: Explanation) -> bool:
     if found.target:
         return bool(found.groups() or found.never_tried())
-    return bool(found.failed or found.verifier)
+    return bool(found.failed or found.other)

@@ -373,11 +373,15 @@ Operation *Engine::diagnosedBy(const Diagnostic &diagnostic) {
   return diagnosed.at(diagnostic.getLocation(), root);
 }
 
-void Engine::failsOn(Operation *op) {
+void Engine::failsWith(StringRef error, Operation *op) {
   OperationHandle handle(observer.ids, op);
-  for (Frame *frame = innermost; frame; frame = frame->parent)
-    if (!frame->rare().failing.get(observer.ids))
-      frame->needRare().failing = handle;
+  for (Frame *frame = innermost; frame; frame = frame->parent) {
+    Rare &rare = frame->needRare();
+    if (rare.error.empty())
+      rare.error = error.split('\n').first.str();
+    if (op && !rare.failing.get(observer.ids))
+      rare.failing = handle;
+  }
 }
 
 void Engine::caught(CatchKind kind, StringRef text, Operation *about,

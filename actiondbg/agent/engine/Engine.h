@@ -141,8 +141,9 @@ public:
               std::optional<Culprit> culprit = std::nullopt);
   /// Returns the operation that a diagnostic is about; null if it is unknown.
   mlir::Operation *diagnosedBy(const mlir::Diagnostic &diagnostic);
-  /// Notes the operation of an error for the running actions.
-  void failsOn(mlir::Operation *op);
+  /// Notes an error for the running actions; `op`, which it is about, may be
+  /// null.
+  void failsWith(llvm::StringRef error, mlir::Operation *op);
   /// Adds the reason why an action did not match or failed.
   void reason(Frame &frame, llvm::StringRef text) {
     if (LLVM_LIKELY(observer.recorder))

@@ -91,7 +91,9 @@ struct Rare {
   /// and after it.
   std::vector<std::string> before, instead, after;
   std::optional<std::string> name;
-  /// The operation of the first error that was reported in it.
+  /// The first error that was reported in it; the operation of the first error
+  /// that is about a live one.
+  std::string error;
   OperationHandle failing;
 };
 

@@ -201,6 +201,17 @@ ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
 // Events that can be caught
 //===----------------------------------------------------------------------===//
 
+/// Whether an operation makes a diagnostic, and is printed for that.
+static thread_local bool isMaking = false;
+
+/// Whether it is the printer that verifies now: it does so first, and drops
+/// what the verifier says. Nothing else verifies inside a pattern or a fold.
+static bool isPrinting(const Engine &engine) {
+  const Frame *frame = engine.innermost;
+  return isMaking ||
+         (frame && (frame->kind == Kind::Pattern || frame->kind == Kind::Fold));
+}
+
 /// What is being verified on this thread, or null.
 static thread_local Operation *verified = nullptr;
 
@@ -221,8 +232,7 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   Operation *outer = std::exchange(verified, verified ? verified : op);
   LogicalResult result = next(op, verifyRecursively);
   verified = outer;
-  // A diagnostic prints its operation, which the printer verifies first.
-  if (succeeded(result) || outer)
+  if (succeeded(result) || outer || isPrinting(engine))
     return result;
   Turn turn(engine, Turn::For::Event);
   if (!turn || !engine.breakpoints.catches(CatchKind::Verify))
@@ -248,12 +258,11 @@ static bool catchesDiagnostics(const Engine &engine) {
 static void noteDiagnostic(const Diagnostic &diagnostic) {
   Engine &engine = Engine::get();
   Turn turn(engine, Turn::For::Event);
-  if (!turn)
+  if (!turn || (verified && isPrinting(engine)))
     return;
   AgentHeap agentHeap;
   if (!facts::diagnostic.holds([&] { return diagnostic.check(); }))
     return;
-  // A diagnostic prints its operation, which the printer verifies first.
   if (engine.legalizations.isTracing() && !verified)
     engine.legalizations.diagnosed(diagnostic);
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
@@ -264,8 +273,8 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     about = refusedWithin(verified, diagnostic.str());
   if (isError) {
     engine.observer.diagnosed();
-    if (about)
-      engine.failsOn(about);
+    if (!engine.isObserving)
+      engine.failsWith(diagnostic.str(), about);
     if (engine.isObserving && engine.hasFrames())
       engine.reason(*engine.innermost, diagnostic);
     if (engine.breakpoints.catches(CatchKind::Verify) &&
@@ -285,7 +294,9 @@ using MakeDiagnostic = tool::InFlight(Operation *, const void *message);
 /// Notes which operation makes a diagnostic.
 static tool::InFlight noteMade(const Original<MakeDiagnostic> &next,
                                Operation *op, const void *message) {
+  bool outer = std::exchange(isMaking, true);
   tool::InFlight made = next(op, message);
+  isMaking = outer;
   Engine &engine = Engine::get();
   if (engine.follows() && !engine.isObserving)
     engine.diagnosed.made(op);

@@ -124,7 +124,10 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
         (!one.catches->glob || one.catches->glob->matchesNow(frame.name())) &&
         holdsFor(one, frame)) {
       notice.reason = "catch";
+      llvm::StringRef error = frame.rare().error;
       notice.message = "the pass " + frame.name() + " failed";
+      if (!error.empty())
+        notice.message += ": " + error.str();
       notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
       hit(one, frame, notice);
     }

@@ -348,7 +348,10 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
     Object event{{"event", "operation-end"}, {"legalized", false}};
     event["untried"] = untried(conversion, op, conversion.open.back());
     // Types that fail to convert now are those that legality asks for.
-    event["illegal"] = conversion.target->isIllegal(op);
+    std::string said = typeReasons.overhear(
+        [&] { event["illegal"] = conversion.target->isIllegal(op); });
+    if (!said.empty())
+      event["said"] = safe(said);
     event["text"] = safe(textOf(op, ids));
     if (isa<UnrealizedConversionCastOp>(op))
       event["users"] = users(conversion, op);

@@ -25,13 +25,12 @@ namespace adbg {
 static constexpr size_t mostKept = 1 << 16;
 static constexpr unsigned mostNested = 32; // a type may refer to itself
 
-void TypeReasons::listen(const TypeConverter &converter, Type type,
-                         llvm::function_ref<bool()> convert) {
-  if (!asked || probing || !&tool::debugFlag) {
-    convert();
-    return;
-  }
+std::string TypeReasons::overhear(llvm::function_ref<void()> run) const {
   std::string output;
+  if (!asked || probing || !&tool::debugFlag) {
+    run();
+    return output;
+  }
   {
     AgentHeap agentHeap;
     output.reserve(mostKept);
@@ -39,9 +38,16 @@ void TypeReasons::listen(const TypeConverter &converter, Type type,
   bool was = std::exchange(tool::debugFlag, true);
   // Of a type in another one, the output of the inner conversion.
   std::string *outer = Files::captureErrors(&output);
-  bool isConverted = convert();
+  run();
   Files::captureErrors(outer);
   tool::debugFlag = was;
+  return output;
+}
+
+void TypeReasons::listen(const TypeConverter &converter, Type type,
+                         llvm::function_ref<bool()> convert) {
+  bool isConverted = false;
+  std::string output = overhear([&] { isConverted = convert(); });
   AgentHeap agentHeap;
   if (!isConverted && !output.empty())
     said.emplace(std::pair(&converter, type.getAsOpaquePointer()),

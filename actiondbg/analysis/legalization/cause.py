@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
-from actiondbg.protocol.legalizations import CastUnresolved, Neighbour, TypeFailed
+from actiondbg.protocol.legalizations import CastUnresolved, Neighbour
 from actiondbg.support.counts import counted
 
 CauseKind = Literal[
@@ -30,6 +30,7 @@ _MATERIALIZATION = re.compile(
 )
 _LEGALIZE = re.compile(r"failed to legalize operation '(?P<op>[^']*)'")
 
+_MOST_REASONS = 3  # in one clause
 
 # Such as "[mlir-spirv-conversion] SPIRVConversion.cpp:172 ".
 _DEBUG_PREFIX = re.compile(r"^\s*\[[\w.-]+(?:[: ][^\]]*)?\]:?\s*(?:[\w./-]+\.(?:cpp|h):\d+:?\s*)?")
@@ -72,7 +73,7 @@ def cause_of(legalization: Legalization) -> Cause:
     while True:
         tried = _most_telling(here.tried)
         inner = _not_legalized(tried) if tried is not None else None
-        if tried is None or inner is None:
+        if tried is None or inner is None or len(_made(here)) > 1:
             way.append(Step(here, tried))
             break
         way.append(Step(here, tried))
@@ -140,9 +141,9 @@ def _operation(op: Neighbour) -> str:
     return op.name if op.id is None else f"@{op.id} {op.name}"
 
 
-def said_lines(failed: TypeFailed) -> list[str]:
-    """Return what the conversion of a type said in the debug output of the tool."""
-    lines = (failed.said or "").splitlines()
+def said_lines(said: str | None) -> list[str]:
+    """Return what a conversion of a type, or a check, said in the debug output of the tool."""
+    lines = (said or "").splitlines()
     plain = [_DEBUG_PREFIX.sub("", line).strip() for line in lines if not _PRINTER.match(line)]
     return [line for line in dict.fromkeys(plain) if line]
 
@@ -170,6 +171,17 @@ def _not_legalized(tried: TriedPattern) -> Legalization | None:
     return next((each for each in reversed(tried.generated) if each.legalized is not True), None)
 
 
+def _made(here: Legalization) -> dict[str, str]:
+    """Return, by name, the operations that were made in place of one and not legalized, with the
+    pattern that made each first.
+    """
+    made: dict[str, str] = {}
+    for tried in here.tried:
+        if tried.result == "rolled back" and (inner := _not_legalized(tried)) is not None:
+            made.setdefault(inner.op, short_name(tried.name))
+    return made
+
+
 def _missing(
     here: Legalization, tried: TriedPattern | None, maker: TriedPattern | None
 ) -> tuple[CauseKind, str]:
@@ -183,14 +195,19 @@ def _missing(
         first = tried.types[0]
         by = first.converter or "its type converter"
         return "type", f"pattern {name} needs type {first.type}, which {by} does not convert"
-    reasons = [each.rstrip(".") for each in tried.reasons if not each.startswith("rolled back")]
+    reasons = _reasons(tried)
+    if made := _made(here):
+        makers = " nor ".join(f"{op} by {pattern}" for op, pattern in made.items())
+        return "generated", f"what patterns made for it could not be legalized: neither {makers}"
     if tried.result == "rolled back":
         why = f": {'; '.join(reasons)}" if reasons else ""
         return "generated", f"what pattern {name} made could not be legalized{why}"
+    if reasons and len(here.tried) > 1:
+        return "reason", f"none of {len(here.tried)} patterns matched: {_why(here.tried)}"
     if reasons:
         return "reason", f"pattern {name} did not match: {'; '.join(reasons)}"
     if tried.result == "refused":
-        return "recursion", f"pattern {name} is being applied already, and may not be applied twice"
+        return "recursion", f"pattern {name} is not tried for what it makes itself"
     if len(here.tried) > 1:
         silent = sum(1 for each in here.tried if each.result == "failed")
         return (
@@ -198,6 +215,21 @@ def _missing(
             f"none of {counted(silent, 'pattern')} for {here.op} matched, and none gave a reason",
         )
     return "no reason", f"pattern {name} did not match, and gave no reason"
+
+
+def _reasons(tried: TriedPattern) -> list[str]:
+    return [each.rstrip(".") for each in tried.reasons if not each.startswith("rolled back")]
+
+
+def _why(tried: list[TriedPattern]) -> str:
+    """Return the reasons of several patterns: the first may be of one for something else."""
+    said = [(short_name(one.name), reasons) for one in tried if (reasons := _reasons(one))]
+    words = [f'{name} says "{"; ".join(reasons)}"' for name, reasons in said[:_MOST_REASONS]]
+    if len(said) > _MOST_REASONS:
+        words.append(f"{len(said) - _MOST_REASONS} more say others")
+    if len(said) < len(tried):
+        words.append(f"{len(tried) - len(said)} gave no reason")
+    return "; ".join(words)
 
 
 def _without_pattern(here: Legalization, maker: TriedPattern | None) -> tuple[CauseKind, str]:

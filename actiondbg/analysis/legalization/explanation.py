@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import Literal
 
 import msgspec
 
 from actiondbg.analysis.legalization.cause import Cause, blockers, cause_of, cause_of_failure
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
-from actiondbg.protocol import Culprit
+from actiondbg.protocol import Culprit, Unit
 from actiondbg.protocol.legalizations import OperationsLeft
 
 
@@ -29,16 +30,20 @@ class LeftGroup(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
-class VerifierFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """IR that the verifier refused.
+class OtherFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """The first failure of a run in which no dialect conversion failed.
 
     Attributes:
-        message: of the verifier, and the operation on which it failed.
-        culprit: the last pass that had ended; None for the input.
+        kind: "verifier" if that refused the IR, "pass" if a pass failed.
+        message: what was reported first; of the verifier with the operation on which it failed.
+        culprit: the pass; of the verifier the last pass that had ended, None for the input.
+        unit: the operation that the error of a pass is about, if that is known.
     """
 
+    kind: Literal["verifier", "pass"]
     message: str
     culprit: Culprit | None
+    unit: Unit | None = None
 
 
 class Explanation(msgspec.Struct, kw_only=True):
@@ -49,12 +54,12 @@ class Explanation(msgspec.Struct, kw_only=True):
             conversion that failed.
         conversions: those that failed, and with a target those that left some of its operations,
             in their order.
-        verifier: the first failure of the verifier, if no conversion failed; None without one.
+        other: the first other failure, if no conversion failed; None without one.
     """
 
     target: str | None
     conversions: list[Conversion]
-    verifier: VerifierFailure | None = None
+    other: OtherFailure | None = None
 
     @property
     def failed(self) -> Conversion | None:

@@ -64,6 +64,7 @@ class Legalization(msgspec.Struct, kw_only=True):
             not asked.
         illegal: whether the target refuses this one: False if it does not know it, None where it
             was not asked.
+        said: the debug output of the target's check; None without.
         legalized: whether it was legalized; None if the tool stopped before that was decided.
         text: the operation, in the generic form; None where it was not printed.
         tried: the patterns that were tried, in their order.
@@ -77,6 +78,7 @@ class Legalization(msgspec.Struct, kw_only=True):
     location: str | None
     legality: Legality | None
     illegal: bool | None = None
+    said: str | None = None
     legalized: bool | None = None
     text: str | None = None
     tried: list[TriedPattern] = msgspec.field(default_factory=list[TriedPattern])
@@ -133,22 +135,41 @@ def read_conversions(
 def failed_types(conversions: Iterable[Conversion]) -> list[TypeFailed]:
     """Return the types that did not convert for operations of conversions."""
     found: list[TypeFailed] = []
-    operations = [one for conversion in conversions for one in conversion.legalizations]
-    for operation in operations:
-        found += operation.types
-        for tried in operation.tried:
+    for one in _all_of(conversions):
+        found += one.types
+        for tried in one.tried:
             found += tried.types
-            operations += tried.generated
     return found
 
 
+def refused(conversions: Iterable[Conversion]) -> list[Legalization]:
+    """Return the operations that conversion targets refuse by a check."""
+    return [one for one in _all_of(conversions) if one.legality == "dynamic" and one.illegal]
+
+
+def _all_of(conversions: Iterable[Conversion]) -> list[Legalization]:
+    """Return the operations of conversions, and those that patterns generated for them."""
+    operations = [one for conversion in conversions for one in conversion.legalizations]
+    for operation in operations:
+        for tried in operation.tried:
+            operations += tried.generated
+    return operations
+
+
 def add_reasons(conversions: Iterable[Conversion], explained: Iterable[Conversion]) -> None:
-    """Add the reasons why types do not convert from another replay, if it met the same types."""
+    """Add why types do not convert, and why operations are refused, from another replay.
+
+    Nothing is added if that met other types or operations.
+    """
     types, others = failed_types(conversions), failed_types(explained)
     if [(one.type, one.converter) for one in types] != [(o.type, o.converter) for o in others]:
         return
     for one, other in zip(types, others, strict=True):
         one.said, one.part, one.similar = other.said, other.part, other.similar
+    checked, again = refused(conversions), refused(explained)
+    if [(one.id, one.op) for one in checked] == [(other.id, other.op) for other in again]:
+        for one, other in zip(checked, again, strict=True):
+            one.said = other.said
 
 
 _PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed
@@ -250,7 +271,7 @@ class _Tree:
         ended = self._open.pop()
         self._is_trying.pop()
         ended.legalized = event.legalized
-        ended.illegal = event.illegal
+        ended.illegal, ended.said = event.illegal, event.said
         ended.text = None if event.text is None else self._named(event.text)
         ended.left_out = event.untried
         ended.users = event.users

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 
-from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.explanation import Explanation, OtherFailure
 from actiondbg.analysis.legalization.recorded_attempts import NestedAttempt, legalizations_of
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
+from actiondbg.protocol import Culprit
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Ints
@@ -53,7 +54,25 @@ class RecordedConversions:
                 left = self._left(place, wanted)
                 if left:
                     conversions.append(self._conversion(place, left, failed=False))
-        return Explanation(target=target, conversions=conversions)
+        explanation = Explanation(target=target, conversions=conversions)
+        if target is None and explanation.failed is None:
+            is_pass = self._actions.is_tag(PASS_TAG) & self._line.over(event)
+            explanation.other = self._other_failure(np.flatnonzero(is_pass & failed))
+        return explanation
+
+    def _other_failure(self, passes: Ints) -> OtherFailure | None:
+        """Return the failure of the innermost of the passes that failed."""
+        if not len(passes):
+            return None
+        place = int(passes[-1])
+        culprit = self._describe.reference(place)
+        return OtherFailure(
+            kind="pass",
+            message="; ".join(self._describe.reasons(place)[:1]),
+            culprit=Culprit(
+                ordinal=culprit.ordinal, tag=culprit.tag, name=culprit.name, guess=False
+            ),
+        )
 
     def _conversion(
         self, place: int, legalizations: list[Legalization], *, failed: bool

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.legalization.explanation import Explanation, VerifierFailure
+from actiondbg.analysis.legalization.explanation import Explanation, OtherFailure
 from actiondbg.analysis.legalization.tree import (
     Conversion,
     add_reasons,
     failed_types,
     read_conversions,
+    refused,
 )
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import NoAnswer, ToolGone
@@ -28,7 +29,8 @@ from actiondbg.session.past.replay import Replay, replay_to
 if TYPE_CHECKING:
     from actiondbg.process.forked_tool import ForkedTool
 
-_VERIFY = protocol.Catch(kind="verify")
+# Of a failure of the verifier, which fails its pass, the first is caught.
+_FAILURES = (protocol.Catch(kind="verify"), protocol.Catch(kind="failure"))
 _MOST = 1000  # operations that conversions left
 
 
@@ -58,18 +60,18 @@ class ConversionReplay:
             path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
         )
         conversions = self._replayed(message)
-        if failed_types(conversions):
+        if failed_types(conversions) or refused(conversions):
             # Debug output and probes may change the run, or end it: no reason is known then.
             with contextlib.suppress(NoAnswer, ToolGone):
                 reasons = msgspec.structs.replace(message, reasons=True)
                 add_reasons(conversions, self._replayed(reasons))
         found = Explanation(target=target, conversions=conversions)
         if target is None and found.failed is None:
-            found.verifier = self._verifier_failure()
+            found.other = self._other_failure()
         return found
 
-    def _verifier_failure(self) -> VerifierFailure | None:
-        """Return the first failure of the verifier up to now."""
+    def _other_failure(self) -> OtherFailure | None:
+        """Return the first failure of the verifier or of a pass up to now."""
         place = self._replay.now()
         until = protocol.Until(
             terms=[protocol.Term(kind="ordinal", ordinal=place.ordinal)],
@@ -80,12 +82,22 @@ class ConversionReplay:
         is_over = self._replay.is_over
         if not is_over and (place.ended or not place.ordinal):
             return None  # outside of any action: where that is cannot be told a fork
-        with self._replay.fork() as fork:
-            fork.request(protocol.SetBreakpoints(breakpoints=catches_on_wire([_VERIFY])))
+        with self._replay.log_file() as file, self._replay.fork() as fork:
+            fork.request(protocol.SetBreakpoints(breakpoints=catches_on_wire(_FAILURES)))
             stop = fork.complete(until=None if is_over else until)
-        if stop.reason != "catch":
-            return None
-        return VerifierFailure(message=stop.message or "", culprit=stop.culprit)
+            if stop.reason != "catch":
+                return None
+            is_pass = stop.breakpoints == [2]
+            about = stop.cursor if is_pass and stop.cursor else None
+            is_known = about is not None and about.by == "failing"
+            unit = self._access(file, fork).ask(protocol.GetCursor()).unit if is_known else None
+        message = stop.message or ""
+        return OtherFailure(
+            kind="pass" if is_pass else "verifier",
+            message=message.partition(" failed: ")[2] if is_pass else message,
+            culprit=stop.culprit,
+            unit=unit,
+        )
 
     def _replayed(self, message: protocol.OpenLegalizations) -> list[Conversion]:
         with self._replay.log_file() as file, self._replay.fork() as fork:
@@ -95,12 +107,14 @@ class ConversionReplay:
             return self._read(file, fork)
 
     def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
-        access = NamedAccess(ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
         events = list(_read_events(file))
         for event in events:
             if isinstance(event, ValuesNamed):
                 self._names.learn(event.scope, read_names(event.text))
-        return read_conversions(events, access.text)
+        return read_conversions(events, self._access(file, fork).text)
+
+    def _access(self, file: Path, fork: ForkedTool) -> NamedAccess:
+        return NamedAccess(ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
 
 
 def _read_events(file: Path) -> Iterator[LegalizationEvent]:

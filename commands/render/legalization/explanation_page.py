@@ -12,7 +12,9 @@ from actiondbg.commands.render.legalization.explanation_text import (
     headline,
     legality_words,
     result_words,
+    said,
     type_reasons,
+    untried_words,
 )
 from actiondbg.commands.render.units import operation
 from actiondbg.ir.html import highlighted, token_colors
@@ -71,7 +73,7 @@ def _left(found: Explanation) -> Html:
     for conversion, left in found.never_tried():
         words = f"{left.count:,} x {left.name}: {conversion_words(conversion)}"
         parts.append(element("h2", words))
-        parts.append(element("p", f"{left.legality}; no pattern was tried"))
+        parts.append(element("p", untried_words(conversion, left)))
     return joined(*parts) or element("p", "No dialect conversion had such operations to legalize.")
 
 
@@ -89,7 +91,8 @@ def _list(items: Iterable[Html]) -> Html:
 def _legalization(one: Legalization, is_full: bool, telling: Sequence[int]) -> Html:
     place = html(" ", element("span", one.location, kind="quiet")) if one.location else ""
     legality = f", {legality_words(one, is_full)}" if one.legality is not None else ""
-    items = [_failed_type(each) for each in one.types]
+    items = [element("li", line) for line in said(one.said)]
+    items += [_failed_type(each) for each in one.types]
     for left_out in one.left_out:
         names = ", ".join(each.name for each in left_out.generates) or "nothing"
         text = f"{short_name(left_out.name)}: left out, as it generates {names}"

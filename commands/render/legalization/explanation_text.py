@@ -23,9 +23,15 @@ from actiondbg.commands.render.units import operation
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.legalization.explanation import LeftGroup, VerifierFailure
+    from actiondbg.analysis.legalization.explanation import LeftGroup, OtherFailure
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
-    from actiondbg.protocol.legalizations import CastLeft, CastUnresolved, Neighbour, TypeFailed
+    from actiondbg.protocol.legalizations import (
+        CastLeft,
+        CastUnresolved,
+        Neighbour,
+        OperationsLeft,
+        TypeFailed,
+    )
 
 _LEGALITY = {
     "illegal": "the target marks it illegal",
@@ -35,9 +41,16 @@ _LEGALITY = {
 }
 _MOST_ERRORS = 3  # of a failed conversion
 _MOST_USERS = 3  # of a cast
-_VERIFIER_HINT = (
-    "'catch verify' stops there, with the IR; 'set verify-each-action on' stops after the action "
-    "that broke it."
+_HINTS = {
+    "verifier": (
+        "'catch verify' stops there, with the IR; 'set verify-each-action on' stops after the "
+        "action that broke it."
+    ),
+    "pass": "'catch failure' stops there, with the IR; why-not says why a pattern did not match.",
+}
+_LEFT_HINT = (
+    "Why conversions left operations is asked by name, as in 'explain op:memref.*' at the prompt; "
+    "on the command line with --left."
 )
 
 
@@ -60,24 +73,31 @@ def headline(found: Explanation) -> str:
     """Return one sentence: which operation was not legalized, and what is missing."""
     conversion, cause = found.failed, found.cause
     if conversion is None or cause is None:
-        if found.verifier is not None:
-            return _verifier_words(found.verifier)
+        if found.other is not None:
+            return _other_words(found.other)
         return "No dialect conversion failed up to now."
     if not cause.way:
-        return f"{conversion_words(conversion)} failed: {cause.text}."
+        words = conversion_words(conversion)
+        return f"{words[0].upper()}{words[1:]} failed: {cause.text}."
     first = cause.way[0].legalization
     place = f" at {first.location}" if first.location else ""
     was = "was being legalized" if first.legalized is None else "was not legalized"
     return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
 
 
-def _verifier_words(failure: VerifierFailure) -> str:
-    """Return which pass left IR that the verifier refuses, and why."""
-    after = " for the input"
-    if failure.culprit is not None:
-        after = f" after {culprit_words(failure.culprit)}"
-    message = failure.message.removeprefix("the verifier failed ")
-    return f"No dialect conversion failed. The verifier failed{after}, {message.rstrip('.')}."
+def _other_words(failure: OtherFailure) -> str:
+    """Return which pass failed, or left IR that the verifier refuses, and why."""
+    culprit = None if failure.culprit is None else culprit_words(failure.culprit)
+    message = failure.message.removeprefix("the verifier failed ").rstrip(".")
+    if failure.kind == "pass":
+        unit = failure.unit
+        place = f" at {unit.location}" if unit is not None and unit.location else ""
+        about = "" if unit is None else f", on {operation(unit.id, unit.name)}{place}"
+        failed = f"{culprit} failed{about}: {message or 'no error was reported'}"
+    else:
+        after = "for the input" if culprit is None else f"after {culprit}"
+        failed = f"The verifier failed {after}, {message}"
+    return f"No dialect conversion failed. {failed}."
 
 
 def conversion_words(conversion: Conversion) -> str:
@@ -108,12 +128,15 @@ class _Text:
         conversion, cause = found.failed, found.cause
         if conversion is None or cause is None:
             lines = [headline(found)]
-            if found.verifier is not None:
-                lines.append(self._styled(_VERIFIER_HINT, DIM))
-            return lines
+            unit = None if found.other is None else found.other.unit
+            if unit is not None and unit.text is not None:
+                lines.append(
+                    f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}"
+                )
+            hint = _LEFT_HINT if found.other is None else _HINTS[found.other.kind]
+            return [*lines, self._styled(hint, DIM)]
         self._is_full = bool(conversion.full)
         text = headline(found)
-        text = text[0].upper() + text[1:]
         rows = wrapped(text, self._context.width) if self._context.width else [text]
         lines = [self._styled(row, BOLD) for row in rows]
         lines.append(f"in {conversion_words(conversion)}")
@@ -143,6 +166,7 @@ class _Text:
             yield f"{indent}{operation(one.id, one.op)}"
         if one.legality is not None:
             yield f"{indent}  {legality_words(one, self._is_full)}"
+            yield from (f"{indent}    {line}" for line in said(one.said))
         for each in one.types:
             yield f"{indent}  its types must be legal: {failed_type(each)}"
             yield from (f"{indent}    {line}" for line in type_reasons(each))
@@ -153,12 +177,17 @@ class _Text:
                 f"generates {names}"
             )
         telling = next((step.tried for step in cause.way if step.legalization is one), None)
+        silent: list[TriedPattern] = []
         for tried in one.tried:
-            is_less = telling is not None and rank(tried) > rank(telling)
-            if not self._all and is_less:
+            if self._all or telling is None or rank(tried) <= rank(telling):
+                yield from self._tried(tried, cause, depth + 1)
+            elif tried.result == "failed" and rank(telling) > 1:
+                silent.append(tried)
+            else:
                 self._hidden += 1
-                continue
-            yield from self._tried(tried, cause, depth + 1)
+        if silent:
+            names = ", ".join(f"{short_name(each.name)} #{each.ordinal}" for each in silent)
+            yield f"{indent}  {self._mark('x', RED)} {names}: {result_words(silent[0])}"
         for user in one.users[:_MOST_USERS]:
             place = f" at {user.location}" if user.location else ""
             yield f"{indent}  needed by {operation(user.id, user.name)}{place}"
@@ -194,12 +223,11 @@ class _Text:
         for group in groups:
             lines += self._group(group)
         for conversion, left in untried:
-            why = _LEGALITY[left.legality]
             what = operation(left.id, left.name)
             if left.count > 1:
                 what = f"{left.count:,} x {left.name}, first @{left.id}"
             lines.append(self._styled(f"{what}: left by {conversion_words(conversion)}", BOLD))
-            lines.append(f"  {why}, so that no pattern was tried")
+            lines.append(f"  {untried_words(conversion, left)}")
             for cast in left.casts:
                 made = "made by it" if cast.made else "made before it"
                 types = f"{_list(cast.source)} to {_list(cast.target)}"
@@ -264,6 +292,15 @@ def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
         yield "  needed by nothing"
 
 
+def untried_words(conversion: Conversion, left: OperationsLeft) -> str:
+    """Return why a conversion tried no pattern for operations that were there at its end."""
+    if conversion.failed is not False:
+        return "the conversion failed, which takes back what it did"
+    accepted = "the target accepts it, by a check"
+    why = accepted if left.legality == "dynamic" else _LEGALITY[left.legality]
+    return f"{why}, so that no pattern was tried"
+
+
 def _list(types: list[str]) -> str:
     return ", ".join(types) or "nothing"
 
@@ -296,8 +333,7 @@ def failed_type(failed: TypeFailed) -> str:
 
 def type_reasons(failed: TypeFailed) -> Iterator[str]:
     """Yield why a type does not convert, a line each."""
-    for line in said_lines(failed):
-        yield f"debug output: {line}"
+    yield from said(failed.said)
     what = failed.type
     if failed.part is not None and failed.part != what:
         what = failed.part
@@ -307,6 +343,11 @@ def type_reasons(failed: TypeFailed) -> Iterator[str]:
         hows.setdefault(similar.how, []).append(similar.type)
     for how, types in hows.items():
         yield f"{how} it converts: {', '.join(types)}"
+
+
+def said(output: str | None) -> list[str]:
+    """Return what the tool said in its debug output, a line each."""
+    return [f"debug output: {line}" for line in said_lines(output)]
 
 
 def _note(text: str, location: str | None) -> str:
@@ -327,7 +368,7 @@ def explanation_json(shown: ExplanationShown) -> object:
         "target": found.target,
         "sentence": headline(found) if found.target is None else None,
         "cause": None if cause is None else {"kind": cause.kind, "text": cause.text},
-        "verifier": msgspec.to_builtins(found.verifier),
+        "other": msgspec.to_builtins(found.other),
         "conversions": msgspec.to_builtins(found.conversions),
     }
     if found.target is not None:

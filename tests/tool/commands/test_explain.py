@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PYPI
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 from tests.tool.session.test_explain import LEFT, NO_REASON_IN_TOOL, REASON
@@ -52,7 +53,9 @@ def test_operations_that_were_left(mlir_opt: str) -> None:
     assert done.returncode == 1
     assert done.stdout == "No dialect conversion up to now had op:gpu.* to legalize.\n"
     done = explain(*argv)
-    assert (done.returncode, done.stdout) == (1, "No dialect conversion failed up to now.\n")
+    assert done.returncode == 1
+    sentence, hint = done.stdout.splitlines()
+    assert sentence == "No dialect conversion failed up to now." and "--left" in hint
 
 
 def test_a_recording_tells_patterns_and_reasons(mlir_opt: str) -> None:
@@ -89,3 +92,132 @@ def test_bad_usage(words: list[str], status: int, text: str) -> None:
     done = explain(*words)
     assert done.returncode == status
     assert text in done.stderr and "Traceback" not in done.stderr
+
+
+# A loop that is in no other one.
+NOT_NESTED = """\
+func.func @f(%m: memref<4xf32>) {
+  %f = arith.constant 0.0 : f32
+  affine.for %i = 0 to 4 {
+    affine.store %f, %m[%i] : memref<4xf32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_pass_that_fails_without_a_conversion(recorded: bool, mlir_opt: str) -> None:
+    """The first error is what it reports, about the operation that it names."""
+    stock.write("a.mlir", NOT_NESTED)
+    tool = [
+        mlir_opt,
+        "a.mlir",
+        "--pass-pipeline=builtin.module(func.func(convert-affine-for-to-gpu))",
+    ]
+    own = stock.run(tool)
+    error = own.stderr.partition("error: ")[2].partition("\n")[0]
+    assert own.returncode == 1 and error
+    if recorded:
+        subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", *tool], check=False)
+        done = explain("a.adbrec")
+        about = ""
+    else:
+        done = explain("--", *tool)
+        about = ", on @3 affine.store at a.mlir:4:5"
+        assert "\n  affine.store %f, %m[%i] : memref<4xf32>\n" in done.stdout
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0] == (
+        "No dialect conversion failed. #2 pass-execution (convert-affine-for-to-gpu) failed"
+        f"{about}: {error}."
+    )
+
+
+TARGET = """\
+module attributes {gpu.container_module, spirv.target_env = #spirv.target_env<#spirv.vce<v1.0,
+    [Shader], [SPV_KHR_storage_buffer_storage_class]>, #spirv.resource_limits<>>} {
+"""
+
+
+def test_several_patterns_that_did_not_match(mlir_opt: str) -> None:
+    """None of them is more likely to be the right one: one of them is for images only."""
+    source = """\
+  gpu.module @k {
+    gpu.func @f(%m: memref<?x?xi8, #spirv.storage_class<StorageBuffer>>) kernel
+        attributes {spirv.entry_point_abi = #spirv.entry_point_abi<workgroup_size = [32, 1, 1]>} {
+      %i = gpu.thread_id x
+      %v = memref.load %m[%i, %i] : memref<?x?xi8, #spirv.storage_class<StorageBuffer>>
+      memref.store %v, %m[%i, %i] : memref<?x?xi8, #spirv.storage_class<StorageBuffer>>
+      gpu.return
+    }
+  }
+}
+"""
+    stock.write("a.mlir", TARGET + source)
+    done = explain("--", mlir_opt, "a.mlir", "--convert-gpu-to-spirv")
+    lines = done.stdout.splitlines()
+    assert " was not legalized: none of 3 patterns matched: ImageLoadOpPattern says " in lines[0]
+    assert lines[0].endswith("; 2 gave no reason.")
+    silent = next(line for line in lines if "IntLoadOpPattern" in line and "x " in line)
+    assert "LoadOpPattern #" in silent and silent.endswith("did not match, and gave no reason")
+
+
+def test_what_a_check_of_the_target_says() -> None:
+    """Both patterns make what needs a capability: the tool, with assertions, says which."""
+    source = """\
+func.func @f(%a: vector<8xf32>) -> vector<8xi1> {
+  %0 = arith.cmpf ord, %a, %a : vector<8xf32>
+  return %0 : vector<8xi1>
+}
+}
+"""
+    stock.write("a.mlir", TARGET + source)
+    tool = [str(PYPI / "mlir-opt"), "a.mlir", "--convert-arith-to-spirv"]
+    done = explain("--", *tool)
+    assert "neither spirv.Ordered by CmpFOpNanKernelPattern nor spirv.IsNan by " in done.stdout
+    own = stock.run([*tool, "-debug-only=mlir-spirv-conversion"])
+    for what in ("spirv.Ordered illegal: requires", "spirv.IsNan illegal: requires"):
+        said = next(line for line in own.stderr.splitlines() if what in line)
+        assert f"debug output: {said[said.index(what) :].strip()}" in done.stdout
+
+
+def test_a_check_of_the_target_that_accepts_an_operation(mlir_opt: str) -> None:
+    """Without the attribute for it, the check of the pass accepts a loop."""
+    loop = "  scf.parallel (%i) = (%a) to (%a) step (%a) {\n    scf.reduce\n  }\n"
+    stock.write("a.mlir", f"func.func @f(%a: index) {{\n{loop}  return\n}}\n")
+    done = explain(
+        "--left", "op:scf.parallel", "--", mlir_opt, "a.mlir", "--convert-parallel-loops-to-gpu"
+    )
+    assert done.stdout.splitlines()[1] == (
+        "  the target accepts it, by a check, so that no pattern was tried"
+    )
+
+
+@pytest.mark.parametrize("how", ["recorded", "caught"])
+def test_what_the_printer_drops_is_no_reason(how: str, mlir_opt: str) -> None:
+    """A pattern reports a remark about an operation in the middle of its change: the printer
+    verifies that first, and keeps to itself what the verifier says.
+    """
+    source = """\
+  gpu.module @k {
+    gpu.func @f(%m: memref<8xf32>) kernel {
+      %i = gpu.thread_id x
+      %v = memref.load %m[%i] : memref<8xf32>
+      memref.store %v, %m[%i] : memref<8xf32>
+      gpu.return
+    }
+  }
+}
+"""
+    stock.write("a.mlir", TARGET + source)
+    tool = [mlir_opt, "a.mlir", "--convert-gpu-to-spirv"]
+    own = stock.run(tool)
+    assert "missing 'spirv.entry_point_abi'" in own.stderr and "expects parent" not in own.stderr
+    if how == "recorded":
+        subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", *tool], check=False)
+        assert "expects parent" not in explain("a.adbrec").stdout
+        return
+    words = ["--batch", "-nx", "-ex", "catch verify", "-ex", "catch diagnostic", "-ex", "run"]
+    done = subprocess.run([COMMAND, *words, "--", *tool], capture_output=True, text=True)
+    assert "missing 'spirv.entry_point_abi'" in done.stdout
+    assert "expects parent" not in done.stdout

@@ -26,8 +26,9 @@ def test_a_verifier_failure_is_explained(debian: Callable[[str], str], folds: st
         caught = session.run()
         while session.state == "stopped":
             session.continue_()
-        failure = session.past.explain().verifier
-        assert failure is not None and failure.message == caught.message
+        failure = session.past.explain().other
+        assert failure is not None and failure.kind == "verifier"
+        assert failure.message == caught.message
         assert caught.culprit is not None and failure.culprit == caught.culprit
 
 
@@ -35,6 +36,6 @@ def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None
     source = "func.func @f() -> i32 {\n  return\n}\n"
     session = launch("--canonicalize", source=stock.write("bad.mlir", source))
     assert session.run().status == 1
-    failure = session.past.explain().verifier
-    assert failure is not None and failure.culprit is None
+    failure = session.past.explain().other
+    assert failure is not None and failure.culprit is None and failure.kind == "verifier"
     assert "'func.return' op has 0 operands" in failure.message

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import UsageError
 
+# The arguments of a C++ template, such as <mlir::arith::AddIOp, 2>, are a part of the word: the
+# names of patterns have them.
+_PLAIN = r"""[^\s'"\\<>|]"""
+_TEMPLATE = rf"""(?<=\w) < (?=[^\s'"|]*::) (?: {_PLAIN} | ,[ ] | <(?:{_PLAIN}|,[ ])*> )* >"""
 _WORD = re.compile(
-    r"""\s*(?:
+    rf"""\s*(?:
         (?P<operator> 2>>? | >>? | < | \| )
-      | (?P<word> (?: [^\s'"\\<>|] | \\. | '[^']*' | "(?:[^"\\]|\\.)*" )+ )
+      | (?P<word> (?: {_PLAIN} | {_TEMPLATE} | \\. | '[^']*' | "(?:[^"\\]|\\.)*" )+ )
       | (?P<rest> \S )
     )""",
     re.VERBOSE | re.DOTALL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,18 +20,13 @@ from actiondbg.commands.render.stop import culprit_words
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import operation
+from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import LeftGroup, OtherFailure
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
-    from actiondbg.protocol.legalizations import (
-        CastLeft,
-        CastUnresolved,
-        Neighbour,
-        OperationsLeft,
-        TypeFailed,
-    )
+    from actiondbg.protocol.legalizations import CastLeft, Neighbour, OperationsLeft, TypeFailed
 
 _LEGALITY = {
     "illegal": "the target marks it illegal",
@@ -220,24 +215,33 @@ class _Text:
             if found.failed is not None:
                 lines.append("One failed: 'explain' without an operation says why.")
             return lines
-        for group in groups:
-            lines += self._group(group)
-        for conversion, left in untried:
-            what = operation(left.id, left.name)
-            if left.count > 1:
-                what = f"{left.count:,} x {left.name}, first @{left.id}"
-            lines.append(self._styled(f"{what}: left by {conversion_words(conversion)}", BOLD))
-            lines.append(f"  {untried_words(conversion, left)}")
-            for cast in left.casts:
-                made = "made by it" if cast.made else "made before it"
-                types = f"{_list(cast.source)} to {_list(cast.target)}"
-                lines += [f"  {operation(cast.id, None)} from {types}, {made}:"]
-                lines += [f"  {line}" for line in _cast(cast)]
-            if left.casts and left.count > len(left.casts):
-                lines.append(f"  ... and {left.count - len(left.casts):,} more")
+        again = _later(groups)
+        shown = [
+            *((group.conversion.ordinal, self._group(group, later)) for group, later in again),
+            *(
+                (conversion.ordinal, self._untried(conversion, left))
+                for conversion, left in untried
+            ),
+        ]
+        for _, one in sorted(shown, key=lambda each: each[0]):
+            lines += one
         return [*lines, *self._hints(found)]
 
-    def _group(self, group: LeftGroup) -> Iterator[str]:
+    def _untried(self, conversion: Conversion, left: OperationsLeft) -> Iterator[str]:
+        what = operation(left.id, left.name)
+        if left.count > 1:
+            what = f"{left.count:,} x {left.name}, first @{left.id}"
+        yield self._styled(f"{what}: left by {conversion_words(conversion)}", BOLD)
+        yield f"  {untried_words(conversion, left)}"
+        for cast in left.casts:
+            made = "made by it" if cast.made else "made before it"
+            types = f"{_list(cast.source)} to {_list(cast.target)}"
+            yield f"  {operation(cast.id, None)} from {types}, {made}:"
+            yield from (f"  {line}" for line in _cast(cast))
+        if left.casts and left.count > len(left.casts):
+            yield f"  ... and {left.count - len(left.casts):,} more"
+
+    def _group(self, group: LeftGroup, later: Sequence[LeftGroup]) -> Iterator[str]:
         first = group.first
         place = f" at {first.location}" if first.location else ""
         what = f"{operation(first.id, first.op)}{place}"
@@ -247,6 +251,9 @@ class _Text:
         by = f"{conversion_words(group.conversion)}{failed}"
         yield self._styled(f"{what}: left by {by}", BOLD)
         yield f"  {group.cause.text}"
+        if later:
+            last = conversion_words(later[-1].conversion)
+            yield f"  likewise in {counted(len(later), 'later conversion')}, up to {last}"
         yield from self._legalization(first, group.cause, 1)
 
     # --- helpers ---
@@ -282,14 +289,28 @@ def legality_words(one: Legalization, is_full: bool) -> str:
 
 
 def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
-    """Describe the operations at a cast."""
+    """Describe the operations at a cast; one from before says nothing of what was converted."""
+    is_told = isinstance(cast, CastUnresolved) or cast.made
     if cast.definer is not None:
         what = "an argument of" if cast.argument else "given by"
-        yield f"  the value is {what} {_neighbour(cast.definer)}"
+        yield f"  the value is {what} {_neighbour(cast.definer, is_told)}"
     for user in cast.users[:_MOST_USERS]:
-        yield f"  needed by {_neighbour(user)}"
+        yield f"  needed by {_neighbour(user, is_told)}"
     if not cast.users:
         yield "  needed by nothing"
+
+
+def _later(groups: Sequence[LeftGroup]) -> list[tuple[LeftGroup, list[LeftGroup]]]:
+    """Put to the first conversion without a pattern for an operation those that have none, too."""
+    found: list[tuple[LeftGroup, list[LeftGroup]]] = []
+    first: dict[tuple[str, str], list[LeftGroup]] = {}
+    for group in groups:
+        key = (group.first.op, group.cause.text)
+        if group.cause.kind == "no pattern" and key in first:
+            first[key].append(group)
+        else:
+            found.append((group, first.setdefault(key, [])))
+    return found
 
 
 def untried_words(conversion: Conversion, left: OperationsLeft) -> str:
@@ -305,9 +326,10 @@ def _list(types: list[str]) -> str:
     return ", ".join(types) or "nothing"
 
 
-def _neighbour(op: Neighbour) -> str:
+def _neighbour(op: Neighbour, is_told: bool) -> str:
     place = f" at {op.location}" if op.location else ""
-    return f"{operation(op.id, op.name)}{place}, {'' if op.converted else 'not '}converted"
+    converted = f", {'' if op.converted else 'not '}converted" if is_told else ""
+    return f"{operation(op.id, op.name)}{place}{converted}"
 
 
 def result_words(tried: TriedPattern) -> str:

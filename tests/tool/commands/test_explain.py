@@ -221,3 +221,17 @@ def test_what_the_printer_drops_is_no_reason(how: str, mlir_opt: str) -> None:
     done = subprocess.run([COMMAND, *words, "--", *tool], capture_output=True, text=True)
     assert "missing 'spirv.entry_point_abi'" in done.stdout
     assert "expects parent" not in done.stdout
+
+
+def test_an_operation_that_several_conversions_leave(mlir_opt: str) -> None:
+    """It is told once, in the order of the run."""
+    source = "func.func @f(%a: f32) -> f32 {\n  %0 = math.erf %a : f32\n  return %0 : f32\n}\n"
+    stock.write("a.mlir", source)
+    passes = ["--finalize-memref-to-llvm", "--convert-arith-to-llvm", "--convert-func-to-llvm"]
+    done = explain("--left", "op:math.erf", "--", mlir_opt, "a.mlir", *passes)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("@2 math.erf at a.mlir:2:8: left by the partial conversion #2 of ")
+    assert lines[1].strip() == "no pattern for math.erf"
+    assert lines[2].strip().startswith("likewise in 2 later conversions, up to the partial ")
+    assert lines[2].endswith(" of convert-func-to-llvm")
+    assert done.stdout.count("no pattern for math.erf") == 1

@@ -267,6 +267,11 @@ class _Text:
                 "condition.",
                 DIM,
             )
+        if found.target is None and found.cause is not None and found.cause.kind == "no pattern":
+            yield self._styled(
+                "At a stop before that pass, 'info applicable' lists the passes that change the IR.",
+                DIM,
+            )
         if any(each.full is None for each in found.conversions):
             yield self._styled(
                 "A recording holds neither types nor what the target accepts: explain a run.",

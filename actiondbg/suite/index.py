@@ -187,7 +187,7 @@ def _recorded(
     except RecordingError as error:
         return None, str(error)
     if process.key in processes.unrecorded:
-        return None, "the limit of disk space was reached"
+        return None, "its recording could not be written, or the limit of disk space was reached"
     why = _why_unrecorded(process.executable)
     return None if why is None else (None, why)
 

@@ -181,6 +181,8 @@ static void applySettings(MLIRContext *context) {
   if (given.isOfProgram && !given.record.path.empty())
     given.record.path =
         isOfSuite() ? claimSuiteRecording() : claimRecording(given.record.path);
+  // The output of a process of a suite is compared.
+  given.record.names = !isOfSuite();
   observes &= !isOfSuite() || !given.record.path.empty();
   if (given.socket.empty() && !observes)
     return;
@@ -188,11 +190,13 @@ static void applySettings(MLIRContext *context) {
     endWithParent(given.parent);
   if (observes && !Engine::startObserving(given.record,
                                           context->isMultithreadingEnabled())) {
-    if (!given.isOfProgram || isOfSuite() || given.record.path == firstPath)
+    if (!isOfSuite() && (!given.isOfProgram || given.record.path == firstPath))
       exitAtOnce(3);
     // The program is under way: its result is worth more than this recording.
     unlink(given.record.path.c_str());
     isGivenUp = true;
+    if (isOfSuite())
+      noteUnrecorded();
     return;
   }
   if (!given.socket.empty()) {

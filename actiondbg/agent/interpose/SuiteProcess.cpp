@@ -121,13 +121,15 @@ void noteSuiteProcess() {
   noteProgramOfSuite();
 }
 
+void noteUnrecorded() { noteLine("unrecorded ", suiteKey); }
+
 std::string claimSuiteRecording() {
   // A fork, such as a worker of multiprocessing, has the key of its parent.
   if (suitePid != getpid())
     noteProgramOfSuite();
   std::string full = std::string(suiteFolder) + "/full";
   if (access(full.c_str(), F_OK) == 0) {
-    noteLine("unrecorded ", suiteKey);
+    noteUnrecorded();
     return "";
   }
   RecordFile::stopAt(full, [] { noteLine("shortened ", suiteKey); });

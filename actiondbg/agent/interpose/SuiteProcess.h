@@ -18,6 +18,9 @@ void noteSuiteProcess();
 /// Whether this process is one of a suite.
 bool isOfSuite();
 
+/// Notes that this process cannot be recorded.
+void noteUnrecorded();
+
 /// Returns the file for the recording of this process; empty if the suite has
 /// reached its limit of disk space, which is noted.
 std::string claimSuiteRecording();

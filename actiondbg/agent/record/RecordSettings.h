@@ -24,6 +24,8 @@ struct RecordSettings {
   std::string skips;
   /// The version of the tool's LLVM; empty if it is not known.
   std::string llvm;
+  /// Whether a file that cannot be written is named on stderr.
+  bool names = true;
 
   /// Reads the settings that a front end gives. `variable` returns the value of
   /// an environment variable.

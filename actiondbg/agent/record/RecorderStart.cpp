@@ -60,8 +60,9 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   Counters::configure(settings.events);
   std::string header = headerText(isThreaded, settings);
   if (!RecordFile::begin(settings.path.c_str(), header)) {
-    llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
-                 << strerror(errno) << "): name another file\n";
+    if (settings.names)
+      llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
+                   << strerror(errno) << "): name another file\n";
     return false;
   }
   wantedIR = settings.ir == "function"  ? RecordedIR::Function

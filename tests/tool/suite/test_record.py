@@ -158,8 +158,21 @@ def test_limit_of_disk_space(adds: str, mlir_opt: str) -> None:
     done = record("bash", "-c", script, options=("--limit", "1k"))
     assert done.returncode == 0
     assert [one["ended"] for one in runs()] == ["exit", *["unrecorded"] * 3]
-    assert "3 runs: the limit of disk space was reached." in done.stderr
+    assert "3 runs: its recording could not be written, or the limit " in done.stderr
     assert Path("out.3").read_text() == Path("first.mlir").read_text()
+
+
+def test_a_process_without_its_recording_runs_on(adds: str, mlir_opt: str) -> None:
+    script = f"""
+        rmdir suite/runs && touch suite/runs
+        {mlir_opt} {adds} --canonicalize > out.mlir 2>&1; echo $?
+        rm suite/runs && mkdir suite/runs
+    """
+    done = record("bash", "-c", script)
+    assert (done.returncode, done.stdout) == (0, "0\n")
+    assert Path("out.mlir").read_text() == run(mlir_opt, adds, "--canonicalize").stdout
+    assert [one["ended"] for one in runs()] == ["unrecorded"]
+    assert "1 run: its recording could not be written" in done.stderr
 
 
 def test_resume(adds: str, mlir_opt: str) -> None:

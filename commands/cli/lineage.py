@@ -40,11 +40,6 @@ if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.questions.reasons import Reasons
 
-_LISTING = """\
-SELECT table_name AS "table", column_name AS "column", data_type AS "type"
-FROM information_schema.columns
-WHERE table_name IN ('input', 'output', 'lineage', 'steps')
-ORDER BY list_position(['input', 'output', 'lineage', 'steps'], table_name), ordinal_position"""
 _EPILOG = """\
 examples:
   actiondbg lineage run.adbrec --kind tosa.conv2d --became linalg.matmul
@@ -157,11 +152,12 @@ def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     ) as lineage:
         if options.is_question:
             return _Answers(lineage, options).give()
-        from actiondbg.lineage.questions.tables import open_database
+        from actiondbg.lineage.questions.tables import TABLES, open_database
+        from actiondbg.recording.query.database import listing
 
         database = open_database(lineage, options.level or "function", exact=options.exact)
         with contextlib.closing(database):
-            print_answer(database, sql or _LISTING, options.format, options.output)
+            print_answer(database, sql or listing(TABLES), options.format, options.output)
     return 0
 
 

@@ -60,27 +60,25 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
     """Query recordings in SQL."""
     options = parser.read_intermixed(argv)
     need_packages("actiondbg query")
+    from actiondbg.recording.query.database import LISTING, listing
     from actiondbg.recording.query.sources import open_sources
 
     paths, sql = _split(options.words)
     if options.output is not None:
-        try:
+        with parser.reported_usage():
             check_overwritten(options.output, paths)
-        except UsageError as error:
-            parser.error(str(error))
     if (suite := _suite(paths)) is not None:
-        from actiondbg.suite.index import connect
+        from actiondbg.suite.index import SCHEMAS, connect
 
         with contextlib.closing(connect(suite)) as database:
-            asked = _suite_listing() if sql is None else sql
+            asked = listing(list(SCHEMAS)) if sql is None else sql
             print_answer(database, asked, options.format, options.output)
         return 0
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
         print_notice(sentence)
     with contextlib.closing(sources.connect()) as database:
-        asked = _listing() if sql is None else sql
-        print_answer(database, asked, options.format, options.output)
+        print_answer(database, LISTING if sql is None else sql, options.format, options.output)
     return 0
 
 
@@ -95,20 +93,6 @@ def _suite(paths: Sequence[str]) -> SuiteFolder | None:
             "'actiondbg suite merge'."
         )
     return folders[0] if folders else None
-
-
-def _suite_listing() -> str:
-    from actiondbg.recording.query.database import listing
-    from actiondbg.suite.index import SCHEMAS
-
-    return listing(list(SCHEMAS))
-
-
-def _listing() -> str:
-    """Return the query that lists the tables of recordings."""
-    from actiondbg.recording.query.database import LISTING
-
-    return LISTING
 
 
 def print_answer(
@@ -134,7 +118,9 @@ def print_answer(
     if chosen == "table" and on_terminal:
         from actiondbg.commands.render.query import show_table
 
-        _print_omission(ask(database, sql, show_table))
+        omission = ask(database, sql, show_table)
+        if omission is not None:
+            print_notice(omission)
         return
     with _output(output) as out:
         write = _writer(chosen)
@@ -168,12 +154,6 @@ def _writer(format: str) -> Write:
     from actiondbg.recording.query.results import FORMATS
 
     return FORMATS[format]
-
-
-def _print_omission(omission: str | None) -> None:
-    """Print the message about omitted rows, if there is one."""
-    if omission is not None:
-        print_notice(omission)
 
 
 @contextlib.contextmanager

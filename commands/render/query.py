@@ -7,8 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import islice
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
+from actiondbg.recording.format.arrow import Reader, Schema
 from actiondbg.recording.query.results import text_of
 
 MOST_ROWS = 1000  # on a terminal
@@ -18,59 +19,11 @@ _NULL = "NULL"
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[22m"
 
 
-class Column(Protocol):
-    """A pyarrow.Array."""
-
-    def to_pylist(self) -> list[object]:
-        """Return the values."""
-        ...
-
-
-class Batch(Protocol):
-    """A pyarrow.RecordBatch."""
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """Return the columns."""
-        ...
-
-
-class SchemaField(Protocol):
-    """A pyarrow.Field."""
-
-    @property
-    def type(self) -> object:
-        """Return the pyarrow.DataType."""
-        ...
-
-
-class Schema(Protocol):
-    """A pyarrow.Schema."""
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the columns."""
-        ...
-
-    def __iter__(self) -> Iterator[SchemaField]: ...
-
-
-class Reader(Protocol):
-    """A pyarrow.RecordBatchReader."""
-
-    @property
-    def schema(self) -> Schema:
-        """Return the names and types of the columns."""
-        ...
-
-    def __iter__(self) -> Iterator[Batch]: ...
-
-
 def write_table(reader: Reader, out: IO[bytes], most: int | None = None) -> None:
     """Write a result as a table with complete cells; see ``results.write_csv``.
 
     Args:
-        reader: a pyarrow.RecordBatchReader.
+        reader: the result.
         out: the output.
         most: the number of rows after which the rest is left out; None for none.
     """
@@ -85,9 +38,6 @@ def write_table(reader: Reader, out: IO[bytes], most: int | None = None) -> None
 
 def show_table(reader: Reader) -> str | None:
     """Print a result on the terminal; long cells and many rows are truncated.
-
-    Args:
-        reader: a pyarrow.RecordBatchReader.
 
     Returns:
         The message about omitted rows, or None.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from actiondbg.errors import UsageError
 from actiondbg.recording.format.magic import is_recording
@@ -32,6 +33,21 @@ def check_overwritten(path: str | os.PathLike[str], words: Sequence[str] = ()) -
             f"{name!r} is named twice on the command line and is not overwritten: name another "
             "file."
         )
+
+
+def check_output(path: Path, words: Sequence[str] = ()) -> None:
+    """Refuse an output that cannot be written, or would overwrite another file.
+
+    Args:
+        path: the output.
+        words: see ``check_overwritten``.
+
+    Raises:
+        UsageError: its directory does not exist; else as ``check_overwritten``.
+    """
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
+    check_overwritten(path, words)
 
 
 def is_same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

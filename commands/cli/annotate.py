@@ -15,12 +15,11 @@ from actiondbg.commands.cli.lineage_source import (
     source_words,
     split_tool,
 )
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.support.atomic_write import write_whole
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
@@ -82,7 +81,7 @@ def run(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
         parser.error("--loc-only and --comments-only exclude each other")
     need_packages("actiondbg annotate")
 
-    try:
+    with parser.reported_usage():
         source = source_words(options.recording, tool)
         after = _stage_of_tool(options) if tool else None
         with opened_lineage(
@@ -93,8 +92,6 @@ def run(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
             after=after,
         ) as lineage:
             _annotate(lineage, options, has_tool=bool(tool))
-    except UsageError as error:
-        parser.error(str(error))
     return 0
 
 
@@ -130,11 +127,11 @@ def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> 
         comments=not options.loc_only, locations=not options.comments_only, file=file
     )
     if options.snapshot is not None:
-        _write(options.snapshot, origin.text)
+        write_file(options.snapshot, _ended(origin.text))
     if options.output is None:
         sys.stdout.write(_ended(text))
     else:
-        _write(options.output, text)
+        write_file(options.output, _ended(text))
 
 
 def _file_of_origins(stage: Stage, origin: Stage, options: AnnotateOptions) -> str | None:
@@ -163,11 +160,6 @@ def _raised(stage: Stage, level: OriginLevel) -> Callable[[Operation], Operation
         return lambda operation: Operation(stage, outermost(stage, operation.index))
     units = units_of(stage, level)
     return lambda one: one if units[one.index] < 0 else Operation(stage, units[one.index])
-
-
-def _write(path: Path, text: str) -> None:
-    with writing(path):
-        write_whole(path, _ended(text).encode())
 
 
 def _ended(text: str) -> str:

@@ -14,13 +14,12 @@ from actiondbg.commands.cli.lineage_source import (
     source_words,
     split_tool,
 )
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.support.atomic_write import write_whole
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
@@ -75,7 +74,7 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
     from actiondbg.lineage.performance.cost import attribute
     from actiondbg.lineage.performance.profiles.file import read_profile
 
-    try:
+    with parser.reported_usage():
         if options.html is not None:
             check_overwritten(options.html)
         source = source_words(options.recording, tool)
@@ -87,16 +86,13 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
             partial=options.partial,
         ) as lineage:
             cost = attribute(profile, lineage, modules_of(lineage, options.module))
-    except UsageError as error:
-        parser.error(str(error))
     if options.json:
         print(json.dumps(cost_object(cost), ensure_ascii=False))
     else:
         for line in cost_lines(cost, top=options.top, whole=options.all):
             print(line)
     if options.html is not None:
-        with writing(options.html):
-            write_whole(options.html, cost_page(cost).encode(errors="replace"))
+        write_file(options.html, cost_page(cost))
     return 0
 
 

@@ -96,13 +96,11 @@ def _print_all(found: list[Examined], options: DoctorOptions) -> None:
 
 
 def _write_report(path: Path, found: list[Examined]) -> None:
-    from actiondbg.commands.interpreter.error_text import writing
+    from actiondbg.commands.interpreter.error_text import write_file
     from actiondbg.commands.render.doctor import report_text
     from actiondbg.doctor.build_report import make_report
-    from actiondbg.support.atomic_write import write_whole
 
-    with writing(path):
-        write_whole(path, report_text(make_report(found)).encode())
+    write_file(path, report_text(make_report(found)))
     print_notice(f"Report: {path}. Read it before you send it.")
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize, subcommand
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.errors import UsageError
-from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.recording.overwrite import check_output
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
@@ -57,13 +56,11 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
         parser.error(
             "the tool or recording is missing: actiondbg explain [options] -- TOOL ARGS..."
         )
-    try:
+    with parser.reported_usage():
         _check(options, tool)
         with ExitStack() as stack:
             console = _recorded(stack, tool[0], options) if recorded else _run(stack, tool, options)
             return _explain(console, options)
-    except UsageError as error:
-        parser.error(str(error))
 
 
 def _check(options: ExplainOptions, tool: list[str]) -> None:
@@ -74,11 +71,7 @@ def _check(options: ExplainOptions, tool: list[str]) -> None:
         if not isinstance(parse_wanted(options.left), OperationGlob | int):
             raise UsageError(f"--left {options.left}: give an id such as @12, or op:GLOB.")
     if options.html is not None:
-        if not options.html.absolute().parent.is_dir():
-            raise UsageError(
-                f"{str(options.html)!r} cannot be written: its directory does not exist."
-            )
-        check_overwritten(options.html, tool)
+        check_output(options.html, tool)
 
 
 def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
@@ -148,8 +141,7 @@ def _explain(console: Console, options: ExplainOptions) -> int:
     if options.html is not None:
         from actiondbg.commands.render.legalization.explanation_page import explanation_page
 
-        with writing(options.html):
-            write_whole(options.html, explanation_page(found).encode())
+        write_file(options.html, explanation_page(found))
     return 0 if _is_answer(found) else FAILED
 
 

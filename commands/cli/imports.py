@@ -54,10 +54,8 @@ def run(parser: LineParser[ImportOptions], argv: list[str]) -> int:
     """Make a recording of passes from the IR that a compiler printed."""
     options = parser.read(argv)
     need_packages("actiondbg import")
-    try:
+    with parser.reported_usage():
         output = _output(options)
-    except UsageError as error:
-        parser.error(str(error))
     replaces = is_recording(output)
     found = _import(options, output)
     for sentence in found.notes:

@@ -26,14 +26,13 @@ from actiondbg.commands.cli.lineage_source import (
     split_tool,
 )
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
-from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.recording.overwrite import check_output, check_overwritten
 
 if TYPE_CHECKING:
     from actiondbg.commands.render.lineage.questions import LineageNames
@@ -138,11 +137,9 @@ def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     """Answer questions about what the operations of a program became."""
     ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
-    try:
+    with parser.reported_usage():
         source, sql = _split(options, tool)
         _check(options, [*source, *options.dumps], sql)
-    except UsageError as error:
-        parser.error(str(error))
     need_packages("actiondbg lineage")
     with opened_lineage(
         source,
@@ -213,9 +210,7 @@ def _check_file(path: Path | None, suffixes: Sequence[str], sources: Sequence[st
         raise UsageError(
             f"{str(path)!r} has no known suffix: name a file with {' or '.join(suffixes)}."
         )
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
-    check_overwritten(path, sources)
+    check_output(path, sources)
 
 
 class _Answers:
@@ -309,7 +304,7 @@ class _Answers:
         )
         for path, draw in formats:
             if path is not None:
-                self._write(path, draw(drawn))
+                write_file(path, draw(drawn))
 
     def _sankey(self, path: Path) -> None:
         from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
@@ -319,12 +314,7 @@ class _Answers:
         glob = options.kinds or options.kind or "*"
         found = flows(self._lineage, glob, after=options.after, exact=options.exact)
         draw = sankey_page if path.suffix == ".html" else sankey_svg
-        self._write(path, draw(found, flows_title(found)))
-
-    def _write(self, path: Path, content: str | bytes) -> None:
-        data = content if isinstance(content, bytes) else content.encode(errors="replace")
-        with writing(path):
-            write_whole(path, data)
+        write_file(path, draw(found, flows_title(found)))
 
     def _orphans(self) -> int:
         from actiondbg.commands.render.lineage.questions import matrix_lines, matrix_object
@@ -348,7 +338,7 @@ class _Answers:
         if path.suffix == ".html":
             from actiondbg.lineage.pictures.matrix_page import matrix_page
 
-            self._write(path, matrix_page(matrix, left))
+            write_file(path, matrix_page(matrix, left))
             return
         from actiondbg.lineage.questions.matrix_table import matrix_table
         from actiondbg.recording.query.results import FORMATS

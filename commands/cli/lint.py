@@ -18,7 +18,7 @@ from actiondbg.commands.cli.line_parser import (
     names_recording,
     subcommand,
 )
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted
@@ -30,7 +30,6 @@ from actiondbg.lint.linter import Linter
 from actiondbg.lint.rules import BY_NAME, DEFAULT_RULES, RULES, Rule
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
@@ -100,8 +99,7 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
         is_tool = "--" in argv[len(ours) : -len(words)] or not _name_recordings(words)
         found = linting.lint_tool(words) if is_tool else linting.lint_recordings(words)
     if options.write_baseline is not None and not linting.is_interrupted:
-        with writing(options.write_baseline):
-            write_whole(options.write_baseline, baseline_text(found))
+        write_file(options.write_baseline, baseline_text(found))
         known |= {each.key for each in found}
     left = [each for each in found if each.key not in known]
     _write(options, left, linting, len(found) - len(left))
@@ -241,5 +239,4 @@ def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, kn
         width = _columns() if sys.stdout.isatty() and options.format == "text" else None
         print(fitted(text, width))
         return
-    with writing(options.output):
-        write_whole(options.output, f"{text}\n".encode())
+    write_file(options.output, f"{text}\n")

@@ -180,11 +180,9 @@ def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:
         parser.error("the tool or recording is missing: actiondbg log [options] -- TOOL ARGS...")
-    try:
+    with parser.reported_usage():
         _check(options, tool, recorded)
         where = _where(options)
-    except UsageError as error:
-        parser.error(str(error))
     destination = Destination(options.output, not options.no_color)
     if recorded:
         return _log_recording(tool[0], options, destination, where)

@@ -71,10 +71,8 @@ def run(parser: LineParser[McpOptions], argv: list[str]) -> int:
     """Serve coding agents: debugging as tools of the Model Context Protocol."""
     options = parser.read_intermixed(argv)
     need_packages("actiondbg mcp", ("mcp",), "mcp")
-    try:
+    with parser.reported_usage():
         restrictions = Restrictions.of(options.directory, options.tools, options.allow)
-    except UsageError as error:
-        parser.error(str(error))
     from actiondbg.commands.mcp.clients import Sessions
     from actiondbg.commands.mcp.server import DebugServer
 

@@ -17,14 +17,13 @@ from actiondbg.commands.cli.line_parser import (
     subcommand,
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
-from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.recording.overwrite import check_output
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
@@ -98,11 +97,9 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
     if recorded and options.ir is not None:
         parser.error(f"--ir needs a tool, but {tool[0]} is a recording")
     need_packages("actiondbg report")
-    try:
+    with parser.reported_usage():
         _check_output(options.output)
         _check_filters(options.filter)
-    except UsageError as error:
-        parser.error(str(error))
     with open_source(
         tool,
         "report",
@@ -139,8 +136,7 @@ def _report(source: Source, options: ReportOptions) -> int:
         script=_script(source),
     )
     content = page.html.encode(errors="replace")
-    with writing(options.output):
-        write_whole(options.output, content)
+    write_file(options.output, content)
     if not options.quiet:
         size = f"{len(content) / 1e6:.1f} MB"
         count = f"{page.actions:,} of " if options.filter else ""
@@ -197,9 +193,7 @@ def _check_output(path: Path) -> None:
     Raises:
         UsageError: the output would overwrite another file, or its directory does not exist.
     """
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
-    check_overwritten(path)
+    check_output(path)
     if path.is_dir():
         raise UsageError(f"{str(path)!r} is a directory: name a file with -o.")
     if not path.is_file():

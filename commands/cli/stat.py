@@ -16,16 +16,15 @@ from actiondbg.commands.cli.line_parser import (
     subcommand,
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite import check_output
 from actiondbg.recording.statistics.sort_keys import check_key
 from actiondbg.statistics.event_probe import choose, try_event
 from actiondbg.statistics.events import DEFAULT, listed_events
-from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
         parser.error("the tool or recording is missing: actiondbg stat [options] -- TOOL ARGS...")
     if recorded and options.events is not None:
         parser.error(f"--events needs a tool, but {tool[0]} is a recording")
-    try:
+    with parser.reported_usage():
         _check(options, tool)
         with open_source(
             tool,
@@ -114,8 +113,6 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
             modules=_MODULES,
         ) as source:
             return _measure(source, options)
-    except UsageError as error:
-        parser.error(str(error))
 
 
 # --- measuring --------------------------------------------------------------------
@@ -149,11 +146,8 @@ def _check(options: StatOptions, tool: Sequence[str]) -> None:
     if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
         raise UsageError(f"{str(options.csv)!r} is not a directory: name one for --csv.")
     for path in (options.plot, options.output):
-        if path is None:
-            continue
-        if not path.absolute().parent.is_dir():
-            raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
-        check_overwritten(path, tool)
+        if path is not None:
+            check_output(path, tool)
 
 
 def _check_plot(options: StatOptions, plot: Path) -> None:
@@ -201,8 +195,7 @@ def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
             write_plot(measured.statistics, options.plot)
     text = _text(measured, options)
     if options.output is not None:
-        with writing(options.output):
-            write_whole(options.output, f"{text}\n".encode(errors="replace"))
+        write_file(options.output, f"{text}\n")
     else:
         print(text, file=out)
 

@@ -31,7 +31,6 @@ from actiondbg.commands.cli.line_parser import (
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.recording.trace.options import (
@@ -109,13 +108,11 @@ def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
     options, tool, recorded = parser.read_with_target(argv)
     if not tool:
         parser.error("the tool or recording is missing: actiondbg trace -o FILE -- TOOL ARGS...")
-    try:
+    with parser.reported_usage():
         kind: Format = options.format or format_of(options.output)
         check_output(options.output, kind)
         check_overwritten(options.output, tool)
         selection = _selection(options)
-    except UsageError as error:
-        parser.error(str(error))
     need_packages("actiondbg trace")
     trace = _trace_recording if recorded else _trace_tool
     return trace(tool, options, kind, selection)

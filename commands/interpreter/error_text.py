@@ -8,6 +8,7 @@ from collections.abc import Generator
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 
 from actiondbg.errors import FileNotWritten
+from actiondbg.support.atomic_write import write_whole
 
 _NO_SPACE = (EDQUOT, EFBIG, ENOSPC)
 _OUTPUT_ERRORS = (
@@ -46,3 +47,9 @@ def writing(path: str | os.PathLike[str]) -> Generator[None]:
         raise FileNotWritten(
             f"{os.fspath(path)!r} cannot be written ({error.strerror or error}): {way}."
         ) from error
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a whole file; raise FileNotWritten if it cannot be written."""
+    with writing(path):
+        write_whole(path, content.encode(errors="replace") if isinstance(content, str) else content)

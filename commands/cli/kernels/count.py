@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
 from actiondbg.commands.render.terminal.output import print_notice
@@ -20,7 +20,6 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.statistics.event_probe import choose_available, try_event
 from actiondbg.statistics.events import DEFAULT, Event, listed_events
-from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
 from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import scratch_directory
@@ -113,10 +112,8 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
     if not words:
         parser.error(f"the program is missing: {_COMMAND} [options] -- PROGRAM ARGS...")
     is_program = "--" in argv[len(ours) : len(argv) - len(words)]
-    try:
+    with parser.reported_usage():
         return _run(options, words, is_program)
-    except UsageError as error:
-        parser.error(str(error))
 
 
 def _print_library() -> int:
@@ -182,8 +179,7 @@ def _report(
             write_csv_files(cost.calls, options.csv)
     text = _text(cost, words, options)
     if options.output is not None:
-        with writing(options.output):
-            write_whole(options.output, f"{text}\n".encode(errors="replace"))
+        write_file(options.output, f"{text}\n")
     else:
         print(text, file=out)
 

@@ -80,11 +80,9 @@ class ReportOptions(Options):
 def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
     """Print or convert the results of kernels, or compare two reports."""
     options = parser.read_intermixed(argv)
-    try:
+    with parser.reported_usage():
         _check(options)
         files = ReportFiles(options.output)
-    except UsageError as error:
-        parser.error(str(error))
     entries = read_csv(options.report)
     if options.other is None:
         files.write(entries)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.dependencies import need_packages
-from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
 
@@ -122,9 +121,7 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
     if options.html is not None:
         from actiondbg.commands.render.suite.coverage_page import coverage_page
 
-        page = coverage_page(found, kinds, changed, str(options.suite))
-        with writing(options.html):
-            write_whole(options.html, page.encode(errors="replace"))
+        write_file(options.html, coverage_page(found, kinds, changed, str(options.suite)))
     if options.fail_under is None:
         return 0
     judged = options.kind or "pattern"

@@ -17,8 +17,7 @@ from actiondbg.commands.render.terminal.output import color_allowed, print_notic
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
     interruption_message,
-    output_folder,
-    search_keywords,
+    prepared_search,
 )
 
 NOT_FOUND = 1  # exit code
@@ -49,21 +48,15 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
     options = parser.read(ours)
     if not tool:
         parser.error("the tool is missing: actiondbg bisect [options] -- TOOL ARGS...")
-    from actiondbg.bisection.api import bisect
     from actiondbg.bisection.output_folder import open_folder
 
     with parser.reported_usage():
         oracle = build_oracle(options)
-    folder = open_folder(output_folder(options), Path(tool[0]).name, options.resume)
+    folder = open_folder(options.output, Path(tool[0]).name, options.resume)
     try:
         with progress_display(sys.stderr, quiet=options.json) as progress:
-            result = bisect(
-                tool,
-                oracle,
-                **search_keywords(options),
-                output=folder,
-                without=options.without,
-                progress=progress,
+            result = prepared_search(options)(
+                tool, oracle, output=folder, without=options.without, progress=progress
             )
     except KeyboardInterrupt:
         print_notice(interruption_message(folder, "-o"))

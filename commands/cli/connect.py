@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
+from actiondbg.commands.cli.startup import StartupOptions, make_console, run_console
 from actiondbg.commands.interpreter.options import positional
 
 _EPILOG = """\
@@ -29,17 +27,7 @@ class ConnectOptions(StartupOptions):
 def run(parser: LineParser[ConnectOptions], argv: list[str]) -> int:
     """Debug a Python program that waits in actiondbg.attach(wait=True)."""
     options = parser.read(argv)
-    from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import connect
 
     with connect(options.socket) as session:
-        console = Console(
-            session,
-            live=session,
-            json=options.json,
-            interactive=is_interactive(options),
-            color=not options.no_color,
-            progress=ProgressLine(sys.stderr, enabled=not options.json),
-        )
-        return run_console(console, options)
+        return run_console(make_console(session, options, live=session), options)

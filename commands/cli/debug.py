@@ -21,7 +21,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.cli.startup import (
     StartupOptions,
-    is_interactive,
+    make_console,
     reads_stdin,
     run_console,
 )
@@ -94,7 +94,7 @@ def run(parser: LineParser[DebugOptions], argv: list[str]) -> int:
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if options.version:
-        return _print_version(tool, options)
+        return _print_version(tool)
     if not tool:
         parser.error("the tool is missing: actiondbg [options] TOOL ARGS...")
     if "--" not in argv[: len(argv) - len(tool)]:
@@ -123,7 +123,7 @@ def _check_subcommand(parser: LineParser[DebugOptions], ours: list[str], tool: l
         )
 
 
-def _print_version(tool: list[str], options: DebugOptions) -> int:
+def _print_version(tool: list[str]) -> int:
     from actiondbg.tool import find_tool
 
     print(f"actiondbg {__version__}")
@@ -136,11 +136,8 @@ def _print_version(tool: list[str], options: DebugOptions) -> int:
 
 
 def _debug(tool: list[str], options: DebugOptions) -> int:
-    from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch
 
-    progress = ProgressLine(sys.stderr, enabled=not options.json)
     session = launch(
         tool,
         follow=options.follow,
@@ -157,15 +154,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
     with session:
         if not options.json:  # whose client gets the error as the answer to run
             _check_tool(session)
-        console = Console(
-            session,
-            live=session,
-            json=options.json,
-            interactive=is_interactive(options),
-            color=not options.no_color,
-            progress=progress,
-        )
-        code = run_console(console, options)
+        code = run_console(make_console(session, options, live=session), options)
     return _child_result(session, code) if options.return_child_result else code
 
 

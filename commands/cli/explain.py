@@ -80,7 +80,6 @@ def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch
 
-    progress = ProgressLine(sys.stderr, enabled=not options.json)
     session: Session = launch(
         tool,
         randomize=options.randomize,
@@ -93,12 +92,12 @@ def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
         live=session,
         json=options.json,
         color=not options.no_color,
-        progress=progress,
+        progress=ProgressLine(sys.stderr, enabled=not options.json),
     )
     if options.left is None:
         session.breakpoints.catch("failure")
         session.breakpoints.catch("crash")
-    with progress.shown():
+    with console.progress.shown():
         session.run()
     return console
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
-from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
+from actiondbg.commands.cli.startup import StartupOptions, make_console, run_console
 from actiondbg.commands.interpreter.options import positional
 
 _EPILOG = """\
@@ -31,21 +29,12 @@ class OpenOptions(StartupOptions):
 def run(parser: LineParser[OpenOptions], argv: list[str]) -> int:
     """Debug a recording like a running tool."""
     options = parser.read(argv)
-    from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.recording_console import RecordingConsole
-    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.recording.session import open_session
 
     with open_session(options.file, partial=options.partial) as session:
         recorded = RecordingConsole(session)
-        console = Console(
-            session,
-            json=options.json,
-            interactive=is_interactive(options),
-            color=not options.no_color,
-            recorded=recorded,
-            progress=ProgressLine(sys.stderr, enabled=not options.json),
-        )
+        console = make_console(session, options, recorded=recorded)
         # Most recordings contain no IR: a message about that at each stop would be noise.
         console.settings.set("print-stop", "off")
         if console.interactive:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -16,22 +17,17 @@ from actiondbg.errors import LaunchError
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.interpreter import Interpreter
+    from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.commands.shell.prompt.shell import Shell
+    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.session.session import Session
 
 
 class Script(NamedTuple):
     """A file of commands (-x), or one command (-ex)."""
 
     text: str
-    is_file: bool
-
-
-def _file(text: str) -> Script:
-    return Script(text, is_file=True)
-
-
-def _line(text: str) -> Script:
-    return Script(text, is_file=False)
+    is_file: bool = False
 
 
 class StartupOptions(Options):
@@ -39,8 +35,10 @@ class StartupOptions(Options):
 
     scripts: Annotated[  # in command-line order
         tuple[Script, ...],
-        Option("-x", "FILE", help="run the commands of a file", parse=_file),
-        Option("-ex", "CMD", help="run a command", parse=_line),
+        Option(
+            "-x", "FILE", help="run the commands of a file", parse=partial(Script, is_file=True)
+        ),
+        Option("-ex", "CMD", help="run a command", parse=Script),
     ] = ()
     batch: bool = flag(help="exit after -x and -ex, or at the first failure")
     json: bool = flag(help="print one JSON object a command")
@@ -58,6 +56,27 @@ def is_interactive(options: StartupOptions) -> bool:
 def reads_stdin(options: StartupOptions) -> bool:
     """Whether commands are read from standard input without a prompt."""
     return not options.batch and not is_interactive(options)
+
+
+def make_console(
+    session: DebugSession,
+    options: StartupOptions,
+    live: Session | None = None,
+    recorded: RecordingConsole | None = None,
+) -> Console:
+    """Return the console of a session for the options of a command line; see Console."""
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.render.terminal.progress import ProgressLine
+
+    return Console(
+        session,
+        live,
+        json=options.json,
+        interactive=is_interactive(options),
+        color=not options.no_color,
+        recorded=recorded,
+        progress=ProgressLine(sys.stderr, enabled=not options.json),
+    )
 
 
 def run_console(console: Console, options: StartupOptions) -> int:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import flag, option
-from actiondbg.commands.interpreter.oracle_options import optional_oracle
 from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed, print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.whatif import comparison_lines, comparison_object
-from actiondbg.commands.shell.whatif import ComparisonOptions, shown_comparison
+from actiondbg.commands.shell.whatif import ComparisonOptions, compare_alternatives
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,23 +98,9 @@ def _go(session: Session, at: str | None) -> None:
 
 
 def _compare(session: Session, options: WhatifCommandLine) -> None:
-    from actiondbg.whatif.comparison import compare, unmatched_sentence
-
     progress = ProgressLine(sys.stderr)
-    with progress.shown("... 0 runs"):
-        found = compare(
-            session,
-            options.alternatives,
-            until=options.until,
-            oracle=optional_oracle(options),
-            jobs=options.jobs,
-            timeout=options.timeout,
-            progress=lambda done, total: progress.change(f"... {done} of {total} runs,"),
-        )
-    with found:
-        shown = shown_comparison(
-            found, options, lambda changes: unmatched_sentence(changes, session)
-        )
+    shown = compare_alternatives(session, options.alternatives, options, progress)
+    with shown.comparison:
         if options.json:
             print(json.dumps(comparison_object(shown), ensure_ascii=False))
             return

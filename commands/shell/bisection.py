@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter import completers, values
@@ -17,6 +18,7 @@ from actiondbg.commands.render.bisection import Bisected, Report, progress_displ
 from actiondbg.errors import ActiondbgError
 
 if TYPE_CHECKING:
+    from actiondbg.bisection.result import Result
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.session.session import Session
 
@@ -76,7 +78,7 @@ class BisectOptions(OracleOptions):
     no_fork: bool = flag(help="start the tool anew for each trial, if its forks do not work")
     dask: str | None = option("ADDRESS", help="run the trials on a Dask cluster")
     reduce: bool = flag(help="also reduce the input, keeping the culprit")
-    output: str | None = option(
+    output: Path | None = option(
         "-o",
         "--output",
         "FOLDER",
@@ -95,21 +97,19 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     """Find the action that makes the output bad, by runs of the tool that skip actions; write a
     report and a reproducer to a folder. The session itself is not affected.
     """
-    from actiondbg.bisection.api import bisect as find
     from actiondbg.bisection.output_folder import open_folder
 
     session = console.live_session()
     if options.test is not None:
         console.permissions.check("shell", "--test")
     oracle = build_oracle(options)
-    folder = open_folder(output_folder(options), Path(session.target.argv[0]).name, options.resume)
+    folder = open_folder(options.output, Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
     try:
         with _progress(console) as progress:
-            result = find(
+            result = prepared_search(options)(
                 session.target.argv,
                 oracle,
-                **search_keywords(options),
                 output=folder,
                 stdin=_stdin_of(session),
                 cwd=session.target.directory,
@@ -147,45 +147,24 @@ def _stdin_of(session: Session) -> str | os.PathLike[str]:
     return stdin if isinstance(stdin, str | os.PathLike) else os.devnull
 
 
-class SearchKeywords(TypedDict):
-    """The keyword arguments of ``actiondbg.bisect`` that select and control the search."""
+def prepared_search(options: BisectOptions) -> partial[Result]:
+    """Return ``actiondbg.bisect`` with the arguments that select and control the search."""
+    from actiondbg.bisection.api import bisect
 
-    mode: Mode
-    tag: str | None
-    name: str | None
-    func: str | None
-    always: tuple[str, ...]
-    jobs: int | None
-    timeout: float | None
-    max_trials: int | None
-    max_seconds: float | None
-    repeat: int
-    no_fork: bool
-    resume: bool
-    reduce: bool
-    dask: str | None
-
-
-def search_keywords(options: BisectOptions) -> SearchKeywords:
-    """Return the options of the search as keyword arguments of ``actiondbg.bisect``."""
-    return {
-        "mode": options.mode,
-        "tag": options.tag,
-        "name": options.name,
-        "func": options.func,
-        "always": options.always,
-        "jobs": options.jobs,
-        "timeout": options.timeout,
-        "max_trials": options.max_trials,
-        "max_seconds": options.max_seconds,
-        "repeat": options.repeat,
-        "no_fork": options.no_fork,
-        "resume": options.resume,
-        "reduce": options.reduce,
-        "dask": options.dask,
-    }
-
-
-def output_folder(options: BisectOptions) -> Path | None:
-    """Return the folder given with --output, or None."""
-    return None if options.output is None else Path(options.output)
+    return partial(
+        bisect,
+        mode=options.mode,
+        tag=options.tag,
+        name=options.name,
+        func=options.func,
+        always=options.always,
+        jobs=options.jobs,
+        timeout=options.timeout,
+        max_trials=options.max_trials,
+        max_seconds=options.max_seconds,
+        repeat=options.repeat,
+        no_fork=options.no_fork,
+        resume=options.resume,
+        reduce=options.reduce,
+        dask=options.dask,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers, values
@@ -15,7 +15,8 @@ from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.whatif.comparison import Comparison
+    from actiondbg.commands.render.terminal.progress import ProgressLine
+    from actiondbg.session.session import Session
 
 WHATIF = Topic("What if")
 _TRY_SECONDS = 5.0
@@ -64,52 +65,44 @@ def whatif(console: Console, options: WhatifOptions) -> ComparisonShown:
     'benefit P N'. A PASS may be a run of it, such as cse#2. 'and' joins changes into one
     alternative. The session itself is not affected.
     """
-    from actiondbg.whatif.comparison import compare
+    shown = compare_alternatives(console.live_session(), options.text, options, console.progress)
+    if console.comparison is not None:
+        console.comparison.close()
+    console.comparison = shown.comparison
+    return shown
 
-    session = console.live_session()
-    with console.progress.shown("... 0 runs"):
+
+def compare_alternatives(
+    session: Session,
+    alternatives: str | Sequence[str],
+    options: ComparisonOptions,
+    progress: ProgressLine,
+) -> ComparisonShown:
+    """Compare the run of a session with alternatives; select the rows, diffs and notes to show."""
+    from actiondbg.whatif.comparison import compare, unmatched_sentence
+
+    with progress.shown("... 0 runs"):
         found = compare(
             session,
-            options.text,
+            alternatives,
             until=options.until,
             oracle=optional_oracle(options),
             jobs=options.jobs,
             timeout=options.timeout,
-            progress=_counting(console, "runs"),
+            progress=_counting(progress, "runs"),
         )
-    if console.comparison is not None:
-        console.comparison.close()
-    console.comparison = found
-    return shown_comparison(found, options, lambda changes: _sentence(console, changes))
-
-
-def shown_comparison(
-    found: Comparison, options: ComparisonOptions, sentence: Callable[[list[str]], str]
-) -> ComparisonShown:
-    """Select the rows and diffs of a comparison to show, and add the notes about it.
-
-    Args:
-        found: the comparison.
-        options: what to show.
-        sentence: returns the note about changes without effect.
-    """
-    notes = [sentence(row.unmatched) for row in found.rows if row.unmatched] + found.notes
+    unmatched = [row.unmatched for row in found.rows if row.unmatched]
+    notes = [unmatched_sentence(changes, session) for changes in unmatched] + found.notes
     numbers = range(1, len(found.rows)) if options.diff else ()
     diffs = [found.without_ir(number) or found.diff(number) for number in numbers]
     return ComparisonShown(found, options.all, list(dict.fromkeys(notes)), diffs)
 
 
-def _sentence(console: Console, changes: list[str]) -> str:
-    from actiondbg.whatif.comparison import unmatched_sentence
-
-    return unmatched_sentence(changes, console.live_session())
-
-
-def _counting(console: Console, what: str) -> Callable[[int, int], None]:
+def _counting(progress: ProgressLine, what: str) -> Callable[[int, int], None]:
     """Return a callback that shows how many of all are done."""
 
     def show(done: int, total: int) -> None:
-        console.progress.change(f"... {done} of {total} {what},")
+        progress.change(f"... {done} of {total} {what},")
 
     return show
 
@@ -168,5 +161,6 @@ def info_applicable(
         with console.progress.shown():
             return PatternsShown(applicable_patterns(session))
     with console.progress.shown("... 0 passes"):
-        tried = try_passes(session, seconds=options.timeout, progress=_counting(console, "passes"))
+        counting = _counting(console.progress, "passes")
+        tried = try_passes(session, seconds=options.timeout, progress=counting)
     return ApplicableShown(tried, options.all)

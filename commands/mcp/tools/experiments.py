@@ -215,8 +215,6 @@ def bisect(desk: Desk, given: BisectArguments) -> object:
     command many times with actions skipped, judged by an oracle. Takes seconds to minutes. The
     result names an action #N, to which a session of the same command can run.
     """
-    from actiondbg.bisection.api import bisect as find
-
     restrictions = desk.restrictions
     options = bisection.BisectOptions(
         mode=given.mode,
@@ -233,10 +231,9 @@ def bisect(desk: Desk, given: BisectArguments) -> object:
         total = None if progress.to_go is None else progress.trials + progress.to_go
         desk.report(progress.note or progress_words(progress), progress.trials, total)
 
-    result = find(
+    result = bisection.prepared_search(options)(
         restrictions.check_command(given.command),
         build_oracle(options),
-        **bisection.search_keywords(options),
         output=None if given.output is None else Path(restrictions.path(given.output)),
         stdin=os.devnull if given.stdin is None else restrictions.path(given.stdin),
         progress=report,

@@ -84,6 +84,17 @@ def positive_number(text: str) -> float:
     return _number(text, "a positive number")
 
 
+def percent(text: str) -> float:
+    """Parse a non-negative number of per cent, with or without the sign."""
+    return _number(text, "a non-negative number of per cent", or_zero=True, unit="%")
+
+
+def share(text: str) -> float:
+    """Parse a number of per cent, at most 100, with or without the sign."""
+    noun = "a number of per cent, 0 to 100"
+    return _number(text, noun, or_zero=True, unit="%", most=100)
+
+
 def _integer(
     text: str, noun: str, *, prefix: str = "", least: int = 0, most: float = math.inf
 ) -> int:
@@ -93,11 +104,13 @@ def _integer(
     return int(digits)
 
 
-def _number(text: str, noun: str, *, or_zero: bool = False) -> float:
+def _number(
+    text: str, noun: str, *, or_zero: bool = False, unit: str = "", most: float = math.inf
+) -> float:
     try:
-        value = float(text)
+        value = float(text.removesuffix(unit))
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf or (value == 0 and not or_zero):
+    if not 0 <= value <= most or value == math.inf or (value == 0 and not or_zero):
         raise argparse.ArgumentTypeError(f"{text!r} is not {noun}")
     return value

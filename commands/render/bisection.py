@@ -134,11 +134,7 @@ def bisected_text(context: RenderContext, shown: Bisected) -> str:
     return bisection_text(shown.result, lambda line: paint_line(context, line), screen)
 
 
-def _bisected_object(shown: Bisected) -> object:
-    return shown.result.as_json()
-
-
-RENDERERS = (renders(Bisected, bisected_text, _bisected_object, fits=True),)
+RENDERERS = (renders(Bisected, bisected_text, lambda shown: shown.result.as_json(), fits=True),)
 
 
 # --- progress ----------------------------------------------------------------------------

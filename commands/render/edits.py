@@ -82,11 +82,7 @@ def _edition_object(edition: Edition) -> object:
     return {"edit": edited_object(edition.edited), "branch": edition.branch, "diff": diff}
 
 
-def _edits_object(shown: EditsShown) -> object:
-    return [edited_object(one) for one in shown.edits]
-
-
 RENDERERS = (
     renders(Edition, edition_text, _edition_object),
-    renders(EditsShown, edits_text, _edits_object),
+    renders(EditsShown, edits_text, lambda shown: [edited_object(one) for one in shown.edits]),
 )

@@ -17,6 +17,7 @@ from actiondbg.support.counts import counted, times
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
+    from actiondbg.process.stop import Stop
 
 _COLUMNS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")
 _RARE = ("unchanged", "skipped")  # columns that are left out if they count nothing
@@ -24,16 +25,10 @@ _TOTALS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes",
 
 
 class OutcomeShown(msgspec.Struct):
-    """The outcome of the action of the stop, and the number of its changes."""
+    """The outcome of the action of a stop."""
 
-    ordinal: int
-    tag: str
-    name: str
-    result: str
-    reasons: list[str]
-    how: str | None
-    values: list[str]
-    changes: int
+    stop: Stop
+    outcome: Outcome
 
 
 class ChangesShown(msgspec.Struct):
@@ -70,17 +65,26 @@ class CycleShown(msgspec.Struct):
 
 def outcome_text(_: RenderContext, shown: OutcomeShown) -> str:
     """Return the text of ``info outcome``."""
-    outcome = Outcome(
-        result=shown.result,  # pyright: ignore[reportArgumentType] # from an Outcome
-        reasons=shown.reasons,
-        how=shown.how,
-        values=shown.values,
-    )
-    head = f"#{shown.ordinal} {shown.tag} ({shown.name or 'nameless'}): "
-    lines = [head + result_words(outcome, shown.changes)]
-    lines += [f"  {line}" for line in outcome_lines(outcome, shown.tag)]
-    changes = counted(shown.changes, "change")
-    return "\n".join([*lines, f"  {changes}{': info changes' if shown.changes else ''}"])
+    stop, count = shown.stop, shown.stop.change_count
+    head = f"#{stop.ordinal} {stop.tag} ({stop.name or 'nameless'})"
+    lines = [f"{head}: {result_words(shown.outcome, count)}"]
+    lines += [f"  {line}" for line in outcome_lines(shown.outcome, stop.tag)]
+    changes = counted(count, "change")
+    return "\n".join([*lines, f"  {changes}{': info changes' if count else ''}"])
+
+
+def _outcome_object(shown: OutcomeShown) -> object:
+    stop, outcome = shown.stop, shown.outcome
+    return {
+        "ordinal": stop.ordinal,
+        "tag": stop.tag,
+        "name": stop.name,
+        "result": outcome.result,
+        "reasons": outcome.reasons,
+        "how": outcome.how,
+        "values": outcome.values,
+        "changes": stop.change_count,
+    }
 
 
 def changes_text(_: RenderContext, shown: ChangesShown) -> str:
@@ -185,7 +189,7 @@ def _cycle_object(shown: CycleShown) -> object:
 
 
 RENDERERS = (
-    renders(OutcomeShown, outcome_text),
+    renders(OutcomeShown, outcome_text, _outcome_object),
     renders(ChangesShown, changes_text, _changes_object),
     renders(StatisticsShown, statistics_text, _statistics_object),
     renders(CycleShown, cycle_text, _cycle_object, fits=True),

@@ -391,10 +391,6 @@ def _history_object(shown: HistoryShown) -> object:
     }
 
 
-def _diff_shown_object(shown: DiffShown) -> object:
-    return diff_object(shown.diff, shown.context)
-
-
 def diff_object(diff: Diff, context: int) -> object:
     return {
         "ordinal": diff.ordinal,
@@ -407,5 +403,5 @@ def diff_object(diff: Diff, context: int) -> object:
 RENDERERS = (
     renders(AttemptsShown, attempts_text, _attempts_object),
     renders(HistoryShown, history_text, _history_object),
-    renders(DiffShown, diff_text, _diff_shown_object, fits=True),
+    renders(DiffShown, diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
 )

@@ -80,22 +80,6 @@ class Aliases(msgspec.Struct):
     aliases: list[Alias]
 
 
-def _text(_: RenderContext, text: Text) -> str:
-    return text.text
-
-
-def _settings_text(_: RenderContext, shown: SettingsShown) -> str:
-    return "\n".join(rows(shown.settings))
-
-
-def _facts_text(_: RenderContext, facts: Facts) -> str:
-    return "\n".join(rows(facts.facts))
-
-
-def alias_text(_: RenderContext, __: Alias) -> str:
-    return ""  # an init file that defines some prints nothing
-
-
 def aliases_text(_: RenderContext, shown: Aliases) -> str:
     if not shown.aliases:
         return f"There are no {plural(shown.kind)}."
@@ -108,25 +92,13 @@ def displays_text(_: RenderContext, shown: Displays) -> str:
     return "\n".join(f"{each.id}: {each.command}" for each in shown.displays)
 
 
-def display_text(_: RenderContext, added: Display) -> str:
-    return f"Display {added.id}: {added.command}"
-
-
-def displayed_text(_: RenderContext, __: Displayed) -> str:
-    return ""  # shown when it ran
-
-
-def _facts_object(facts: Facts) -> object:
-    return facts.facts
-
-
 RENDERERS = (
-    renders(Text, _text),
-    renders(SettingsShown, _settings_text),
-    renders(Facts, _facts_text, _facts_object),
-    renders(Alias, alias_text),
+    renders(Text, lambda _, shown: shown.text),
+    renders(SettingsShown, lambda _, shown: "\n".join(rows(shown.settings))),
+    renders(Facts, lambda _, shown: "\n".join(rows(shown.facts)), lambda shown: shown.facts),
+    renders(Alias, lambda _, __: ""),  # an init file that defines some prints nothing
     renders(Aliases, aliases_text),
-    renders(Display, display_text),
+    renders(Display, lambda _, added: f"Display {added.id}: {added.command}"),
     renders(Displays, displays_text),
-    renders(Displayed, displayed_text),
+    renders(Displayed, lambda _, __: ""),  # shown when it ran
 )

@@ -30,16 +30,9 @@ class Units(msgspec.Struct):
 
 
 class CursorPlace(msgspec.Struct):
-    """The place of the cursor; docs/protocol.md describes ``path``."""
+    """The place of the cursor; docs/protocol.md describes its ``path``."""
 
-    kind: str
-    name: str | None
-    state: str
-    text: str | None
-    location: str | None
-    function: str | None
-    path: list[int]
-    id: int | None = None
+    cursor: Cursor
 
 
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
@@ -162,21 +155,21 @@ def action_text(context: RenderContext, action: Action) -> str:
     return "\n".join([*rows(facts), *(f"unit {i}: {text}" for i, text in enumerate(units))])
 
 
-def place_text(context: RenderContext, place: CursorPlace) -> str:
+def place_text(context: RenderContext, shown: CursorPlace) -> str:
+    place = shown.cursor
     kinds = ("region", "block", "operation")
     steps = [f"{kinds[i % 3]} {number}" for i, number in enumerate(place.path)]
     where = [f"@{place.function.removeprefix('@')}"] if place.function else []
     if steps or not where:  # a recording has no path
         where.append(" > ".join(steps) or "the outermost operation")
-    unit = Unit(
-        kind=place.kind,  # pyright: ignore[reportArgumentType] # from a Unit
-        name=place.name,
-        state=place.state,  # pyright: ignore[reportArgumentType]
-        text=place.text,
-        location=place.location,
-        id=place.id,
-    )
-    return f"{': '.join(where)}\n{unit_text(context, unit)}"
+    return f"{': '.join(where)}\n{unit_text(context, place.unit)}"
+
+
+def _place_object(shown: CursorPlace) -> object:
+    cursor = shown.cursor
+    unit = msgspec.to_builtins(cursor.unit)
+    id = unit.pop("id", None)
+    return {**unit, "function": cursor.function, "path": cursor.path, "id": id}
 
 
 def cursor_text(context: RenderContext, cursor: Cursor) -> str:
@@ -197,5 +190,5 @@ RENDERERS = (
     renders(Cursor, cursor_text, fits=True),
     renders(Backtrace, backtrace_text),
     renders(Units, units_text),
-    renders(CursorPlace, place_text),
+    renders(CursorPlace, place_text, _place_object),
 )

@@ -13,7 +13,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option, positi
 from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.commands.render.plain_text import Text
-from actiondbg.commands.shell.ir import place_of
+from actiondbg.commands.shell.ir import AROUND, place_of
 from actiondbg.errors import UsageError
 from actiondbg.protocol import CatchKind
 from actiondbg.support.counts import counted, no_such, plural
@@ -219,16 +219,13 @@ class ListOptions(Options):
     place: str | None = rest("%NAME | @ID | @SYMBOL | [FILE:]LINE", complete=completers.ir_places)
 
 
-_LISTED = 10  # lines before and after a place
-
-
 @BREAKPOINTS.command("list", example="list @12", aliases=("l",), repeats=True)
 def list_(console: Console, options: ListOptions) -> Breakpoints | Block:
     """List breakpoints, watches and catches with their hits, or show the IR at a place; then Enter
     shows the lines after them.
     """
     if options.place:
-        return console.shown_lines.show(place_of(console, options.place), _LISTED)
+        return console.shown_lines.show(place_of(console, options.place), AROUND)
     return list_breakpoints(console)
 
 

@@ -9,7 +9,7 @@ from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
-from actiondbg.commands.interpreter.words import Stdio, split_stdio
+from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.plain_text import Text
 from actiondbg.errors import UsageError
 
@@ -30,30 +30,23 @@ class StartOptions(Options):
 @RUNNING.command("run", example="run in.mlir --canonicalize > out.mlir", aliases=("r",))
 def run(console: Console, options: StartOptions) -> Stop:
     """Start the tool, or restart it, and run to a breakpoint or the end of the tool."""
-    stdio = _stdio(console, options.text)
-    return console.resume(
-        lambda: console.session.run(
-            stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
-        )
-    )
+    return _launch(console, options, console.session.run)
 
 
 @RUNNING.command("start", example="start")
 def start(console: Console, options: StartOptions) -> Stop:
     """Start the tool and stop before its first action."""
-    stdio = _stdio(console, options.text)
-    return console.resume(
-        lambda: console.session.start(
-            stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
-        )
-    )
+    return _launch(console, options, console.session.start)
 
 
-def _stdio(console: Console, text: str) -> Stdio:
-    stdio = split_stdio(text)
+def _launch(console: Console, options: StartOptions, launch: Callable[..., Stop]) -> Stop:
+    """Start the tool by a control of the session, with its arguments and redirections."""
+    stdio = split_stdio(options.text)
     if stdio.stdout is not None or stdio.stderr is not None:
         console.permissions.check("redirection", "A redirection of the tool's output")
-    return stdio
+    return console.resume(
+        lambda: launch(stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr)
+    )
 
 
 class RestartOptions(Options):
@@ -160,22 +153,6 @@ def finish(console: Console, options: FinishOptions) -> Stop:
     return console.resume(lambda: console.session.finish(options.count))
 
 
-class SkipOptions(Options):
-    count: int = positional(
-        "N",
-        default=1,
-        help="the number of hits, this stop included, at which to do so",
-        parse=values.positive,
-    )
-    step: bool = flag(help="stop at the next event instead: the end of the skipped action")
-
-
-@RUNNING.command("skip", example="skip --step", repeats=True, needs_tool="Skipping actions")
-def skip(console: Console, options: SkipOptions) -> Stop:
-    """Skip this action and continue to the next breakpoint."""
-    return console.resume(lambda: console.live_session().skip(options.count, step=options.step))
-
-
 class ApplyOptions(Options):
     count: int = positional(
         "N",
@@ -183,6 +160,16 @@ class ApplyOptions(Options):
         help="the number of hits, this stop included, at which to do so",
         parse=values.positive,
     )
+
+
+class SkipOptions(ApplyOptions):
+    step: bool = flag(help="stop at the next event instead: the end of the skipped action")
+
+
+@RUNNING.command("skip", example="skip --step", repeats=True, needs_tool="Skipping actions")
+def skip(console: Console, options: SkipOptions) -> Stop:
+    """Skip this action and continue to the next breakpoint."""
+    return console.resume(lambda: console.live_session().skip(options.count, step=options.step))
 
 
 @RUNNING.command("apply", example="apply", repeats=True, needs_tool="Applying actions")

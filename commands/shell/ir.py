@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from actiondbg.session.inspection.stopped_ir import What
 
 PRINTING = Topic("IR")
+AROUND = 10  # lines before and after a place
 _WHATS: tuple[What, ...] = ("cursor", "action", "function", "module")
 
 
@@ -71,7 +72,7 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
 
 class AroundOptions(Options):
     count: int = positional(
-        "N", default=10, help="the number of lines before and after", parse=values.positive
+        "N", default=AROUND, help="the number of lines before and after", parse=values.positive
     )
 
 

@@ -46,17 +46,7 @@ def outcome(console: Console, _: NoOptions) -> OutcomeShown:
     stop = console.session.stop
     if stop is None or stop.outcome is None:
         raise UsageError("The action has no outcome yet: 'next' runs it to its end.")
-    found = stop.outcome
-    return OutcomeShown(
-        ordinal=stop.ordinal,
-        tag=stop.tag,
-        name=stop.name,
-        result=found.result,
-        reasons=found.reasons,
-        how=found.how,
-        values=found.values,
-        changes=stop.change_count,
-    )
+    return OutcomeShown(stop, stop.outcome)
 
 
 class ChangesOptions(Options):

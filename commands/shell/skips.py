@@ -8,9 +8,10 @@ from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
+from actiondbg.commands.interpreter.options import NoOptions, Options, positional
 from actiondbg.commands.render.time_travel import SkipRulesShown
 from actiondbg.commands.shell.breakpoints import parse_numbers
+from actiondbg.commands.shell.controls import PlaceOptions
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 
 if TYPE_CHECKING:
@@ -21,14 +22,10 @@ SKIPS = Topic(TIME_TRAVEL.category)
 _SKIPS = "Skipping actions"
 
 
-class SetSkipOptions(Options):
-    text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
-
-
 @SKIPS.subcommand(
     "set", "skip", example="set skip pattern:AddIAdd*", needs_tool=_SKIPS, abbreviates=False
 )
-def set_skip(console: Console, options: SetSkipOptions) -> SkipRule:
+def set_skip(console: Console, options: PlaceOptions) -> SkipRule:
     """Skip every action that matches SPEC, from this stop on and in later runs."""
     spec, condition = split_spec_and_condition(options.text)
     session = console.live_session()

@@ -58,9 +58,7 @@ def info_breakpoints(console: Console, _: NoOptions) -> Breakpoints:
 @STATUS.subcommand("info", "cursor", example="info cursor")
 def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
     """Show the cursor: its unit, its function and its path."""
-    cursor = console.session.cursor.get()
-    unit = msgspec.to_builtins(cursor.unit)
-    return CursorPlace(**unit, function=cursor.function, path=cursor.path)
+    return CursorPlace(console.session.cursor.get())
 
 
 @STATUS.subcommand(

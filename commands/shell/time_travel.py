@@ -10,6 +10,7 @@ from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional
 from actiondbg.commands.render.plain_text import Text
 from actiondbg.commands.render.time_travel import CheckpointsShown
+from actiondbg.commands.shell.controls import FinishOptions, StepOptions
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted
 
@@ -55,32 +56,24 @@ def _ordinal(console: Console, place: str) -> int:
     return find_pass(console.session.past.passes(), place)
 
 
-class ReverseOptions(Options):
-    count: int = positional("N", default=1, help="the number of repetitions", parse=values.positive)
-
-
 @TIME_TRAVEL.command("reverse-step", example="reverse-step 5", aliases=("rs",), repeats=True)
-def reverse_step(console: Console, options: ReverseOptions) -> Stop:
+def reverse_step(console: Console, options: StepOptions) -> Stop:
     """Step back to the previous event: the beginning or the end of an action."""
     return console.resume(lambda: console.session.timeline.reverse_step(options.count))
 
 
 @TIME_TRAVEL.command("reverse-next", example="reverse-next", aliases=("rn",), repeats=True)
-def reverse_next(console: Console, options: ReverseOptions) -> Stop:
+def reverse_next(console: Console, options: StepOptions) -> Stop:
     """Go back to the beginning of this action, or, when already there, to the end of the previous
     action that is not nested.
     """
     return console.resume(lambda: console.session.timeline.reverse_next(options.count))
 
 
-class ReverseFinishOptions(Options):
-    count: int = positional("N", default=1, help="the number of levels", parse=values.positive)
-
-
 @TIME_TRAVEL.command(
     "reverse-finish", example="reverse-finish", aliases=("rf", "rfin"), repeats=True
 )
-def reverse_finish(console: Console, options: ReverseFinishOptions) -> Stop:
+def reverse_finish(console: Console, options: FinishOptions) -> Stop:
     """Go back to the beginning of the parent action; in the outermost one as 'reverse-next'."""
     stop = console.session.stop
     if stop is not None and stop.ordinal and not stop.depth:

@@ -15,14 +15,13 @@ from actiondbg.commands.cli.kernels.options import (
     VerifyLine,
 )
 from actiondbg.commands.cli.kernels.requested_problems import (
-    ALL,
     names_problems,
     requested_kinds,
     requested_operations,
 )
 from actiondbg.commands.cli.kernels.sweep_line import (
+    dispatch_filter,
     generate_requested,
-    named_providers,
     print_command,
     progress_bar,
     provider_settings,
@@ -48,7 +47,6 @@ from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
-from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.stages import make_stages
 
@@ -224,9 +222,7 @@ def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
         return _random(options, kernels)
     if names_problems(options):
         return generate_requested(options, kernels)
-    kinds = () if options.operation_kind == ALL else requested_kinds(options.operation_kind)
-    names = ",".join([*options.names, *([options.dispatches] if options.dispatches else [])])
-    return kernels.select(DispatchFilter(kinds, named_providers(options), names))
+    return kernels.select(dispatch_filter(options, options.names))
 
 
 def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
-from actiondbg.commands.interpreter.values import boolean
+from actiondbg.commands.interpreter.values import boolean, percent
 from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.commands.render.terminal.output import print_notice, terminal_width
@@ -38,16 +37,6 @@ docs/kernels/report.md explains the columns, and how times are compared.
 """
 
 
-def _percent(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number of per cent")
-    return value
-
-
 class ReportOptions(Options):
     """The options of ``actiondbg kernels report``."""
 
@@ -72,7 +61,7 @@ class ReportOptions(Options):
         "PERCENT",
         default=5.0,
         help="the least change of a time that counts; 5%% by default",
-        parse=_percent,
+        parse=percent,
     )
 
 

@@ -26,6 +26,7 @@ from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.interpreter.values import seconds as positive_seconds
 from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -142,10 +143,7 @@ def _search(
     except KeyboardInterrupt:
         display.clear()
         log = search_log(GeneratedFolder(settings.generated_dir), operation, provider)
-        print(
-            f"actiondbg: interrupted: the same command continues; its trials are in {log}.",
-            file=sys.stderr,
-        )
+        print_notice(f"interrupted: the same command continues; its trials are in {log}.")
         return None
     finally:
         display.clear()

@@ -55,15 +55,16 @@ _DEFAULT_PROVIDERS = ["mlir"]
 LineT = TypeVar("LineT", bound=CompileLine)
 
 
-def dispatch_filter(options: FolderOptions) -> DispatchFilter:
-    """Return the filter of the options.
+def dispatch_filter(options: FolderOptions, names: Sequence[str] = ()) -> DispatchFilter:
+    """Return the filter of the options, with further names of dispatches.
 
     Raises:
         UsageError: there is no such kind, or a pattern is wrong.
     """
     text = options.operation_kind
     kinds = () if text == ALL else requested_kinds(text)
-    return DispatchFilter(kinds, named_providers(options), options.dispatches)
+    wanted = ",".join([*names, *([options.dispatches] if options.dispatches else [])])
+    return DispatchFilter(kinds, named_providers(options), wanted)
 
 
 def split_names(text: str) -> list[str]:
@@ -202,7 +203,7 @@ def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) ->
     # Predefined ones are chosen to fit.
     own = planned.obstacles if configurations or options.split_k_slices else []
     for obstacle in (*own, *planned.left_out):
-        print_warning(f"left out: {obstacle}")
+        print_notice(f"left out: {obstacle}")
     kernels.write(dispatches)
     return dispatches
 
@@ -267,7 +268,7 @@ def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -
             provider_settings=provider_settings(options, settings.batch_size),
             report=report,
             show=print_command if options.verbose or options.dry_run else None,
-            warn=print_warning,
+            warn=print_notice,
         )
         with _writing(options.generated_dir):
             dispatches = choose(options, kernels)
@@ -280,10 +281,9 @@ def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -
         with _writing(options.generated_dir):
             raise stopped
     if stopped is not None:
-        print(
-            f"actiondbg: interrupted after {len(rows)} of {len(dispatches)} dispatches: the same "
-            "command continues.",
-            file=sys.stderr,
+        print_notice(
+            f"interrupted after {len(rows)} of {len(dispatches)} dispatches: the same command "
+            "continues."
         )
         return 128 + signal.SIGINT
     return FAILED if any(row.is_wrong for row in rows) else 0
@@ -350,8 +350,3 @@ def _report_paths(options: RunLine) -> list[Path]:
 def print_command(line: str) -> None:
     """Print a command that runs."""
     print(line, flush=True)
-
-
-def print_warning(sentence: str) -> None:
-    """Print what the rows will lack."""
-    print_notice(sentence)

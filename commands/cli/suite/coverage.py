@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +10,7 @@ from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
-from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.interpreter.values import positive, share
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.support.counts import counted
@@ -35,16 +34,6 @@ had in a set and never tried count.
 exit status: 0 success; 1 the share of --fail-under was not reached, or an error; 2 bad usage.
 docs/suites.md describes suites.
 """
-
-
-def _percent(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of per cent, 0 to 100")
-    return value
 
 
 class CoverageOptions(Options):
@@ -73,7 +62,7 @@ class CoverageOptions(Options):
     fail_under: float | None = option(
         "PERCENT",
         help="exit with status 1 if less of the patterns was applied, or of the kind of --kind",
-        parse=_percent,
+        parse=share,
     )
 
 

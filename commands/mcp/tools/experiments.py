@@ -45,7 +45,7 @@ def skip(desk: Desk, given: SkipArguments) -> object:
     actions be skipped that match a SPEC, and stay here. Shows whether an action is to blame.
     """
     if given.spec is not None:
-        return skips.set_skip(desk.console, skips.SetSkipOptions(text=given.spec))
+        return skips.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
     options = controls.SkipOptions(count=given.count, step=given.stop_after)
     return controls.skip(desk.console, options)
 

@@ -176,11 +176,11 @@ def step(desk: Desk, given: StepArguments) -> object:
     if given.back:
         match given.unit:
             case "event":
-                return time_travel.reverse_step(console, time_travel.ReverseOptions(count=count))
+                return time_travel.reverse_step(console, controls.StepOptions(count=count))
             case "action":
-                return time_travel.reverse_next(console, time_travel.ReverseOptions(count=count))
+                return time_travel.reverse_next(console, controls.StepOptions(count=count))
             case "parent":
-                options = time_travel.ReverseFinishOptions(count=count)
+                options = controls.FinishOptions(count=count)
                 return time_travel.reverse_finish(console, options)
             case _:
                 raise UsageError(

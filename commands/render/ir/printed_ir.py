@@ -19,21 +19,6 @@ _GUTTER = 4  # columns
 _READ_WHOLE = 1 << 20  # bytes of IR to read for counting lines
 
 
-class Written(msgspec.Struct):
-    """Redirected IR; ``operator`` is >, >> or |, ``bytes`` the size."""
-
-    target: str
-    operator: str
-    bytes: int
-
-
-class Printed(msgspec.Struct):
-    """IR for JSON, and whether it is in generic form."""
-
-    text: str
-    generic: bool
-
-
 class Counted(msgspec.Struct):
     """The number of operations of a name, in the module or in the function of the cursor."""
 
@@ -137,9 +122,10 @@ def _is_long(printed: PrintedText) -> bool:
 def _ir_object(result: object, redirect: Redirect | None) -> object:
     printed = cast("PrintedText", result)
     if redirect is not None:  # redirected IR is not repeated
-        return msgspec.to_builtins(Written(redirect.target, redirect.operator, printed.bytes))
+        operator, target = redirect.operator, redirect.target
+        return {"target": target, "operator": operator, "bytes": printed.bytes}
     with printed:
-        return msgspec.to_builtins(Printed(printed.text, printed.generic))
+        return {"text": printed.text, "generic": printed.generic}
 
 
 def count_text(_: RenderContext, counted: Counted) -> str:

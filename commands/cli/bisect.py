@@ -12,8 +12,8 @@ from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without, sub
 from actiondbg.commands.interpreter.options import flag
 from actiondbg.commands.interpreter.oracle_options import build_oracle
 from actiondbg.commands.render.bisection import bisection_text, progress_display
-from actiondbg.commands.render.past import colored_line
-from actiondbg.commands.render.terminal.output import color_allowed, print_notice
+from actiondbg.commands.render.past import stdout_paint
+from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
     interruption_message,
@@ -64,7 +64,6 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
     if options.json:
         print(json.dumps(result.as_json(), ensure_ascii=False))
     else:
-        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
         screen = shutil.get_terminal_size() if sys.stdout.isatty() else None
-        print(bisection_text(result, colored_line if colored else str, screen))
+        print(bisection_text(result, stdout_paint(options.no_color), screen))
     return 0 if result.found else NOT_FOUND

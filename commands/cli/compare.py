@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -16,8 +15,8 @@ from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.interpreter.values import positive
-from actiondbg.commands.render.past import colored_line
-from actiondbg.commands.render.terminal.output import color_allowed, print_notice
+from actiondbg.commands.render.past import stdout_paint
+from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
@@ -128,13 +127,13 @@ def _compare_runs(
         with progress.shown("... comparing,"):
             compared = compare_runs(*sides)
         if not options.json:
-            paint = colored_line if _is_colored(options) else str
             most = None if options.all else options.number
-            print("\n".join(run_lines(compared, most, options.diff, paint)), flush=True)
+            paint = stdout_paint(options.no_color)
+            print_result(run_lines(compared, most, options.diff, paint))
         found = None if oracle is None else _decisive(compared, oracle, stdin, options.json)
         if options.json:
             decisive = {} if found is None else {"decisive": found.as_json()}
-            print(json.dumps(run_object(compared) | decisive, ensure_ascii=False))
+            print_result(run_object(compared) | decisive)
         elif found is not None:
             print(f"\n{found.message}")
     except KeyboardInterrupt:
@@ -174,10 +173,6 @@ def _decisive(
         return find_decisive(compared, oracle, stdin=stdin, progress=progress)
 
 
-def _is_colored(options: CompareOptions) -> bool:
-    return not options.no_color and color_allowed() and sys.stdout.isatty()
-
-
 def _compare_suites(options: CompareOptions, words: Sequence[str]) -> int:
     from actiondbg.commands.render.comparison import suite_lines, suite_object
     from actiondbg.comparison.suites import compare_suites
@@ -194,8 +189,6 @@ def _compare_suites(options: CompareOptions, words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print_notice("Interrupted.")
         return 128 + signal.SIGINT
-    if options.json:
-        print(json.dumps(suite_object(compared), ensure_ascii=False))
-    else:
-        print("\n".join(suite_lines(compared, None if options.all else options.number)))
+    most = None if options.all else options.number
+    print_result(suite_object(compared) if options.json else suite_lines(compared, most))
     return 0 if compared.is_same else DIFFERENT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from actiondbg.commands.cli.lineage_source import (
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.render.terminal.output import print_result
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
@@ -86,11 +86,8 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
             partial=options.partial,
         ) as lineage:
             cost = attribute(profile, lineage, modules_of(lineage, options.module))
-    if options.json:
-        print(json.dumps(cost_object(cost), ensure_ascii=False))
-    else:
-        for line in cost_lines(cost, top=options.top, whole=options.all):
-            print(line)
+    lines = cost_lines(cost, top=options.top, whole=options.all)
+    print_result(cost_object(cost) if options.json else lines)
     if options.html is not None:
         write_file(options.html, cost_page(cost))
     return 0

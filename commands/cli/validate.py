@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -15,8 +14,8 @@ from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive, seconds
-from actiondbg.commands.render.past import colored_line
-from actiondbg.commands.render.terminal.output import color_allowed, print_notice
+from actiondbg.commands.render.past import stdout_paint
+from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording.dependencies import READING, need_packages
@@ -186,12 +185,8 @@ def _show(found: Validation, options: ValidateOptions) -> None:
     from actiondbg.commands.render.validation import validation_lines, validation_object
     from actiondbg.validation.report import write_report
 
-    if options.json:
-        print(json.dumps(validation_object(found), ensure_ascii=False))
-    else:
-        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
-        paint = colored_line if colored else str
-        print("\n".join(validation_lines(found, paint, all=options.all)), flush=True)
+    lines = validation_lines(found, stdout_paint(options.no_color), all=options.all)
+    print_result(validation_object(found) if options.json else lines)
     if options.output is not None:
         write_report(options.output, "\n".join(validation_lines(found, str, all=True)), found)
         print_notice(f"Written: {options.output}.")

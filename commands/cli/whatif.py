@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import sys
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import flag, option
-from actiondbg.commands.render.past import colored_line
-from actiondbg.commands.render.terminal.output import color_allowed, print_notice
+from actiondbg.commands.render.past import stdout_paint
+from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.whatif import comparison_lines, comparison_object
 from actiondbg.commands.shell.whatif import ComparisonOptions, compare_alternatives
@@ -102,8 +101,7 @@ def _compare(session: Session, options: WhatifCommandLine) -> None:
     shown = compare_alternatives(session, options.alternatives, options, progress)
     with shown.comparison:
         if options.json:
-            print(json.dumps(comparison_object(shown), ensure_ascii=False))
+            print_result(comparison_object(shown))
             return
-        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        print("\n".join(comparison_lines(shown, colored_line if colored else str, width)))
+        print_result(comparison_lines(shown, stdout_paint(options.no_color), width))

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Literal,
     ParamSpec,
     TypeVar,
@@ -63,6 +65,7 @@ class NoOptions(Options):
 _DERIVED: Any = object()  # a default that follows from the type: None, no element, or required
 
 
+@dataclass(eq=False)
 class Positional:
     """A positional argument.
 
@@ -78,24 +81,14 @@ class Positional:
         prefix: accept unique prefixes of the words of a Literal.
     """
 
-    def __init__(
-        self,
-        metavar: str,
-        *,
-        help: str,
-        default: object = _DERIVED,
-        required: bool = False,
-        parse: Parse | None = None,
-        complete: Completer | None = None,
-        prefix: bool = False,
-    ) -> None:
-        self.metavar = metavar
-        self.help = help
-        self.default = default
-        self.required = required
-        self.parse = parse
-        self.complete = complete
-        self.prefix = prefix
+    metavar: str
+    _: KW_ONLY
+    help: str
+    default: object = _DERIVED
+    required: bool = False
+    parse: Parse | None = None
+    complete: Completer | None = None
+    prefix: bool = False
 
 
 class Flag:
@@ -162,6 +155,7 @@ class Option:
         self.alias = alias
 
 
+@dataclass(eq=False)
 class Rest:
     """The text after the options, as written: a SPEC, a condition, a command line.
 
@@ -171,15 +165,12 @@ class Rest:
         complete: completes its words.
     """
 
-    help = ""
-    default: object = _DERIVED
-
-    def __init__(
-        self, usage: str, *, required: bool = False, complete: Completer | None = None
-    ) -> None:
-        self.usage = usage
-        self.required = required
-        self.complete = complete
+    usage: str
+    _: KW_ONLY
+    required: bool = False
+    complete: Completer | None = None
+    help: ClassVar = ""
+    default: ClassVar[object] = _DERIVED
 
 
 Marker = Positional | Flag | Option | Rest

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal
 
-from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
 from actiondbg.errors import UsageError
 
@@ -16,17 +15,8 @@ if TYPE_CHECKING:
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
 _ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute", "validate")
-_EXECUTE_OPTIONS = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
-
-
-def _tolerance(text: str) -> float:
-    try:
-        tolerance = float(text)
-    except ValueError:
-        tolerance = -1.0
-    if tolerance < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number")
-    return tolerance
+_EXECUTE_FIELDS = ("lower", "entry", "entry_result", "tolerance")  # as the oracle has them
+_EXECUTE_OPTIONS = (*_EXECUTE_FIELDS, "shared_libs", "input")
 
 
 class OracleOptions(Options):
@@ -68,22 +58,13 @@ class OracleOptions(Options):
     tolerance: float | None = option(
         "X",
         help="--execute: the relative or absolute tolerance of numbers (1e-5)",
-        parse=_tolerance,
+        parse=values.non_negative_number,
     )
     input: str | None = option(
         "FILE",
         help="--execute and --validate: the input file, if the command line is ambiguous",
         complete=completers.files,
     )
-
-
-class _ExecuteKeywords(TypedDict, total=False):
-    lower: str
-    entry: str
-    entry_result: EntryResult
-    shared_libs: tuple[str, ...]
-    tolerance: float
-    input: Path
 
 
 def build_oracle(options: OracleOptions) -> Oracle:
@@ -94,7 +75,7 @@ def build_oracle(options: OracleOptions) -> Oracle:
     """
     given = _given(options, _ORACLES)
     if len(given) != 1:
-        names = ", ".join(_option_names(_ORACLES))
+        names = ", ".join(f.option for f in fields_of(OracleOptions) if f.name in _ORACLES)
         what = f"{' and '.join(given)} were given" if given else "none was given"
         raise UsageError(f"bisect needs one oracle, but {what}: give one of {names}.")
     return _build(options, given[0])
@@ -140,11 +121,6 @@ def _build(options: OracleOptions, given: str) -> Oracle:
     return Verify()
 
 
-def _option_names(names: tuple[str, ...]) -> list[str]:
-    """Return the command-line names of fields, such as --shared-libs."""
-    return [each.option for each in fields_of(OracleOptions) if each.name in names]
-
-
 def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
     """Return the command-line names of the fields that were given."""
     return [
@@ -168,17 +144,9 @@ def _build_validate(options: OracleOptions) -> Oracle:
 def _build_execute(options: OracleOptions) -> Execute:
     from actiondbg.bisection.oracles.execute import Execute
 
-    given = _ExecuteKeywords()
-    if options.lower is not None:
-        given["lower"] = options.lower
-    if options.entry is not None:
-        given["entry"] = options.entry
-    if options.entry_result is not None:
-        given["entry_result"] = options.entry_result
-    if options.shared_libs:
-        given["shared_libs"] = tuple(options.shared_libs.split(","))
-    if options.tolerance is not None:
-        given["tolerance"] = options.tolerance
-    if options.input:
-        given["input"] = Path(options.input)
-    return Execute(**given)
+    given = {name: getattr(options, name) for name in _EXECUTE_FIELDS}
+    return Execute(
+        **{name: value for name, value in given.items() if value is not None},
+        shared_libs=tuple(options.shared_libs.split(",")) if options.shared_libs else None,
+        input=Path(options.input) if options.input else None,
+    )

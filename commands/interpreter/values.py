@@ -84,6 +84,11 @@ def positive_number(text: str) -> float:
     return _number(text, "a positive number")
 
 
+def non_negative_number(text: str) -> float:
+    """Parse a non-negative number."""
+    return _number(text, "a non-negative number", or_zero=True)
+
+
 def percent(text: str) -> float:
     """Parse a non-negative number of per cent, with or without the sign."""
     return _number(text, "a non-negative number of per cent", or_zero=True, unit="%")

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from actiondbg.commands.render.units import path_from_here
 from actiondbg.comparison.actions import ChangingAction
 from actiondbg.comparison.runs import Difference, FunctionComparison, RunComparison
 from actiondbg.comparison.side import Side
@@ -255,7 +256,8 @@ def _group(group: Group) -> Iterator[str]:
     functions = f", {counted(group.functions, 'function')}" if group.functions > 1 else ""
     yield f"  {runs}{functions}: {cause_text(group.cause)}"
     yield f"    {pair.name}"
-    yield f"    {shlex.join(['actiondbg', 'compare', _short(pair.a), _short(pair.b)])}"
+    paths = path_from_here(pair.a), path_from_here(pair.b)
+    yield f"    {shlex.join(['actiondbg', 'compare', *paths])}"
 
 
 def cause_text(cause: Cause) -> str:
@@ -274,11 +276,6 @@ def cause_text(cause: Cause) -> str:
 def _step(step: Step) -> str:
     about = f" on {step.op}" if step.op and step.op != step.name else ""
     return f"{'fold ' if step.tag == FOLD_TAG else ''}{step.name or step.tag}{about}"
-
-
-def _short(path: str) -> str:
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
 
 
 def suite_object(compared: SuiteComparison) -> dict[str, Any]:

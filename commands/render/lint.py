@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from actiondbg.commands.render.units import path_from_here
 from actiondbg.lint.findings import Finding
 from actiondbg.lint.reports import command_of
 from actiondbg.support.counts import counted
@@ -36,7 +36,7 @@ def lint_text(findings: Sequence[Finding], runs: int, known: int) -> str:
 def _lines(finding: Finding) -> Iterator[str]:
     yield f"  {finding.subject}: {_amount(finding)}"
     place = finding.place
-    where = [] if place.file is None else [f"{_short(place.file)}:{place.line}"]
+    where = [] if place.file is None else [f"{path_from_here(place.file)}:{place.line}"]
     if place.function is not None:
         where.append(f"in @{place.function}")
     if place.ordinal:
@@ -52,9 +52,3 @@ def _amount(finding: Finding) -> str:
     runs = f", in {finding.runs:,} runs" if finding.runs > 1 else ""
     detail = f"{finding.detail}; " if finding.detail else ""
     return f"{detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"
-
-
-def _short(path: str) -> str:
-    """Return a path relative to the working directory, if it is below."""
-    relative = os.path.relpath(path) if os.path.isabs(path) else path
-    return path if relative.startswith("..") else relative

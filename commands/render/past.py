@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from actiondbg.commands.render.ir.excerpt import Words, compare_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.tables import wrapped
+from actiondbg.commands.render.terminal.output import color_allowed
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol import ref_fields
 from actiondbg.support.counts import counted, plural
@@ -300,6 +302,11 @@ def colored_line(line: str) -> str:
     """Return a line of a unified diff in colour, except an unchanged one."""
     on = _COLORS.get(line[:1])
     return f"{on}{line}{_OFF}" if on else line
+
+
+def stdout_paint(no_color: bool) -> Callable[[str], str]:
+    """Return what colours a line of a unified diff on standard output, if that shows colours."""
+    return colored_line if not no_color and color_allowed() and sys.stdout.isatty() else str
 
 
 def paint_line(context: RenderContext, line: str) -> str:

@@ -68,6 +68,12 @@ def short_place(location: str, argv: Sequence[str]) -> str:
     return os.path.basename(file) + location[len(file) :] if inputs == [file] else location
 
 
+def path_from_here(path: str) -> str:
+    """Return a path relative to the working directory, if it is below."""
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith("..") else relative
+
+
 def operation(id: int | None, name: str | None) -> str:
     """Return an operation, such as ``@12 arith.addi``; unknown parts are omitted."""
     number = f"@{id}" if id is not None else ""

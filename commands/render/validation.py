@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from math import prod
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.units import path_from_here
 from actiondbg.support.counts import counted, joined
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _culprit(found: Validation, culprit: JudgedStep) -> Iterator[str]:
         yield f"    the only one that can make the difference in {place(culprit.judged_in)}"
     judgement = culprit.of("different")[0]
     if found.nests:
-        nests = (f"the {op} at {_here(file)}:{line}" for op, file, line in found.nests)
+        nests = (f"the {op} at {path_from_here(file)}:{line}" for op, file, line in found.nests)
         places = dict.fromkeys(nests)
         yield f"    it changed {joined(places)}"
     counterexample = judgement.counterexample
@@ -151,14 +151,8 @@ def place(step: Step) -> str:
     function = f" in @{step.function}" if step.function else ""
     where = ""
     if step.file and step.line:
-        where = f" at {_here(step.file)}:{step.line}:{step.col}"
+        where = f" at {path_from_here(step.file)}:{step.line}:{step.col}"
     return f"#{step.ordinal} {step.tag}{name}{on}{function}{where}"
-
-
-def _here(file: str) -> str:
-    """Return a path relative to the working directory, if it is below."""
-    relative = os.path.relpath(file) if os.path.isabs(file) else file
-    return file if relative.startswith("..") else relative
 
 
 def call_text(symbol: str, input: Input) -> str:

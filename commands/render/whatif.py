@@ -168,7 +168,7 @@ def _comparison_text(context: RenderContext, shown: ComparisonShown) -> str:
     return "\n".join(comparison_lines(shown, lambda line: paint_line(context, line), context.width))
 
 
-def comparison_object(shown: ComparisonShown) -> object:
+def comparison_object(shown: ComparisonShown) -> dict[str, object]:
     """Return a comparison for JSON."""
     found = shown.comparison.as_json()
     if shown.diffs:

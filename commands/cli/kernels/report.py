@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option, positi
 from actiondbg.commands.interpreter.values import boolean, percent
 from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
-from actiondbg.commands.render.terminal.output import print_notice, terminal_width
+from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated.layout import GeneratedFolder
@@ -76,12 +75,12 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
     if options.other is None:
         files.write(entries)
         lines = report_lines(entries, full=options.full, width=terminal_width())
-        _print(report_object(entries) if options.json else lines)
+        print_result(report_object(entries) if options.json else lines)
         return 0
     old, entries = entries, read_csv(options.other)
     files.write(entries)
     comparison = _compared(options, options.other, old, entries)
-    _print(comparison_object(comparison) if options.json else comparison_lines(comparison))
+    print_result(comparison_object(comparison) if options.json else comparison_lines(comparison))
     return int(comparison.is_worse)
 
 
@@ -116,10 +115,6 @@ def _folders(options: ReportOptions, other: Path) -> tuple[GeneratedFolder, Gene
     old, new = (GeneratedFolder(each) for each in parents)
     is_known = old.manifest.exists() and new.manifest.exists()
     return (old, new) if is_known and not old.path.samefile(new.path) else None
-
-
-def _print(result: list[str] | dict[str, object]) -> None:
-    print(json.dumps(result, ensure_ascii=False) if isinstance(result, dict) else "\n".join(result))
 
 
 def _check(options: ReportOptions) -> None:

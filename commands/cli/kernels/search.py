@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.interpreter.values import seconds as positive_seconds
 from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
-from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.errors import UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -101,10 +100,7 @@ def _search_all(options: SearchOptions) -> int:
             result = _search(options, operation, provider, settings)
             if result is None:
                 return 128 + signal.SIGINT
-            if options.json:
-                print(json.dumps(search_object(result), ensure_ascii=False), flush=True)
-            else:
-                print(search_text(result), flush=True)
+            print_result(search_object(result) if options.json else [search_text(result)])
             results.append(result)
     return 0 if all(each.best for each in results) else FAILED
 

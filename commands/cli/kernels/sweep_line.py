@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -33,7 +32,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 from actiondbg.commands.cli.kernels.unused_options import check_used
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
-from actiondbg.commands.render.terminal.output import print_notice, terminal_width
+from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
@@ -329,10 +328,9 @@ class _Output:
         """Print rows, then write the files: a full disk loses no row."""
         entries = entries_of([replace(row, tags=self._tags) for row in rows])
         if self._json:
-            print(json.dumps(report_object(entries), ensure_ascii=False))
+            print_result(report_object(entries))
         elif not self._quiet:
-            for line in report_lines(entries, width=terminal_width()):
-                print(line)
+            print_result(report_lines(entries, width=terminal_width()))
         self._files.write(entries)
         if self._reports and not (self._json or self._quiet):
             print(f"Report: {', '.join(map(str, self._reports))}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from actiondbg.commands.interpreter.options import flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.kernels.search import SearchDisplay
 from actiondbg.commands.render.kernels.tuning import tuning_object, tuning_text
-from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.search.search import SearchProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
@@ -81,10 +80,7 @@ def _tune(options: TuneOptions) -> int:
         print_notice("interrupted: the same command continues.")
         return 128 + signal.SIGINT
     display.clear()
-    if options.json:
-        print(json.dumps(tuning_object(result), ensure_ascii=False))
-    else:
-        print("\n".join(tuning_text(result)))
+    print_result(tuning_object(result) if options.json else tuning_text(result))
     return 0 if result.agreement is None or result.agreement.holds else FAILED
 
 

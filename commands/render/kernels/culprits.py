@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
+from actiondbg.commands.render.units import path_from_here
 from actiondbg.kernels.bisection.triage import BisectedKernel, CulpritGroup
 from actiondbg.kernels.results.row import Row
 from actiondbg.support.counts import counted
@@ -36,7 +35,7 @@ def culprit_lines(kernel: BisectedKernel) -> list[str]:
         lines.append(f"  Pass: {culprit.pipeline}")
     lines.append(f"  {counted(culprit.trials, 'trial')}, {culprit.seconds:.1f} s.")
     if culprit.folder is not None:
-        lines.append(f"  Report: {_relative(culprit.folder)}/report.md")
+        lines.append(f"  Report: {path_from_here(str(culprit.folder))}/report.md")
     return lines
 
 
@@ -105,7 +104,7 @@ def _group_lines(number: int, group: CulpritGroup) -> list[str]:
     if example.culprit.pass_text:
         lines.append(f"   pass: {example.culprit.pass_text}")
     if example.culprit.folder is not None:
-        lines.append(f"   report: {_relative(example.culprit.folder)}/report.md")
+        lines.append(f"   report: {path_from_here(str(example.culprit.folder))}/report.md")
     if not group.is_found:
         lines.append(f"   {example.culprit.sentence}")
     others = group.kernels[1:]
@@ -115,9 +114,3 @@ def _group_lines(number: int, group: CulpritGroup) -> list[str]:
     if len(others) > _MOST_NAMES:
         lines.append(f"   and {len(others) - _MOST_NAMES} more")
     return lines
-
-
-def _relative(folder: Path) -> str:
-    """Return a path as seen from here, if it is below."""
-    path = os.path.relpath(folder)
-    return str(folder) if path.startswith("..") else path

@@ -167,10 +167,8 @@ class _Text:
             yield from (f"{indent}    {line}" for line in type_reasons(each))
         for left_out in one.left_out:
             names = ", ".join(each.name for each in left_out.generates) or "nothing"
-            yield (
-                f"{indent}  {self._mark('-', YELLOW)} {short_name(left_out.name)}: left out, as it "
-                f"generates {names}"
-            )
+            head = f"{indent}  {self._styled('-', YELLOW)} {short_name(left_out.name)}"
+            yield f"{head}: left out, as it generates {names}"
         telling = next((step.tried for step in cause.way if step.legalization is one), None)
         silent: list[TriedPattern] = []
         for tried in one.tried:
@@ -191,7 +189,7 @@ class _Text:
         indent = "  " * depth
         number = f" #{tried.ordinal}" if tried.ordinal is not None else ""
         benefit = f", benefit {tried.benefit}" if tried.benefit is not None else ""
-        mark = self._mark("v", GREEN) if tried.result == "succeeded" else self._mark("x", RED)
+        mark = self._styled("v", GREEN) if tried.result == "succeeded" else self._styled("x", RED)
         yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {result_words(tried)}"
         for each in tried.types[: None if self._all else 1]:
             yield f"{indent}    {failed_type(each)}"
@@ -280,9 +278,6 @@ class _Text:
 
     def _styled(self, text: str, style: str) -> str:
         return styled(text, style) if self._context.colored else text
-
-    def _mark(self, sign: str, style: str) -> str:
-        return self._styled(sign, style)
 
 
 def legality_words(one: Legalization, is_full: bool) -> str:

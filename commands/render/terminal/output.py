@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 import msgspec
 
@@ -34,6 +35,14 @@ def print_notice(sentence: str) -> None:
     """Print a message of actiondbg on stderr, where it breaks at words on a terminal."""
     width = _terminal_size()[0] if sys.stderr.isatty() else None
     print(fitted(f"actiondbg: {sentence}", width), file=sys.stderr)
+
+
+def print_result(result: dict[str, Any] | Iterable[str]) -> None:
+    """Print an object as JSON, or the lines of a text."""
+    if isinstance(result, dict):
+        print(json.dumps(result, ensure_ascii=False), flush=True)
+    else:
+        print("\n".join(result), flush=True)
 
 
 def color_allowed() -> bool:

@@ -18,12 +18,7 @@ _REFUSED = 3  # the status with which an agent ends a tool that it cannot record
 
 
 def print_cut(path: str, cut: str | None) -> None:
-    """Print why a recording is incomplete, if it is.
-
-    Args:
-        path: the recording.
-        cut: the reason; None if it is complete.
-    """
+    """Print why a recording is incomplete; nothing if ``cut`` is None."""
     if cut is not None:
         print_notice(f"{path}: {cut}")
 

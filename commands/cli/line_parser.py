@@ -70,15 +70,7 @@ def file_or_stdout(word: str) -> Path | None:
 
 
 class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
-    """The parser of the options of actiondbg.
-
-    Args:
-        options: the declaration of the options.
-        name: the command, such as ``actiondbg record``.
-        rest: the text after the name in the usage line.
-        description: one sentence.
-        epilog: examples, and the exit statuses.
-    """
+    """The parser of the options of actiondbg; ``subcommand`` describes its arguments."""
 
     def __init__(
         self, options: type[OptionsT], name: str, rest: str, description: str, epilog: str

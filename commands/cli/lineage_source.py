@@ -267,11 +267,7 @@ def chosen_operations(
 ) -> list[Operation]:
     """Return the operations of a stage that words name, each once, in the order of the text.
 
-    Args:
-        lineage: of the stage.
-        stage: the operations.
-        words: FILE:LINE, ``%value``, ``@symbol``, a name, or an operation id such as ``@12``.
-        index: of the locations of the stage, if there is one.
+    Words are FILE:LINE, ``%value``, ``@symbol``, a name, or an operation id such as ``@12``.
 
     Raises:
         UsageError: a word names no operation.

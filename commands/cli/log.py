@@ -73,12 +73,7 @@ exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error
 
 
 class Destination(NamedTuple):
-    """The output of the log.
-
-    Args:
-        path: the file; None for standard output.
-        colors: use colours on a terminal.
-    """
+    """The output of the log: a file, or standard output if ``path`` is None."""
 
     path: Path | None
     colors: bool = True
@@ -99,10 +94,7 @@ class Destination(NamedTuple):
         return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
 
     def file(self, directory: Path) -> Path:
-        """Return the file to write the log to while the tool runs.
-
-        Args:
-            directory: the directory of a temporary file, which ``show`` copies.
+        """Return the file of the log while the tool runs: ours, or one that ``show`` copies.
 
         Raises:
             FileNotWritten: the file cannot be written.

@@ -98,13 +98,7 @@ def _suite(paths: Sequence[str]) -> SuiteFolder | None:
 def print_answer(
     database: DuckDBPyConnection, sql: str, format: AnswerFormat | None, output: Path | None
 ) -> None:
-    """Answer a query on standard output, or in a file.
-
-    Args:
-        database: with the tables.
-        sql: the query.
-        format: of the answer; None: by the suffix of ``output``, or else a table.
-        output: the file; None for standard output.
+    """Answer a query on standard output, or in a file, whose suffix may select the format.
 
     Raises:
         ActiondbgError: the query fails, or the file cannot be written.

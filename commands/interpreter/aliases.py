@@ -101,14 +101,7 @@ class AliasTable:
         return word, text.strip()
 
     def expand(self, word: str, text: str) -> tuple[str, str]:
-        """Expand an alias or a macro, and those in its line, each once.
-
-        Args:
-            word: the first word of a command line.
-            text: the text after it.
-
-        Returns:
-            The first word and the text of the expanded line.
+        """Expand an alias or a macro, and those in its line, each once, to a word and the text.
 
         Raises:
             UsageError: a macro lacks arguments.

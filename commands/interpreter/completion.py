@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 def candidates(
     console: Console, command: Command, before: list[str], word: str
 ) -> list[str] | None:
-    """Return the completions of a word; None: complete a file name.
-
-    Args:
-        console: the console, for the names and breakpoints of its session.
-        command: the command of the line.
-        before: the words between the command and the word.
-        word: the word, up to the text cursor.
-    """
+    """Return the completions of a word, up to the text cursor; None: complete a file name."""
     typed = Typed(console, before, word)
     if command.subcommands and (before or not command.fields):
         return _complete_subcommand(command, typed)

@@ -278,10 +278,7 @@ class Console:
         return self._live is None or self._live.can_go_back
 
     def live_session(self, reason: str = "") -> Session:
-        """Return the session of the running tool.
-
-        Args:
-            what: the feature that needs the tool, unless the command declares it.
+        """Return the session of the running tool; ``reason`` is the feature that needs it.
 
         Raises:
             UsageError: the session is a recording; the message names the way to start the tool.

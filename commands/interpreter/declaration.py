@@ -201,11 +201,7 @@ class Command:
 
 
 class Topic:
-    """The commands of a module, in the order of help.
-
-    Args:
-        category: the heading in help; topics may share one.
-    """
+    """The commands of a module, in the order of help; topics may share a category, its heading."""
 
     def __init__(self, category: str) -> None:
         self.category = category
@@ -280,11 +276,7 @@ class Topic:
 
 
 class CommandTable:
-    """All commands, by name.
-
-    Args:
-        topics: the topics, in the order of help.
-    """
+    """All commands, by name, in the order of help."""
 
     def __init__(self, topics: Iterable[Topic]) -> None:
         topics = list(topics)

@@ -121,16 +121,9 @@ def summaries(
     refusal: Refusal = _supports_all,
     width: int = WIDTH,
 ) -> str | None:
-    """Return the summaries and examples of the commands of a category, or of all.
+    """Return the summaries and examples of the commands of a category, or of all; see ``overview``.
 
-    Args:
-        commands: all commands.
-        heading: the first word of the category, in lower case, or ``all``.
-        refusal: see ``overview``.
-        width: the columns of a line.
-
-    Returns:
-        The text; None if there is no such category.
+    The heading is the first word of the category, in lower case; None if there is no such category.
     """
     lines: list[str] = []
     indent = _NAMES if width >= _NARROW else _NAMES // 2

@@ -97,13 +97,7 @@ class Parsed:
 
 
 class Interpreter:
-    """The interpreter of one console.
-
-    Args:
-        console: the console, with the session and the output.
-        commands: all commands.
-        keep_going: continue a script after a failing line.
-    """
+    """The interpreter of one console; ``keep_going`` continues a script after a failing line."""
 
     def __init__(
         self, console: Console, commands: CommandTable, *, keep_going: bool = False
@@ -120,11 +114,7 @@ class Interpreter:
         self._executed: deque[str] = deque(maxlen=_REPORTED_LINES)
 
     def run(self, lines: Lines) -> bool:
-        """Execute lines up to the end, quit, or the first failure.
-
-        Returns:
-            Whether all lines succeeded.
-        """
+        """Execute lines up to the end, quit, or the first failure; return whether all succeeded."""
         outer, self.lines = self.lines, lines
         succeeded = True
         try:
@@ -190,11 +180,7 @@ class Interpreter:
         return True, stop_lines[1:] if stop_lines and silent else stop_lines
 
     def display(self, line: str) -> object:
-        """Run the line of a display and show its result.
-
-        Returns:
-            The result for JSON; None in text mode.
-        """
+        """Run the line of a display and show its result; return it for JSON, None in text mode."""
         parsed = self.parse(line)
         with self.console.redirect(parsed.redirect):
             result = parsed.command.call(self.console, parsed.options)
@@ -374,9 +360,6 @@ class Interpreter:
 
     def block(self, *, strip: bool = True) -> list[str]:
         """Read the lines of a block up to its ``end``, which is not returned.
-
-        Args:
-            strip: remove the indentation.
 
         Raises:
             UsageError: the ``end`` is missing.

@@ -365,13 +365,7 @@ def _value(field: Field, marker: Positional | Option) -> dict[str, Any]:
 def options_from(
     options: type[OptionsT], namespace: argparse.Namespace, **others: object
 ) -> OptionsT:
-    """Return options from the namespace of a parser.
-
-    Args:
-        options: the type of the options.
-        namespace: the result of the parser.
-        others: values of fields that the parser does not have.
-    """
+    """Return options from the namespace of a parser; ``others`` are fields that it lacks."""
     values: dict[str, object] = dict(others)
     for field in fields_of(options):
         if field.name not in values:

@@ -22,12 +22,7 @@ class Permissions(NamedTuple):
     way_out: str
 
     def refusal(self, permission: Permission | None, what: str) -> str | None:
-        """Return a sentence why something is refused; None if it is allowed.
-
-        Args:
-            permission: what is needed; None for nothing.
-            what: the subject of the sentence.
-        """
+        """Return why a subject that needs a permission, or none, is refused; None if it is not."""
         if permission is None or permission in self.allowed:
             return None
         return f"{what} is switched off here: {self.way_out.format(permission)}."

@@ -45,11 +45,7 @@ class Declared(Protocol):
 
 
 class RecordingConsole:
-    """Describes a recording, and refuses commands that it cannot run.
-
-    Args:
-        session: the session of the recording.
-    """
+    """Describes a recording, and refuses commands that it cannot run."""
 
     def __init__(self, session: RecordedSession) -> None:
         self._session = session

@@ -47,13 +47,7 @@ class Bisected(msgspec.Struct):
 def bisection_text(
     result: Result, paint: Callable[[str], str] = str, screen: os.terminal_size | None = None
 ) -> str:
-    """Return the result as text.
-
-    Args:
-        result: the result of the bisection.
-        paint: colours a line of a diff.
-        screen: the text is to fit on; None for a file or a pipe.
-    """
+    """Return the result as text, which fits a screen; ``paint`` colours a line of a diff."""
     lines = [f"{_VERDICTS[result.verdict]}: {result.message}"]
     if result.culprit is not None:
         lines += _culprit_lines(result.culprit)
@@ -144,12 +138,7 @@ Report = Callable[["Progress"], None]
 
 @contextlib.contextmanager
 def progress_display(err: TextIO, quiet: bool = False) -> Generator[Report | None]:
-    """Yield a callback that shows the progress of a bisection, or None.
-
-    Args:
-        err: the stream to show it on.
-        quiet: show it only on a terminal.
-    """
+    """Yield a callback that shows the progress of a bisection; if quiet, on a terminal only."""
     if err.isatty():
         with _bar(err) as report:
             yield report

@@ -49,14 +49,7 @@ Paint = Callable[[str], str]
 def run_lines(
     compared: RunComparison, most: int | None, with_diff: bool, paint: Paint
 ) -> Iterator[str]:
-    """Yield the text of two runs.
-
-    Args:
-        compared: them.
-        most: how many functions are shown of each kind; None for all.
-        with_diff: whether diffs are whole.
-        paint: colours a line of a diff.
-    """
+    """Yield the text of two runs, with ``most`` functions of each kind; None for all."""
     yield _side("A", compared.a)
     yield _side("B", compared.b)
     yield _summary(compared)
@@ -223,12 +216,7 @@ def _difference_object(first: Difference) -> dict[str, Any]:
 
 
 def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
-    """Yield the text of two suites.
-
-    Args:
-        compared: them.
-        most: how many causes are shown of each kind; None for all.
-    """
+    """Yield the text of two suites, with ``most`` causes of each kind; None for all."""
     yield f"{counted(len(compared.pairs), 'run')} of both suites:"
     for kind, text in _KINDS.items():
         if number := compared.count(kind):

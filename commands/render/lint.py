@@ -12,13 +12,7 @@ from actiondbg.support.counts import counted
 
 
 def lint_text(findings: Sequence[Finding], runs: int, known: int) -> str:
-    """Return the text of findings, by rule, with their number at the end.
-
-    Args:
-        findings: in the order of the rules.
-        runs: how many runs were checked.
-        known: how many further findings the baseline has.
-    """
+    """Return the text of findings, by rule; ``known`` is the number of those in the baseline."""
     lines: list[str] = []
     shows_commands = len({each.place.command for each in findings}) > 1
     for name, group in groupby(findings, key=lambda each: each.rule):

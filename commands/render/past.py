@@ -259,13 +259,7 @@ def _title(diff: Diff) -> str:
 
 
 def unified_lines(context: RenderContext, diff: Diff, around: int) -> list[str]:
-    """Return a unified diff; unchanged lines are coloured as IR.
-
-    Args:
-        context: the context of rendering.
-        diff: the diff of IR.
-        around: the number of unchanged lines around a change.
-    """
+    """Return a unified diff with lines ``around`` changes; unchanged lines are coloured as IR."""
     head = (f"--- before {_title(diff)}", "+++ after")
     lines = diff.unified(around)
     if not context.colored:

@@ -31,13 +31,9 @@ def quantity_lines(
     tables: bool = True,
     gamma: float = GAMMA,
 ) -> list[str]:
-    """Return the buckets of quantities and their correlations.
+    """Return the buckets of quantities of the same calls, and their correlations.
 
-    Args:
-        quantities: at least one, of the same calls.
-        relations: the dependences to print.
-        tables: include the tables of probabilities.
-        gamma: the exponent of the shades: below 1, small probabilities differ more.
+    The exponent gamma is of the shades of tables: below 1, small probabilities differ more.
     """
     lines = [*_bucket_lines(quantities), *_fewer_lines(quantities)]
     if tables and any(relation.pearson is not None for relation in relations):

@@ -20,13 +20,7 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[22m"
 
 
 def write_table(reader: Reader, out: IO[bytes], most: int | None = None) -> None:
-    """Write a result as a table with complete cells; see ``results.write_csv``.
-
-    Args:
-        reader: the result.
-        out: the output.
-        most: the number of rows after which the rest is left out; None for none.
-    """
+    """Write a result as a table of ``most`` rows, with whole cells; see ``results.write_csv``."""
     values = _rows(reader)
     rows = [[_cell(value) for value in row] for row in islice(values, most)]
     lines = [*_lines(reader.schema, rows, None)]

@@ -63,12 +63,7 @@ def show(context: RenderContext, result: object) -> None:
 
 
 def as_json(result: object, redirect: Redirect | None) -> object:
-    """Return a result for JSON.
-
-    Args:
-        result: the result of a command.
-        redirect: the redirection of its text; redirected IR is not repeated.
-    """
+    """Return a result for JSON; redirected IR is not repeated."""
     return None if result is None else _renderer(result).json(result, redirect)
 
 

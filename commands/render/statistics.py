@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
-    """Return the cost of a run as text.
-
-    Args:
-        measured: the measurement of the run.
-        most: the number of names to list; 0: all.
-        tables: include the tables of probabilities.
-    """
+    """Return the cost of a run as text, with ``most`` names; 0: all of them."""
     nested = ", without nested actions" if measured.own else ""
     measured_of = f"{measured.samples.size:,} of {counted(measured.count, 'action')}"
     lines = [f"{measured_of}{nested}: {shlex.join(measured.argv)}"]

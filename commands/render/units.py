@@ -39,12 +39,7 @@ _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
 def describe(action: ActionRef, argv: Sequence[str] = ()) -> str:
-    """Return an action as one line; a nameless one with its operation.
-
-    Args:
-        action: the action.
-        argv: the tool's command line: the directory of its only input is left out.
-    """
+    """Return an action as one line, with its place in short; a nameless one with its operation."""
     return action.title + place_of(action, argv)
 
 

@@ -28,13 +28,7 @@ Paint = Callable[[str], str]
 
 
 def validation_lines(found: Validation, paint: Paint, *, all: bool = False) -> Iterator[str]:
-    """Yield the text of a validation.
-
-    Args:
-        found: what is known.
-        paint: colours a line of a diff.
-        all: whether equivalent functions are named, and the whole diff is shown.
-    """
+    """Yield the text of a validation; ``all``: equivalent functions too, and the whole diff."""
     for judged in found.passes:
         yield from _pass(judged, all)
     yield from ("", _summary(found)) if found.passes else (_summary(found),)

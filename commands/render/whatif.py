@@ -58,13 +58,7 @@ class PatternsShown(msgspec.Struct):
 
 
 def comparison_text(comparison: Comparison, every: bool, notes: Sequence[str]) -> str:
-    """Return the table of a comparison, and the notes below it.
-
-    Args:
-        comparison: the runs.
-        every: list all operations whose numbers differ.
-        notes: sentences.
-    """
+    """Return the table of a comparison, and the notes; ``every``: all operations that differ."""
     judged = ["verdict"] if comparison.judged else []
     titles = [
         "",
@@ -143,13 +137,7 @@ def _time(seconds: float) -> str:
 def comparison_lines(
     shown: ComparisonShown, paint: Callable[[str], str] = str, width: int | None = None
 ) -> list[str]:
-    """Return a comparison with its diffs as text.
-
-    Args:
-        shown: the comparison.
-        paint: colours a line of a diff.
-        width: the columns of the terminal; None for no limit.
-    """
+    """Return a comparison with its diffs as text; ``paint`` colours a line of a diff."""
     text = comparison_text(shown.comparison, shown.all, shown.notes)
     lines = fitted(text, width).splitlines()
     for number, diff in enumerate(shown.diffs, 1):

@@ -41,11 +41,6 @@ _LINE = re.compile(r"\b([Ll])ine (\d+)\b")
 def edit_text(console: Console, text: str, suffix: str = ".mlir") -> str:
     """Open a text in the user's editor; return it as it was saved.
 
-    Args:
-        console: whose output is written first.
-        text: the text.
-        suffix: of the file, by which editors recognize the language.
-
     Raises:
         UsageError: there is no editor, or it fails.
     """

@@ -242,8 +242,7 @@ def run_sweep(
     """Sweep over dispatches, print the rows and write the files of ``--output``.
 
     Args:
-        parser: of the command line.
-        argv: its words.
+        parser, argv: the command line.
         choose: returns the dispatches that the options mean; it may generate them.
 
     Returns:

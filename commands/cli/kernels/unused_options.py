@@ -32,15 +32,7 @@ _STAGES = {
 
 
 def check_used(options: ProviderOptions, providers: Sequence[str]) -> None:
-    """Check that what was asked for uses the options.
-
-    Args:
-        options: of the command line.
-        providers: that compile.
-
-    Raises:
-        UsageError: an option is not used; names what uses it.
-    """
+    """Raise UsageError, which names what would use it, if an option is given and not used."""
     for field, needed in _unused(options, providers):
         raise UsageError(f"--{field.replace('_', '-')} is not used: it needs {needed}.")
 

@@ -58,11 +58,7 @@ def compare(
 ) -> list[MarkedLine]:
     """Return the lines after an action, with the erased lines at their old places.
 
-    Args:
-        before: the lines that were shown before it, which may be others.
-        after: the lines now.
-        inserted: the ids of the operations that it inserted.
-        erased: the ids of those that it erased or replaced.
+    The lines before it may be others; ``inserted`` and ``erased`` are ids of operations.
     """
     keys = [[key_of(line) for line in lines] for lines in (before, after)]
     old = {key_of(line): line.text for line in before}
@@ -119,13 +115,7 @@ def lines_text(
 
 
 def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, arrow: str = "-->") -> list[str]:
-    """Return the lines of an excerpt as text, its definitions first.
-
-    Args:
-        excerpt: the lines.
-        style: how they are shown.
-        arrow: three columns before its current line.
-    """
+    """Return the lines of an excerpt as text, its definitions first; see ``lines_text``."""
     lines = [MarkedLine(line) for line in excerpt.lines]
     current = excerpt.lines[excerpt.current] if excerpt.current >= 0 else None
     return [

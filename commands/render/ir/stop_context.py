@@ -209,10 +209,7 @@ def mark_changes(
 ) -> list[MarkedLine]:
     """Return lines marked with the changes of an action, and the first lines that it erased.
 
-    Args:
-        before: the lines that were shown before the action; none if others were shown.
-        excerpt: the lines now.
-        changes: what the action did.
+    There are no lines ``before`` it if others were shown then.
     """
     marked = mark_all_changes(before, excerpt, changes)
     current = excerpt.lines[excerpt.current]
@@ -222,11 +219,7 @@ def mark_changes(
 def mark_all_changes(
     before: Sequence[Line], excerpt: Excerpt, changes: Sequence[Change]
 ) -> list[MarkedLine]:
-    """Return lines marked with the changes of an action, and all lines that it erased.
-
-    Args:
-        before, excerpt, changes: as of ``mark_changes``.
-    """
+    """Return lines marked as by ``mark_changes``, and all lines that the action erased."""
     inserted = {change.id for change in changes if change.kind == "inserted"}
     erased = {change.id for change in changes if change.kind in ("erased", "replaced")}
     modified = {change.id for change in changes if change.kind == "modified"}

@@ -28,15 +28,7 @@ _MORE = "--name GLOB prints the statistics of one function, --by-thread those of
 def counts_text(
     cost: CallCost, argv: Sequence[str], most: int, tables: bool = True, gamma: float = GAMMA
 ) -> str:
-    """Return the cost of the calls of a program as text.
-
-    Args:
-        cost: the cost.
-        argv: the program and its arguments, or the folder of the counts.
-        most: the number of functions to list; 0: all.
-        tables: include the tables of probabilities.
-        gamma: the exponent of the shades of the tables.
-    """
+    """Return the cost of the calls of a program, or of a folder, as text; ``most`` 0: all."""
     functions, threads = len(cost.functions), len(cost.threads)
     lines = [
         f"{counted(cost.calls.size, 'call')} of {counted(functions, 'function')} in "

@@ -40,12 +40,7 @@ def culprit_lines(kernel: BisectedKernel) -> list[str]:
 
 
 def triage_text(rows: Sequence[Row], groups: Sequence[CulpritGroup]) -> str:
-    """Return how many kernels are wrong, and a table of the distinct culprits.
-
-    Args:
-        rows: of all kernels.
-        groups: of the bisected ones.
-    """
+    """Return how many kernels are wrong, and a table of the distinct culprits."""
     wrong = sum(row.is_wrong for row in rows)
     bisected = sum(len(group.kernels) for group in groups)
     found = [group for group in groups if group.is_found]

@@ -30,10 +30,7 @@ def report_lines(
 ) -> list[str]:
     """Return a report: a block for each dispatch, or for many a table and blocks of the wrong.
 
-    Args:
-        entries: of the report.
-        full: print a block for each dispatch, however many there are.
-        width: the columns of the terminal; None for a file or a pipe, whose tables are not cut.
+    A full one has all blocks; tables of a file or a pipe, whose width is None, are not cut.
     """
     blocks = list(entries)
     lines: list[str] = []

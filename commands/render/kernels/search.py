@@ -22,12 +22,7 @@ _ENDS = {
 
 
 class SearchDisplay:
-    """The progress on a stream: one line that is rewritten on a terminal, else a line a trial.
-
-    Args:
-        err: the stream.
-        flops: of one call.
-    """
+    """The progress on a stream: one line that is rewritten on a terminal, else a line a trial."""
 
     def __init__(self, err: TextIO, flops: int) -> None:
         self._err = err

@@ -64,13 +64,7 @@ def listed_lines(cost: Cost, source: SourceLines) -> list[ListedLine]:
 
 
 def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
-    """Iterate over the lines of the text.
-
-    Args:
-        cost: the cost.
-        top: how many of the operations that cost most are listed first.
-        whole: list the lines without time too.
-    """
+    """Yield the text: the ``top`` operations, then the lines, also those without time if whole."""
     source = source_lines(cost.stage)
     yield headline(cost, source)
     yield ""

@@ -22,11 +22,7 @@ Object = dict[str, object]
 
 
 class LineageNames:
-    """How operations and actions of a lineage are shown.
-
-    Args:
-        lineage: the operations.
-    """
+    """How operations and actions of a lineage are shown."""
 
     def __init__(self, lineage: Lineage) -> None:
         self._lineage = lineage
@@ -69,13 +65,7 @@ def place_of(location: str) -> str:
 
 
 def groups_lines(groups: Groups, names: LineageNames, every: bool) -> Iterator[str]:
-    """Yield the groups of operations that became a kind, and that did not.
-
-    Args:
-        groups: the answer.
-        names: of its operations.
-        every: list all operations.
-    """
+    """Yield the operations that became a kind, and that did not; every one, or the first."""
     total = len(groups.became) + len(groups.others)
     yield (
         f"{total:,} {groups.kind}: {len(groups.became):,} became {groups.wanted}, "

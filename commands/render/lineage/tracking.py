@@ -58,13 +58,7 @@ def answer_text(context: RenderContext, found: TrackAnswer) -> str:
 
 
 def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool) -> Iterator[str]:
-    """Yield what tracking found in lines: the operations, then those that they became or came from.
-
-    Args:
-        found: the answer.
-        width: the columns of the terminal; None for none.
-        colored: whether escape sequences set colours.
-    """
+    """Yield the operations in lines, then those that they became or came from."""
     for one in found.of:
         yield _operation_line(one, found.recorded, width)
     verb, count = _VERBS[found.direction], len(found.operations)

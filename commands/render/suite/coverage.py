@@ -35,11 +35,7 @@ def coverage_lines(
 ) -> Iterator[str]:
     """Yield a coverage as text: the totals, then the entries of each kind and state.
 
-    Args:
-        found: the coverage.
-        kinds: the kinds to show.
-        states: the states to show.
-        most: the number of entries of each kind and state; None for all.
+    Of each of them, ``most`` are shown; None for all.
     """
     tests = f" of {counted(found.tests, 'test')}" if found.tests else ""
     yield f"{counted(found.runs, 'run')}{tests}"

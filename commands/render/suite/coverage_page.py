@@ -114,14 +114,7 @@ _HEADS = (  # with whether it is a number
 def coverage_page(
     found: Coverage, kinds: Sequence[Kind], changed: Sequence[Difference], title: str
 ) -> str:
-    """Return a page about a coverage.
-
-    Args:
-        found: the coverage.
-        kinds: the kinds to show.
-        changed: what differs from another suite; empty without one.
-        title: the name of the suite.
-    """
+    """Return a page about a coverage; ``changed`` is empty if no other suite is compared."""
     entries = [entry for kind in kinds for entry in found.of(kind)]
     tests = f" of {counted(found.tests, 'test')}" if found.tests else ""
     parts = [

@@ -103,12 +103,7 @@ def _wait(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def paged(out: TextIO, line: int | None = None) -> Generator[TextIO]:
-    """Yield the input of the pager, or ``out`` if the pager is not found.
-
-    Args:
-        out: the stream to write to without a pager.
-        line: where the default pager opens, from 1; None for the beginning.
-    """
+    """Yield the input of the pager, open at a line from 1, or ``out`` if the pager is not found."""
     given = os.environ.get("PAGER")
     missing = _missing(given or _PAGER)
     if missing is None:

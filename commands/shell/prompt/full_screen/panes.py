@@ -93,11 +93,7 @@ def headline(console: Console) -> str:
 
 
 class IRPane:
-    """The IR around the cursor, marked with what the action of the stop changed.
-
-    Args:
-        console: the console of the session.
-    """
+    """The IR around the cursor, marked with what the action of the stop changed."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

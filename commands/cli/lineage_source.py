@@ -117,7 +117,7 @@ def opened_lineage(
     if after is not None and (lineage := _up_to(words[0], after, partial)):
         yield lineage
         return
-    with _recorded(words, partial, os.devnull, remap=remap) as lineage:
+    with _recorded(words, partial, remap) as lineage:
         yield lineage
 
 
@@ -133,25 +133,12 @@ def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Line
 
 
 @contextmanager
-def _recorded(
-    words: Sequence[str],
-    partial: bool,
-    stdout: str,
-    stdin: str | None = None,
-    remap: Sequence[str] = (),
-) -> Generator[Lineage]:
+def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Generator[Lineage]:
     """Open the lineage of a recording or an import, or of a tool that is run."""
     from actiondbg.commands.cli.recording_source import open_source
     from actiondbg.lineage.source import lineage_of
 
-    with open_source(
-        words,
-        "trace",
-        partial=partial,
-        lineage=True,
-        stdin=stdin,
-        stdout=stdout,
-    ) as source:
+    with open_source(words, "trace", partial=partial, lineage=True, stdout=os.devnull) as source:
         if names_recording(words) and source.recording.cut is not None:
             print_notice(source.recording.cut)
         if remap and not source.recording.header.imported:

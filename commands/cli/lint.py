@@ -96,7 +96,8 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
             set[tuple[str, str]]() if options.baseline is None else read_baseline(options.baseline)
         )
         linting = _Linting(options)
-        is_tool = "--" in argv[len(ours) : -len(words)] or not _name_recordings(words)
+        is_recorded = names_recording(words) or os.path.isdir(words[0])
+        is_tool = "--" in argv[len(ours) : -len(words)] or not is_recorded
         found = linting.lint_tool(words) if is_tool else linting.lint_recordings(words)
     if options.write_baseline is not None and not linting.is_interrupted:
         write_file(options.write_baseline, baseline_text(found))
@@ -106,10 +107,6 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
     if linting.is_interrupted:
         return 128 + signal.SIGINT
     return FAILED if left or linting.is_incomplete else 0
-
-
-def _name_recordings(words: Sequence[str]) -> bool:
-    return names_recording(words) or os.path.isdir(words[0])
 
 
 class _Linting:
@@ -212,10 +209,6 @@ def _kept_input(argv: Sequence[str], folder: Path) -> str:
     return os.devnull if kept is None else str(kept)
 
 
-def _columns() -> int:
-    return os.get_terminal_size(sys.stdout.fileno()).columns
-
-
 def _status(status: int) -> str:
     return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
 
@@ -236,7 +229,8 @@ def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, kn
     else:
         text = lint_text(found, runs, known)
     if options.output is None:
-        width = _columns() if sys.stdout.isatty() and options.format == "text" else None
+        fits = sys.stdout.isatty() and options.format == "text"
+        width = os.get_terminal_size(sys.stdout.fileno()).columns if fits else None
         print(fitted(text, width))
         return
     write_file(options.output, f"{text}\n")

@@ -27,8 +27,6 @@ from actiondbg.recording.overwrite import check_output
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from actiondbg.recording.recording import Recording
 
 _IR: IRDetail = "changed"  # for the diffs, when a tool is recorded
@@ -97,9 +95,11 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
     if recorded and options.ir is not None:
         parser.error(f"--ir needs a tool, but {tool[0]} is a recording")
     need_packages("actiondbg report")
+    from actiondbg.recording.query.filters import where_any
+
     with parser.reported_usage():
         _check_output(options.output)
-        _check_filters(options.filter)
+        where_any(options.filter)
     with open_source(
         tool,
         "report",
@@ -112,13 +112,6 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
         modules=("actiondbg.recording.report", "actiondbg.recording.query.database"),
     ) as source:
         return _report(source, options)
-
-
-def _check_filters(filters: Sequence[str]) -> None:
-    """Raise UsageError if a SPEC is invalid."""
-    from actiondbg.recording.query.filters import where_any
-
-    where_any(filters)
 
 
 def _report(source: Source, options: ReportOptions) -> int:

@@ -28,7 +28,7 @@ from actiondbg.statistics.events import DEFAULT, listed_events
 from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.measurement import Measured, Selection
+    from actiondbg.recording.statistics.measurement import Measured
 
 _MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.statistics")
 _PICTURES = (".pdf", ".png", ".svg")
@@ -119,10 +119,18 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
 
 
 def _measure(source: Source, options: StatOptions) -> int:
-    from actiondbg.recording.statistics.measurement import measure
+    from actiondbg.recording.statistics.measurement import Selection, measure
 
     check_key(options.sort, source.recording.events)
-    measured = measure(source.recording, _selection(options))
+    selection = Selection(
+        options.name,
+        options.buckets,
+        options.own,
+        options.skip_start,
+        options.sort,
+        options.filter,
+    )
+    measured = measure(source.recording, selection)
     _write(measured, options, sys.stdout if source.status is None else sys.stderr)
     return source.status or 0
 
@@ -166,19 +174,6 @@ def _events(options: StatOptions) -> list[str]:
     events = [event.name for event in choose((options.events or DEFAULT).split(","))]
     check_key(options.sort, events)
     return events
-
-
-def _selection(options: StatOptions) -> Selection:
-    from actiondbg.recording.statistics.measurement import Selection
-
-    return Selection(
-        options.name,
-        options.buckets,
-        options.own,
-        options.skip_start,
-        options.sort,
-        options.filter,
-    )
 
 
 def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:

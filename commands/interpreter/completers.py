@@ -66,48 +66,30 @@ def tool_arguments(typed: Typed) -> list[str] | None:
     """Complete the options of the tool, else file names."""
     if not typed.word.startswith("-") or typed.console.recorded is not None:
         return None
-    try:
-        return matching(typed.console.live_session().target.option_names(), typed.word)
-    except (ActiondbgError, OSError):
-        return []
+    return matching(
+        _available(lambda: typed.console.live_session().target.option_names()), typed.word
+    )
 
 
 # --- names of the tool ---------------------------------------------------------------
 
 
-def _names(typed: Typed, kind: Kind) -> list[str]:
-    """Return the names of a kind; none if they are unavailable, as completion must not fail."""
+def _available(read: Callable[[], Iterable[str | None]]) -> list[str]:
+    """Return names, each once; none if they are unavailable, as completion must not fail."""
     try:
-        return [
-            name for name in typed.console.session.names.get(kind) if re.fullmatch(r"\S+", name)
-        ]
+        return list(dict.fromkeys(name for name in read() if name))
     except (ActiondbgError, OSError):
         return []
+
+
+def _names(typed: Typed, kind: Kind) -> list[str]:
+    names = _available(lambda: typed.console.session.names.get(kind))
+    return [name for name in names if re.fullmatch(r"\S+", name)]
 
 
 def _locations(typed: Typed) -> list[str]:
-    """Return the input files with a colon, as a location begins; see ``_names``."""
-    try:
-        return [f"{name}:" for name in typed.console.session.names.inputs()]
-    except (ActiondbgError, OSError):
-        return []
-
-
-def _contexts(typed: Typed) -> list[str]:
-    """Return the names of the MLIR contexts; see ``_names``."""
-    try:
-        return [each.name for each in typed.console.session.contexts]
-    except (ActiondbgError, OSError):
-        return []
-
-
-def _mlirs(typed: Typed) -> list[str]:
-    """Return the files of the MLIRs; see ``_names``."""
-    try:
-        found = (each.mlir for each in typed.console.session.contexts)
-        return list(dict.fromkeys(mlir for mlir in found if mlir))
-    except (ActiondbgError, OSError):
-        return []
+    """Return the input files with a colon, as a location begins."""
+    return [f"{name}:" for name in _available(lambda: typed.console.session.names.inputs())]
 
 
 def _values(typed: Typed) -> list[str]:
@@ -120,24 +102,15 @@ def _values(typed: Typed) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def tags(typed: Typed) -> list[str]:
-    """Complete tags of actions."""
-    return matching(_names(typed, "tag"), typed.word)
+def _completer(kind: Kind) -> Callable[[Typed], list[str]]:
+    """Return a completer of the names of a kind."""
+    return lambda typed: matching(_names(typed, kind), typed.word)
 
 
-def patterns(typed: Typed) -> list[str]:
-    """Complete names of patterns."""
-    return matching(_names(typed, "pattern"), typed.word)
-
-
-def passes(typed: Typed) -> list[str]:
-    """Complete arguments of passes."""
-    return matching(_names(typed, "pass"), typed.word)
-
-
-def operations(typed: Typed) -> list[str]:
-    """Complete names of operations."""
-    return matching(_names(typed, "op"), typed.word)
+tags = _completer("tag")
+patterns = _completer("pattern")
+passes = _completer("pass")
+operations = _completer("op")
 
 
 def spec(typed: Typed) -> list[str] | None:
@@ -149,9 +122,11 @@ def spec(typed: Typed) -> list[str] | None:
     if colon and prefix in _KINDS:
         return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
     if colon and prefix == "context":
-        return matching([f"context:{name}" for name in _contexts(typed)], word)
+        contexts = _available(lambda: [each.name for each in typed.console.session.contexts])
+        return matching([f"context:{name}" for name in contexts], word)
     if colon and prefix == "mlir":
-        return matching([f"mlir:{name}" for name in _mlirs(typed)], word)
+        mlirs = _available(lambda: [each.mlir for each in typed.console.session.contexts])
+        return matching([f"mlir:{name}" for name in mlirs], word)
     if colon and prefix == "file":
         return matching([f"file:{name}" for name in _locations(typed)], word)
     if word.startswith("@"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -90,14 +91,16 @@ def _summary(compared: RunComparison) -> str:
     if same:
         how = "by the same actions" if compared.has_same_actions else "by other actions"
         return f"{same}, {how}: {count}."
+    outputs = Counter(each.output for each in compared.functions)
+    other_ways = Counter(each.output for each in compared.functions if each.actions != "same")
     parts = [
         f"{number:,} {verb}"
         for number, verb in (
-            (_number(compared, "other"), "with other IR at the end"),
-            (_number(compared, "only in A"), "only in A"),
-            (_number(compared, "only in B"), "only in B"),
-            (_other_way(compared), "with the same IR by other actions"),
-            (_unknown(compared), "with other actions"),
+            (outputs["other"], "with other IR at the end"),
+            (outputs["only in A"], "only in A"),
+            (outputs["only in B"], "only in B"),
+            (other_ways["same"], "with the same IR by other actions"),
+            (other_ways["unknown"], "with other actions"),
         )
         if number
     ]
@@ -107,18 +110,6 @@ def _summary(compared: RunComparison) -> str:
     if not parts:
         return f"{count} by the same actions.{note}"
     return f"Of {count}: {', '.join(parts)}.{note}"
-
-
-def _number(compared: RunComparison, kind: str) -> int:
-    return sum(each.output == kind for each in compared.functions)
-
-
-def _other_way(compared: RunComparison) -> int:
-    return sum(each.output == "same" and each.actions != "same" for each in compared.functions)
-
-
-def _unknown(compared: RunComparison) -> int:
-    return sum(each.output == "unknown" and each.actions != "same" for each in compared.functions)
 
 
 def _function(each: FunctionComparison, with_diff: bool, paint: Paint) -> Iterator[str]:

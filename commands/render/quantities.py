@@ -79,7 +79,8 @@ def _why_fewer(quantity: Quantity) -> str:
 
 def _relation_lines(relation: Relation, tables: bool, gamma: float) -> list[str]:
     first, second = relation.first, relation.second
-    head = f"Correlation of {second.name} with {_noun(first)}:"
+    noun = f"the {DURATION}" if first.name == DURATION else first.name
+    head = f"Correlation of {second.name} with {noun}:"
     constant = next((each for each in (second, first) if each.is_constant), None)
     if constant is not None:
         return [f"{head} undefined, because {constant_words(constant)}."]
@@ -89,10 +90,6 @@ def _relation_lines(relation: Relation, tables: bool, gamma: float) -> list[str]
         lines += _probability_lines(second, first, relation.first_given_second, gamma)
         lines += _probability_lines(first, second, relation.second_given_first, gamma)
     return lines
-
-
-def _noun(quantity: Quantity) -> str:
-    return f"the {DURATION}" if quantity.name == DURATION else quantity.name
 
 
 def _probability_lines(given: Quantity, of: Quantity, table: Floats, gamma: float) -> list[str]:

@@ -252,8 +252,10 @@ def action_text(_: RenderContext, shown: ActionJudged) -> str:
     return "\n".join(lines)
 
 
-def _action_object(shown: ActionJudged) -> object:
-    return {"functions": [_judgement_object(each) for each in shown.functions]}
-
-
-RENDERERS = (renders(ActionJudged, action_text, _action_object),)
+RENDERERS = (
+    renders(
+        ActionJudged,
+        action_text,
+        lambda shown: {"functions": [_judgement_object(each) for each in shown.functions]},
+    ),
+)

@@ -38,7 +38,7 @@ _HEADING = 2  # comment lines above the text in the editor
 _LINE = re.compile(r"\b([Ll])ine (\d+)\b")
 
 
-def edit_text(console: Console, text: str, suffix: str = ".mlir") -> str:
+def edit_text(console: Console, text: str) -> str:
     """Open a text in the user's editor; return it as it was saved.
 
     Raises:
@@ -49,7 +49,7 @@ def edit_text(console: Console, text: str, suffix: str = ".mlir") -> str:
     console.out.flush()
     console.terminal_written = True
     with scratch_directory("edit") as directory:
-        file = directory / f"edit{suffix}"
+        file = directory / "edit.mlir"  # editors recognize the language by the suffix
         file.write_text(text, encoding="utf-8")
         # The output of actiondbg may be JSON.
         stdout = console.err if console.json else None

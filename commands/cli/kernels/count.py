@@ -25,7 +25,7 @@ from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
-    from actiondbg.kernels.counting.measurement import CallCost, CallSelection
+    from actiondbg.kernels.counting.measurement import CallCost
 
 _COMMAND = "actiondbg kernels count"
 _HOOK_OPTIONS = {
@@ -103,7 +103,10 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
     options = parser.read([*_hook_words(os.environ), *ours])
     # First: it is asked for in a shell whose environment may ask for the list.
     if options.print_library:
-        return _print_library()
+        from actiondbg.kernels.counting.library import counting_library
+
+        print(counting_library())
+        return 0
     if options.list_events:
         from actiondbg.commands.render.events import event_lines
 
@@ -114,13 +117,6 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
     is_program = "--" in argv[len(ours) : len(argv) - len(words)]
     with parser.reported_usage():
         return _run(options, words, is_program)
-
-
-def _print_library() -> int:
-    from actiondbg.kernels.counting.library import counting_library
-
-    print(counting_library())
-    return 0
 
 
 def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
@@ -168,9 +164,10 @@ def _report(
 ) -> None:
     """Read the counts, write the requested files, and print the result."""
     from actiondbg.kernels.counting.calls import read_calls
-    from actiondbg.kernels.counting.measurement import cost_of
+    from actiondbg.kernels.counting.measurement import CallSelection, cost_of
 
-    cost = cost_of(read_calls(folder), _selection(options))
+    selection = CallSelection(options.name, options.skip_start, options.buckets, options.by_thread)
+    cost = cost_of(read_calls(folder), selection)
     cost.calls.notes[:0] = notes
     if options.csv is not None:
         from actiondbg.kernels.counting.csv_files import write_csv_files
@@ -190,12 +187,6 @@ def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
     from actiondbg.commands.render.kernels.counts import counts_text
 
     return counts_text(cost, words, options.limit, not options.no_tables, options.gamma)
-
-
-def _selection(options: CountOptions) -> CallSelection:
-    from actiondbg.kernels.counting.measurement import CallSelection
-
-    return CallSelection(options.name, options.skip_start, options.buckets, options.by_thread)
 
 
 # --- options ----------------------------------------------------------------------

@@ -194,7 +194,8 @@ def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) ->
     dispatches = [each for each in planned.dispatches if wanted(each)]
     if not dispatches:
         raise UsageError(_nothing_planned(options, planned))
-    if options.split_k_slices and not any(map(_is_split, dispatches)):
+    is_split = any("split_k_slices" in each.configuration.parameters for each in dispatches)
+    if options.split_k_slices and not is_split:
         raise UsageError(
             f"--split-k-slices {options.split_k_slices} is not used: "
             f"{next(iter(planned.obstacles), 'no configuration splits its sums.')}"
@@ -218,10 +219,6 @@ def choose_dispatches(options: CompileLine, kernels: Kernels) -> list[Dispatch]:
     dispatches = kernels.select(dispatch_filter(options))
     check_used(options, [each.configuration.provider for each in dispatches])
     return dispatches
-
-
-def _is_split(dispatch: Dispatch) -> bool:
-    return "split_k_slices" in dispatch.configuration.parameters
 
 
 def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispatches) -> str:

@@ -53,7 +53,7 @@ def progress_line(progress: SearchProgress, flops: int) -> str:
         words.append(f"{progress.trial.configuration.name}: {_outcome(progress.trial)}")
     if progress.best is not None and progress.best.seconds is not None:
         best = progress.best
-        rate = _rate(flops, progress.best.seconds)
+        rate = f"{flops / progress.best.seconds / 1e9:.3g} GFLOP/s"
         words.append(f"best {_milliseconds(best)} ms ({rate}) {best.configuration.name}")
     if progress.left:
         words.append(f"about {progress.left:.0f} s left")
@@ -161,7 +161,3 @@ def _detail(trial: SearchTrial) -> str:
 
 def _milliseconds(trial: SearchTrial) -> str:
     return f"{(trial.seconds or 0.0) * 1e3:.4g}"
-
-
-def _rate(flops: int, seconds: float) -> str:
-    return f"{flops / seconds / 1e9:.3g} GFLOP/s"

@@ -336,7 +336,7 @@ def losses_object(rows: Iterable[LossRow]) -> list[Object]:
     ]
 
 
-def _listed(words: Sequence[str], most: int = MOST) -> str:
+def _listed(words: Sequence[str]) -> str:
     """Return some words as a list."""
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
+    more = f" and {len(words) - MOST} more" if len(words) > MOST else ""
+    return ", ".join(words[:MOST]) + more

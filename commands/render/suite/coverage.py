@@ -99,7 +99,8 @@ def _applied_row(entry: Entry) -> tuple[str, ...]:
 
 def _tried_row(entry: Entry) -> tuple[str, ...]:
     why = entry.reasons[0].text if entry.reasons else ""
-    return (f"{entry.tried:,}", f"{entry.runs_tried:,}", _name(entry), _short(why))
+    shown = textwrap.shorten(why, _WIDTH, placeholder=" ...")
+    return (f"{entry.tried:,}", f"{entry.runs_tried:,}", _name(entry), shown)
 
 
 def _never_row(entry: Entry) -> tuple[str, ...]:
@@ -111,10 +112,6 @@ def _name(entry: Entry) -> str:
     if entry.root and entry.state != "never":
         name = f"{name} on {entry.root}"
     return name if len(name) <= _NAMES else f"{name[: _NAMES - 3]}..."
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(text, _WIDTH, placeholder=" ...")
 
 
 _COLUMNS = {

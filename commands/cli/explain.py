@@ -13,13 +13,13 @@ from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
+from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.overwrite import check_output
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
-    from actiondbg.commands.interpreter.console import Console
-    from actiondbg.session.session import Session
+    from actiondbg.session.debug_session import DebugSession
 
 _EPILOG = """\
 examples:
@@ -59,8 +59,13 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
     with parser.reported_usage():
         _check(options, tool)
         with ExitStack() as stack:
-            console = _recorded(stack, tool[0], options) if recorded else _run(stack, tool, options)
-            return _explain(console, options)
+            progress = ProgressLine(sys.stderr, enabled=not options.json)
+            session = (
+                _recorded(stack, tool[0], options)
+                if recorded
+                else _run(stack, tool, options, progress)
+            )
+            return _explain(session, options, progress)
 
 
 def _check(options: ExplainOptions, tool: list[str]) -> None:
@@ -74,68 +79,50 @@ def _check(options: ExplainOptions, tool: list[str]) -> None:
         check_output(options.html, tool)
 
 
-def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
+def _run(
+    stack: ExitStack, tool: list[str], options: ExplainOptions, progress: ProgressLine
+) -> DebugSession:
     """Run a tool to its first failure, or to its end if operations were left."""
-    from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch
 
-    session: Session = launch(
-        tool,
-        randomize=options.randomize,
-        stdout=os.devnull,
-        stderr="inherit",
-    )
-    stack.enter_context(session)
-    console = Console(
-        session,
-        live=session,
-        json=options.json,
-        color=not options.no_color,
-        progress=ProgressLine(sys.stderr, enabled=not options.json),
+    session = stack.enter_context(
+        launch(tool, randomize=options.randomize, stdout=os.devnull, stderr="inherit")
     )
     if options.left is None:
         session.breakpoints.catch("failure")
         session.breakpoints.catch("crash")
-    with console.progress.shown():
+    with progress.shown():
         session.run()
-    return console
+    return session
 
 
-def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> Console:
-    from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.interpreter.recording_console import RecordingConsole
-    from actiondbg.commands.render.terminal.progress import ProgressLine
+def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> DebugSession:
     from actiondbg.recording.session import open_session
 
     session = stack.enter_context(open_session(path, partial=options.partial))
     while session.state != "exited":
         session.continue_()
-    return Console(
-        session,
-        json=options.json,
-        color=not options.no_color,
-        recorded=RecordingConsole(session),
-        progress=ProgressLine(sys.stderr, enabled=not options.json),
-    )
+    return session
 
 
-def _explain(console: Console, options: ExplainOptions) -> int:
+def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressLine) -> int:
+    from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.legalization.explanation_text import (
         ExplanationShown,
         explanation_json,
         explanation_text,
     )
 
-    with console.progress.shown():
-        found = console.session.past.explain(options.left)
+    with progress.shown():
+        found = session.past.explain(options.left)
     shown = ExplanationShown(found, options.all)
     if options.json:
         print(json.dumps(explanation_json(shown)))
     else:
-        stop = console.session.stop
+        stop = session.stop
         if stop is not None and stop.is_crash:
             print(f"The tool crashes: {stop.message or 'unknown signal'}.")
+        console = Console(session, color=not options.no_color)
         print(explanation_text(console, shown))
     if options.html is not None:
         from actiondbg.commands.render.legalization.explanation_page import explanation_page

@@ -72,8 +72,8 @@ class SeenPrograms:
         which = plural("Process", len(processes))
         return (
             f"{which} {names} made an MLIR context and ran unobserved: a fork that is made while "
-            "another thread is in an action is not followed. Start it as a program, such as by 'spawn' of "
-            "multiprocessing."
+            "another thread is in an action is not followed. Start it as a program, such as by "
+            "'spawn' of multiprocessing."
         )
 
     def has_become_another(self, pid: int) -> bool:

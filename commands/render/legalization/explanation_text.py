@@ -180,7 +180,7 @@ class _Text:
                 self._hidden += 1
         if silent:
             names = ", ".join(f"{short_name(each.name)} #{each.ordinal}" for each in silent)
-            yield f"{indent}  {self._mark('x', RED)} {names}: {result_words(silent[0])}"
+            yield f"{indent}  {self._styled('x', RED)} {names}: {result_words(silent[0])}"
         for user in one.users[:_MOST_USERS]:
             place = f" at {user.location}" if user.location else ""
             yield f"{indent}  needed by {operation(user.id, user.name)}{place}"
@@ -267,7 +267,7 @@ class _Text:
             )
         if found.target is None and found.cause is not None and found.cause.kind == "no pattern":
             yield self._styled(
-                "At a stop before that pass, 'info applicable' lists the passes that change the IR.",
+                "At a stop before that pass, 'info applicable' lists passes that change the IR.",
                 DIM,
             )
         if any(each.full is None for each in found.conversions):

@@ -44,8 +44,8 @@ _HINTS = {
     "pass": "'catch failure' stops there, with the IR; why-not says why a pattern did not match.",
 }
 _LEFT_HINT = (
-    "Why conversions left operations is asked by name, as in 'explain op:memref.*' at the prompt; "
-    "on the command line with --left."
+    "To ask why conversions left operations, name them: 'explain op:memref.*' at the prompt, "
+    "--left on the command line."
 )
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-
 from actiondbg.errors import ActiondbgError
 
 
@@ -45,14 +42,3 @@ def lacks(path: str, imported: str, what: str) -> str:
         f"{path} was imported from {imported}, which has passes and no {what}: record them with "
         "`actiondbg record -- TOOL ARGS...`."
     )
-
-
-def needs_tool(argv: Sequence[str], what: str) -> str:
-    """Return the error message for a feature that needs a running tool.
-
-    Args:
-        argv: the command line of the recorded tool; empty for an import.
-        what: the feature, as the subject of a sentence: "Skipping an action".
-    """
-    command = shlex.join(["actiondbg", *(argv or ("TOOL", "ARGS..."))])
-    return f"{what} needs a running tool, not a recording: start the tool with `{command}`."

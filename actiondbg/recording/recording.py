@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import cached_property
 
+from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Table
 from actiondbg.recording.format.ending import Ending, parse_ending
@@ -134,6 +136,17 @@ class Recording:
     def stages(self) -> list[RecordedStage]:
         """The IR at the ends of the run: with ``record --lineage``, else nothing."""
         return self._stages.stages()
+
+    def needs_tool(self, what: str) -> NotRecorded:
+        """Return the error of a feature that needs a running tool.
+
+        Args:
+            what: the feature, as the subject of a sentence: "Skipping an action".
+        """
+        command = shlex.join(["actiondbg", *(self.header.argv or ("TOOL", "ARGS..."))])
+        return NotRecorded(
+            f"{what} needs a running tool, not a recording: start the tool with `{command}`."
+        )
 
     def _table(self, name: str) -> LazyTable:
         if name not in self.tables:

@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING, Protocol
 
 from actiondbg.commands.render.plain_text import Fact
-from actiondbg.recording.errors import needs_tool
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
@@ -64,8 +63,8 @@ class RecordingConsole:
         return "\n".join(lines)
 
     def needs_tool(self, what: str) -> str:
-        """Return the error message for a feature that needs a running tool; see ``needs_tool``."""
-        return needs_tool(self._session.recording.header.argv, what)
+        """Return the error message for a feature that needs a running tool."""
+        return str(self._session.recording.needs_tool(what))
 
     def refusal(self, command: Declared) -> str | None:
         """Return why a command is refused, in a sentence; None if it is not."""

@@ -12,7 +12,6 @@ from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.locations.source_files import FileRemap, parse_remap
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text.scanner import scan
-from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.descriptions import ActionDescriptions
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def stages_of(recording: Recording) -> list[Stage]:
     Raises:
         UsageError: the log never shows the module before and after a pass.
     """
-    describe = ActionDescriptions(recording, ActionColumns(recording))
+    describe = ActionDescriptions(recording)
     known: list[_Shown] = []
     for name, event in _points(describe):
         shown = next(_shown(describe, name, event), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -23,9 +23,6 @@ from actiondbg.recording.query.filters import where, where_outcome
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.event_line import OrdinalMap
 
-if TYPE_CHECKING:
-    from actiondbg.recording.recording import Recording
-
 # A query that names one of these runs over all actions.
 _SINGLE = frozenset(("ordinal", "operation", "parent", "start_ns", "duration_ns", "self_ns"))
 _MOST = 1 << 62  # combinations: more do not fit into 64 bits
@@ -35,14 +32,13 @@ class ActionQuery:
     """Finds the actions that match.
 
     Args:
-        recording: the recording.
-        actions: its actions.
+        actions: the recorded actions.
         names: the recorded names.
     """
 
-    def __init__(self, recording: Recording, actions: ActionColumns, names: Vocabulary) -> None:
-        self._recording = recording
-        self._actions = actions
+    def __init__(self, actions: ActionColumns, names: Vocabulary) -> None:
+        self._recording = actions.recording
+        self.actions = actions
         self._names = names
         self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
 
@@ -108,7 +104,7 @@ class ActionQuery:
         columns = [name for name in self._types if name in named]
         sizes = {name: self._size(name) for name in columns}
         if named & _SINGLE or math.prod(sizes.values()) > _MOST:
-            return self._where(self._database, sql, self._actions.numbering)
+            return self._where(self._database, sql, self.actions.numbering)
         of_each, table = self._combinations(sizes)
         self._combined.register("actions", table)
         numbering = OrdinalMap(np.arange(1, len(table) + 1), None)
@@ -118,7 +114,7 @@ class ActionQuery:
         """Return the index of each action's combination of some columns, and their table."""
         columns = tuple(sizes)
         if columns not in self._known:
-            keys = np.zeros(self._actions.count, dtype=np.int64)
+            keys = np.zeros(self.actions.count, dtype=np.int64)
             for name, size in sizes.items():
                 keys = keys * size + self._codes(name)
             combined = pa.array(keys).dictionary_encode()
@@ -146,14 +142,14 @@ class ActionQuery:
     def _size(self, name: str) -> int:
         """Return the number of distinct codes of a column."""
         if self._is_word(name):
-            return len(self._actions.words(name).values) + 1
-        return int(self._actions.numbers(name).max(initial=0)) + 1
+            return len(self.actions.words(name).values) + 1
+        return int(self.actions.numbers(name).max(initial=0)) + 1
 
     def _codes(self, name: str) -> Ints:
         """Return a column as codes from 0; null is 0."""
         if self._is_word(name):
-            return self._actions.words(name).codes + 1
-        return self._actions.numbers(name)
+            return self.actions.words(name).codes + 1
+        return self.actions.numbers(name)
 
     def _decoded(self, keys: Ints, sizes: dict[str, int]) -> Table:
         """Return the table of the combinations that keys encode."""
@@ -161,7 +157,7 @@ class ActionQuery:
         for name, size in reversed(sizes.items()):
             keys, codes = np.divmod(keys, size)
             if self._is_word(name):
-                columns[name] = word_array(codes - 1, self._actions.words(name).values)
+                columns[name] = word_array(codes - 1, self.actions.words(name).values)
             else:
-                columns[name] = codes.astype(self._actions.numbers(name).dtype)
+                columns[name] = codes.astype(self.actions.numbers(name).dtype)
         return pa.table(columns)

@@ -11,13 +11,11 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
-from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
 from actiondbg.recording.session.named_values import NamedValues
 from actiondbg.recording.session.operation_columns import OperationState
 
 if TYPE_CHECKING:
-    from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.descriptions import ActionDescriptions
     from actiondbg.recording.session.position import Position
 
@@ -28,19 +26,16 @@ class RecordedAnswers:
     """Replies to requests at a stop, as the agent of a tool does (``AgentAccess``).
 
     Args:
-        recording: the recording.
-        describe: describes its actions.
+        describe: describes the recorded actions.
         position: where the session stands.
     """
 
-    def __init__(
-        self, recording: Recording, describe: ActionDescriptions, position: Position
-    ) -> None:
-        self._recording = recording
+    def __init__(self, describe: ActionDescriptions, position: Position) -> None:
+        self._recording = describe.recording
         self._actions = describe.actions
         self._describe = describe
         self._position = position
-        self._values = NamedValues(recording, describe.operations, describe.ir)
+        self._values = NamedValues(describe.operations, describe.ir)
         self._selected = 0
         self._moved: OperationState | None = None  # the cursor, after a move
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
@@ -72,8 +67,7 @@ class RecordedAnswers:
         self._position.check_stopped()
         handler = self._handlers.get(type(message))
         if handler is None:
-            what = f"The request {message.method!r}"
-            raise NotRecorded(needs_tool(self._recording.header.argv, what))
+            raise self._recording.needs_tool(f"The request {message.method!r}")
         return cast("R", handler(message))
 
     # --- the stack ---
@@ -157,12 +151,7 @@ class RecordedAnswers:
             name = f"%{(message.name or '').removeprefix('%')}"
             self._moved = OperationState(self._named(name), "alive")
         else:
-            raise NotRecorded(
-                needs_tool(
-                    self._recording.header.argv,
-                    "Moving the cursor to anything but a value or an id",
-                )
-            )
+            raise self._recording.needs_tool("Moving the cursor to anything but a value or an id")
         return self._cursor(protocol.GetCursor())
 
     def _named(self, name: str) -> int:

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from actiondbg.analysis.pipeline import is_adaptor
-from actiondbg.errors import NotRecorded
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.session.agent_breakpoints import with_never_hit
 from actiondbg.support.globs import glob_matches
 
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable
     from actiondbg.breakpoints.watch import Target
     from actiondbg.process.stop import Stop
-    from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.action_query import ActionQuery
     from actiondbg.recording.session.changes import ChangeColumns
 
@@ -29,13 +25,12 @@ class BreakpointHits:
     """The events of the hits of breakpoints, watches and catches, each computed once.
 
     Args:
-        actions: the recorded actions.
         changes: the recorded changes.
         query: finds the actions of a SPEC.
     """
 
-    def __init__(self, actions: ActionColumns, changes: ChangeColumns, query: ActionQuery) -> None:
-        self._actions = actions
+    def __init__(self, changes: ChangeColumns, query: ActionQuery) -> None:
+        self.actions = changes.actions
         self._changes = changes
         self._query = query
         self._known: dict[tuple[Any, ...], Ints] = {}
@@ -54,9 +49,9 @@ class BreakpointHits:
             places = self._failed_passes(one.catch.glob)
             if one.condition is not None:
                 places = np.intersect1d(places, self._query.places("tag:*", one.condition))
-            return self._actions.end_events(places)
+            return self.actions.end_events(places)
         places = self._query.places(one.spec, one.condition, one.outcome)
-        return self._actions.end_events(places) if one.after else self._actions.line.begins[places]
+        return self.actions.end_events(places) if one.after else self.actions.line.begins[places]
 
     def _watched(self, watch: protocol.Watch, condition: str | None) -> Ints:
         rows = self._changes.life(watch.id or 0, watch.exact)
@@ -65,14 +60,14 @@ class BreakpointHits:
             rows = rows[np.isin(self._changes.places[rows], places)]
         events = np.unique(self._changes.reported_at[rows])
         # The changes of an unfinished action were not reported.
-        return events[events <= self._actions.line.last]
+        return events[events <= self.actions.line.last]
 
     def _failed_passes(self, glob: str | None) -> Ints:
-        failed = self._actions.words("outcome").where(lambda outcome: outcome == "failed")
-        named = self._actions.words("name").where(
+        failed = self.actions.words("outcome").where(lambda outcome: outcome == "failed")
+        named = self.actions.words("name").where(
             lambda name: not is_adaptor(name) and (glob is None or glob_matches(glob, name))
         )
-        return np.flatnonzero(self._actions.is_tag(PASS_TAG) & failed & named)
+        return np.flatnonzero(self.actions.is_tag(PASS_TAG) & failed & named)
 
 
 class NextStop(NamedTuple):
@@ -93,19 +88,14 @@ class RecordedBreakpoints:
     """Stops at the breakpoints of a session, in place of an agent (``BreakpointHost``).
 
     Args:
-        recording: the recording.
         table: the breakpoints.
         hits: the events at which they are hit.
-        last: the last event.
     """
 
-    def __init__(
-        self, recording: Recording, table: BreakpointTable, hits: BreakpointHits, last: int
-    ) -> None:
-        self._recording = recording
+    def __init__(self, table: BreakpointTable, hits: BreakpointHits) -> None:
+        self._recording = hits.actions.recording
         self._table = table
         self._hits = hits
-        self._last = last
 
     # --- the host of a BreakpointList ---
 
@@ -115,14 +105,12 @@ class RecordedBreakpoints:
     def check_watch(self, target: Target) -> None:
         """Raise NotRecorded for targets other than operations: only these are recorded."""
         if target.kind != "operation":
-            what = f"Watching {target}"
-            raise NotRecorded(needs_tool(self._recording.header.argv, what))
+            raise self._recording.needs_tool(f"Watching {target}")
 
     def check_catch(self, kind: str) -> None:
         """Raise NotRecorded for events that are not recorded: all but failures of passes."""
         if kind != "failure":
-            what = f"Catching {kind}"
-            raise NotRecorded(needs_tool(self._recording.header.argv, what))
+            raise self._recording.needs_tool(f"Catching {kind}")
 
     def send(self) -> None:
         """Do nothing: hits are looked up when a control resumes."""
@@ -152,7 +140,7 @@ class RecordedBreakpoints:
         goals = goals[np.searchsorted(goals, after, side="right") :][:count]
         both = np.concatenate((hits, goals))
         if len(both) < count:
-            return NextStop(self._last + 1, [], False)
+            return NextStop(self._hits.actions.line.last + 1, [], False)
         which = int(np.argsort(both, kind="stable")[count - 1])
         event = int(both[which])
         hit = [one for one in self._stopping() if _holds(stops[one.id], event)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,24 +12,17 @@ import numpy.typing as npt
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.columns import ActionColumns, TableColumns
 
-if TYPE_CHECKING:
-    from actiondbg.recording.recording import Recording
-
 
 class ChangeColumns(TableColumns):
     """All changes, grouped by thread, in chronological order.
 
     A recording holds the order of the changes of each action, but not their times. So a change was
     made between two known events: ``since`` and ``reported_at``.
-
-    Args:
-        recording: the recording.
-        actions: its actions.
     """
 
-    def __init__(self, recording: Recording, actions: ActionColumns) -> None:
-        super().__init__(recording, "changes")
-        self._actions = actions
+    def __init__(self, actions: ActionColumns) -> None:
+        super().__init__(actions.recording, "changes")
+        self.actions = actions
 
     def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return values[self._order]
@@ -41,12 +34,12 @@ class ChangeColumns(TableColumns):
     @cached_property
     def places(self) -> Ints:
         """The place of the action that made each change."""
-        return self._actions.numbering.places(self.numbers("ordinal"))
+        return self.actions.numbering.places(self.numbers("ordinal"))
 
     @cached_property
     def since(self) -> Ints:
         """The latest known event before each change."""
-        line, late = self._actions.line, self._actions.is_deferred[self.places]
+        line, late = self.actions.line, self.actions.is_deferred[self.places]
         events = np.where(late, line.ends[self.places], line.begins[self.places])
         for part in self._threads:  # not before the previous change
             events[part] = np.maximum.accumulate(events[part])
@@ -56,8 +49,8 @@ class ChangeColumns(TableColumns):
     def reported_at(self) -> Ints:
         """The first event by which each change was certainly made: breakpoints report it there."""
         # The caller of a fold makes the replacement, right after the fold.
-        late = self._actions.is_deferred[self.places]
-        events = self._actions.line.ends[self.places] + late
+        late = self.actions.is_deferred[self.places]
+        events = self.actions.line.ends[self.places] + late
         for part in self._threads:  # not after the next change
             events[part] = np.minimum.accumulate(events[part][::-1])[::-1]
         return events
@@ -65,7 +58,7 @@ class ChangeColumns(TableColumns):
     @cached_property
     def _threads(self) -> list[slice]:
         """The rows of each thread."""
-        threads = self._actions.numbers("thread")[self.places]
+        threads = self.actions.numbers("thread")[self.places]
         starts = np.flatnonzero(np.diff(threads, prepend=-1)).tolist()
         return [slice(*ends) for ends in pairwise([*starts, len(threads)])]
 
@@ -90,7 +83,7 @@ class ChangeColumns(TableColumns):
         return int(np.count_nonzero((self.since[rows] <= event) & ~self.made(rows, event)))
 
     def _by_end(self, place: int, nested: bool) -> Ints:
-        last = self._actions.line.last_inside(place) if nested else place
+        last = self.actions.line.last_inside(place) if nested else place
         return np.flatnonzero((self.places >= place) & (self.places <= last))
 
     def of(self, id: int) -> Ints:

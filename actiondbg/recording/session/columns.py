@@ -56,15 +56,10 @@ class WordColumn(NamedTuple):
 
 
 class TableColumns:
-    """The columns of one table.
-
-    Args:
-        recording: the recording.
-        table: its name.
-    """
+    """The columns of one table of a recording."""
 
     def __init__(self, recording: Recording, table: str) -> None:
-        self._recording = recording
+        self.recording = recording
         self._table = table
         self._numbers: dict[str, npt.NDArray[Any]] = {}
         self._words: dict[str, WordColumn] = {}
@@ -86,7 +81,7 @@ class TableColumns:
         return self._words[name]
 
     def _read(self, name: str) -> Any:
-        column = self._recording.table(self._table, [name]).column(name)
+        column = self.recording.table(self._table, [name]).column(name)
         return column.combine_chunks()
 
     def rows_of(self, id: int) -> Ints:

@@ -30,22 +30,14 @@ _MOST_CHANGES = 100  # of a stop, as of the agent's
 
 
 class ActionDescriptions:
-    """Describes recorded actions as messages of the protocol.
+    """Describes the actions of a recording as messages of the protocol."""
 
-    Args:
-        recording: the recording.
-        actions: its actions.
-    """
-
-    def __init__(self, recording: Recording, actions: ActionColumns) -> None:
-        self.actions = actions
-        self.changes = ChangeColumns(recording, actions)
-        self.operations = OperationColumns(recording, actions, self.changes)
-        self.ir: RecordedIR | ImportedIR = (
-            ImportedIR(recording, actions, self.operations)
-            if recording.header.imported
-            else RecordedIR(recording, actions, self.changes, self.operations)
-        )
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.actions = ActionColumns(recording)
+        self.changes = ChangeColumns(self.actions)
+        self.operations = OperationColumns(self.changes)
+        self.ir = (ImportedIR if recording.header.imported else RecordedIR)(self.operations)
         self._reasons = TableColumns(recording, "reasons")
 
     # --- stops and frames ---
@@ -146,6 +138,39 @@ class ActionDescriptions:
             changes=self.operations.described(rows[:_MOST_CHANGES]),
             change_count=int(self.actions.change_counts[place]),
         )
+
+    def stop_at_end(self) -> Stop:
+        """Return the stop at the end of the recording."""
+        ending, count, last = self.recording.ending, self.actions.count, self.actions.line.last
+        if ending.ended == "unknown":
+            message = f"The log ends after {counted(count, 'pass')}."
+            return Stop(when="exit", reason="exited", event=last, actions=count, message=message)
+        if ending.ended == "killed":
+            return Stop(when="exit", reason="killed", event=last, message=self.recording.cut)
+        if ending.ended == "exit":
+            status = ending.status or 0
+            exited = protocol.Exited(actions=count, status=status, written=_WRITTEN, event=last)
+            return exit_of(status, True, exited, None)
+        number = ending.signal or 0
+        place = None if ending.ordinal is None else self.actions.place(ending.ordinal)
+        died_in = None if place is None else self.reference(place)
+        crashed = protocol.Crashed(
+            signal=number,
+            message=ending.message,
+            written=_WRITTEN,
+            event=last,
+            ordinal=died_in.ordinal if died_in else 0,
+            tag=died_in.tag if died_in else "",
+            name=died_in.name if died_in else "",
+            op=died_in.op if died_in else None,
+            depth=0 if place is None else self.actions.line.depth(place),
+        )
+        stop = exit_of(-number, True, None, crashed)
+        if number:
+            return stop
+        # The signal is not known.
+        message = (stop.message or "").replace("crashed, with status 0,", "crashed")
+        return msgspec.structs.replace(stop, status=None, message=message)
 
     def frames(self, event: int) -> list[protocol.Frame]:
         """Return the stack of actions at an event, the innermost first."""
@@ -282,45 +307,3 @@ class ActionDescriptions:
             f"{verb} {counted(count, noun)}"
             for count, verb, noun in ((int(which.sum()), verb, noun) for which, verb, noun in words)
         )
-
-
-def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDescriptions) -> Stop:
-    """Return the stop at the end of a recording.
-
-    Args:
-        recording: the recording.
-        actions: its actions.
-        describe: describes them.
-    """
-    ending, last = recording.ending, actions.line.last
-    if ending.ended == "unknown":
-        message = f"The log ends after {counted(actions.count, 'pass')}."
-        return Stop(
-            when="exit", reason="exited", event=last, actions=actions.count, message=message
-        )
-    if ending.ended == "killed":
-        return Stop(when="exit", reason="killed", event=last, message=recording.cut)
-    if ending.ended == "exit":
-        status = ending.status or 0
-        exited = protocol.Exited(actions=actions.count, status=status, written=_WRITTEN, event=last)
-        return exit_of(status, True, exited, None)
-    number = ending.signal or 0
-    place = None if ending.ordinal is None else actions.place(ending.ordinal)
-    died_in = None if place is None else describe.reference(place)
-    crashed = protocol.Crashed(
-        signal=number,
-        message=ending.message,
-        written=_WRITTEN,
-        event=last,
-        ordinal=died_in.ordinal if died_in else 0,
-        tag=died_in.tag if died_in else "",
-        name=died_in.name if died_in else "",
-        op=died_in.op if died_in else None,
-        depth=0 if place is None else actions.line.depth(place),
-    )
-    stop = exit_of(-number, True, None, crashed)
-    if number:
-        return stop
-    # The signal is not known.
-    message = (stop.message or "").replace("crashed, with status 0,", "crashed")
-    return msgspec.structs.replace(stop, status=None, message=message)

@@ -16,13 +16,12 @@ from actiondbg.recording.imported.assembly import module_of
 from actiondbg.recording.imported.last_texts import ImportedOperation, OperationTexts
 from actiondbg.recording.imported.printed_operation import MODULE, outermost
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, without_regions
-from actiondbg.recording.session.columns import ActionColumns, TableColumns
+from actiondbg.recording.session.columns import TableColumns
 from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.operation_columns import OperationColumns
 
 
@@ -34,22 +33,15 @@ class ImportedIR:
 
     A log has a dump of the operation of each pass, or of the module around it. The IR of the module
     at an event is its last dump, with the later dumps of functions in it.
-
-    Args:
-        recording: the import.
-        actions: its passes.
-        operations: its operations.
     """
 
     is_of_functions = True
 
-    def __init__(
-        self, recording: Recording, actions: ActionColumns, operations: OperationColumns
-    ) -> None:
-        self._recording = recording
-        self._actions = actions
+    def __init__(self, operations: OperationColumns) -> None:
+        self._recording = operations.recording
+        self._actions = operations.actions
         self._operations = operations
-        self._ir = TableColumns(recording, "ir")
+        self._ir = TableColumns(operations.recording, "ir")
         self.names = ValueNames()
         self._known: tuple[int, OperationTexts] | None = None
 

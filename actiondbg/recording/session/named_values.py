@@ -14,7 +14,6 @@ from actiondbg.session.inspection.named_access import erased_names
 
 if TYPE_CHECKING:
     from actiondbg.recording.recorded_text import RecordedText
-    from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.imported_ir import ImportedIR
     from actiondbg.recording.session.operation_columns import OperationColumns
 
@@ -22,18 +21,10 @@ _MOST_LISTED = 4  # values of a name
 
 
 class NamedValues:
-    """Finds values by the names that they have in the session.
+    """Finds values by the names that they have in the session."""
 
-    Args:
-        recording: the recording.
-        operations: its operations.
-        ir: its IR.
-    """
-
-    def __init__(
-        self, recording: Recording, operations: OperationColumns, ir: RecordedIR | ImportedIR
-    ) -> None:
-        self._path = recording.path
+    def __init__(self, operations: OperationColumns, ir: RecordedIR | ImportedIR) -> None:
+        self._path = operations.recording.path
         self._operations = operations
         self._ir = ir
 

@@ -11,7 +11,6 @@ import numpy as np
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.action_query import ActionQuery
-from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.session.observers import Callback, CallbackRuns, Observer
 
 
@@ -35,13 +34,11 @@ class RecordedObservers(CallbackRuns):
     """Calls observers for each matching action between two stops.
 
     Args:
-        actions: the recorded actions.
         query: finds the actions of a SPEC.
     """
 
-    def __init__(self, actions: ActionColumns, query: ActionQuery) -> None:
+    def __init__(self, query: ActionQuery) -> None:
         super().__init__()
-        self._actions = actions
         self._query = query
         self._observed: list[_Observed] = []
 
@@ -67,7 +64,8 @@ class RecordedObservers(CallbackRuns):
         """
         observer = Observer(spec, before, after)
         places = self._query.places(spec)
-        begins, ends = self._actions.line.begins[places], self._actions.end_events(places)
+        actions = self._query.actions
+        begins, ends = actions.line.begins[places], actions.end_events(places)
         self._observed.append(_Observed(observer, begins, ends))
         return observer
 

@@ -11,11 +11,10 @@ from actiondbg import protocol
 from actiondbg.protocol.tags import PATTERN_TAG
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.changes import ChangeColumns
-from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
+from actiondbg.recording.session.columns import TableColumns, location_of
 
 if TYPE_CHECKING:
     from actiondbg.protocol.types import UnitState
-    from actiondbg.recording.recording import Recording
 
 _VERBS = {"inserted": "created"}  # in the message of a watch
 
@@ -47,20 +46,12 @@ class OperationChanges(NamedTuple):
 
 
 class OperationColumns(TableColumns):
-    """The operations of a recording.
+    """The operations of a recording."""
 
-    Args:
-        recording: the recording.
-        actions: its actions.
-        changes: its changes.
-    """
-
-    def __init__(
-        self, recording: Recording, actions: ActionColumns, changes: ChangeColumns
-    ) -> None:
-        super().__init__(recording, "operations")
-        self._actions = actions
-        self._changes = changes
+    def __init__(self, changes: ChangeColumns) -> None:
+        super().__init__(changes.recording, "operations")
+        self.actions = changes.actions
+        self.changes = changes
 
     def row(self, id: int) -> int | None:
         """Return the row of an operation; None for an unknown id."""
@@ -88,10 +79,10 @@ class OperationColumns(TableColumns):
 
     def is_alive(self, id: int, event: int) -> bool:
         """Return whether an operation exists at an event."""
-        rows = self._changes.of(id)
-        made = self._changes.made(rows, event)
-        inserted = self._changes.is_kind(rows, "inserted")
-        erased = self._changes.is_kind(rows, "erased")
+        rows = self.changes.of(id)
+        made = self.changes.made(rows, event)
+        inserted = self.changes.is_kind(rows, "inserted")
+        erased = self.changes.is_kind(rows, "erased")
         is_to_come = inserted.any() and not (inserted & made).any()
         return self.row(id) is not None and not is_to_come and not (erased & made).any()
 
@@ -100,26 +91,26 @@ class OperationColumns(TableColumns):
 
         Of the actions around nested ones, only the beginning and the end are known.
         """
-        rows = self._changes.of(id)
-        rows = rows[self._changes.is_kind(rows, "erased")]
-        since, reported = self._changes.since[rows], self._changes.reported_at[rows]
+        rows = self.changes.of(id)
+        rows = rows[self.changes.is_kind(rows, "erased")]
+        since, reported = self.changes.since[rows], self.changes.reported_at[rows]
         return bool(((since < event) & (event < reported)).any())
 
     def changed_by(self, event: int) -> OperationChanges:
         """Return the operations that were made and erased by an event."""
-        changes = self._changes
+        changes = self.changes
         rows = np.flatnonzero(~changes.numbers("block").astype(np.bool_))
         rows = rows[changes.made(rows, event)]
         # Of the changes of a conversion that was rolled back, nothing is left.
-        undone = self._actions.numbers("rolled_back").astype(np.bool_)[changes.places[rows]]
-        over = self._actions.line.ends[changes.places[rows]] <= event
+        undone = self.actions.numbers("rolled_back").astype(np.bool_)[changes.places[rows]]
+        over = self.actions.line.ends[changes.places[rows]] <= event
         rows = rows[~(undone & over)]
         ids = changes.numbers("operation")[rows]
         inserted, erased = (
             frozenset(ids[changes.is_kind(rows, kind)].tolist()) for kind in ("inserted", "erased")
         )
         # The action that begins at the event is still to come.
-        begun = self._actions.line.begun(event - 1)
+        begun = self.actions.line.begun(event - 1)
         return OperationChanges(begun, inserted, erased)
 
     def unit(self, held: OperationState, text: str | None = None) -> protocol.Unit:
@@ -145,7 +136,7 @@ class OperationColumns(TableColumns):
             event: from 1.
         """
         for depth, place in enumerate(stack):
-            id = self._actions.operation(place)
+            id = self.actions.operation(place)
             if not id:
                 continue
             held = self.held(id, place, event)
@@ -170,13 +161,13 @@ class OperationColumns(TableColumns):
 
         It is the last insertion, one of the same kind if there is any.
         """
-        is_pattern = self._actions.is_tag(PATTERN_TAG)[place]
-        if not is_pattern or self._actions.line.ends[place] > event:
+        is_pattern = self.actions.is_tag(PATTERN_TAG)[place]
+        if not is_pattern or self.actions.line.ends[place] > event:
             return None
-        rows = self._changes.by(place, event)
-        rows = rows[self._changes.is_kind(rows, "inserted")]
-        rows = rows[~self._changes.numbers("block")[rows].astype(np.bool_)]
-        inserted: list[int] = self._changes.numbers("operation")[rows][::-1].tolist()
+        rows = self.changes.by(place, event)
+        rows = rows[self.changes.is_kind(rows, "inserted")]
+        rows = rows[~self.changes.numbers("block")[rows].astype(np.bool_)]
+        inserted: list[int] = self.changes.numbers("operation")[rows][::-1].tolist()
         alive = [each for each in inserted if self.is_alive(each, event)]
         alike = (each for each in alive if self.name(each) == self.name(id))
         return next(alike, alive[0] if alive else None)
@@ -185,7 +176,7 @@ class OperationColumns(TableColumns):
         """Return the state of an operation at an event, after its changes by an action."""
         now, after = OperationState(id, "alive"), -1
         while len(rows := self._ends(now.id, place, event, after)):
-            by = self._changes.numbers("by")[rows]
+            by = self.changes.numbers("by")[rows]
             if not by.any():
                 return OperationState(id, "erased")
             newest = int(np.flatnonzero(by)[-1])
@@ -194,19 +185,19 @@ class OperationColumns(TableColumns):
 
     def _ends(self, id: int, place: int, event: int, after: int) -> Ints:
         """Return the rows after ``after`` in which an action replaced or erased an operation."""
-        rows = self._changes.of(id)
-        rows = rows[(rows > after) & self._changes.is_kind(rows, "erased", "replaced")]
-        rows = rows[self._changes.made(rows, event)]
-        places = self._changes.places[rows]
-        return rows[(places >= place) & (places <= self._actions.line.last_inside(place))]
+        rows = self.changes.of(id)
+        rows = rows[(rows > after) & self.changes.is_kind(rows, "erased", "replaced")]
+        rows = rows[self.changes.made(rows, event)]
+        places = self.changes.places[rows]
+        return rows[(places >= place) & (places <= self.actions.line.last_inside(place))]
 
     def sentence(self, row: int) -> str:
         """Return the message of a watch for a change of an operation."""
-        id = int(self._changes.numbers("operation")[row])
-        kind = self._changes.words("kind").of(row) or ""
-        op = self._changes.words("op").of(row) or "operation"
+        id = int(self.changes.numbers("operation")[row])
+        kind = self.changes.words("kind").of(row) or ""
+        op = self.changes.words("op").of(row) or "operation"
         told = f"@{id} {op} was {_VERBS.get(kind, kind)}"
-        by = int(self._changes.numbers("by")[row])
+        by = int(self.changes.numbers("by")[row])
         if by:
             return f"{told} by @{by} {self.name(by) or 'operation'}"
         return told + (" by a block argument" if kind == "replaced" else "")
@@ -216,7 +207,7 @@ class OperationColumns(TableColumns):
         return [self._described(int(row)) for row in rows]
 
     def _described(self, row: int) -> protocol.Change:
-        changes = self._changes
+        changes = self.changes
         by = int(changes.numbers("by")[row])
         values: list[protocol.ValueRef] = []
         if by:
@@ -231,6 +222,6 @@ class OperationColumns(TableColumns):
             id=int(changes.numbers("operation")[row]) or None,
             by=values if kind == "replaced" else None,
             location=location_of(changes, row),
-            ordinal=self._actions.ordinal(place),
-            guess=bool(changes.numbers("guess")[row] or self._actions.is_deferred[place]),
+            ordinal=self.actions.ordinal(place),
+            guess=bool(changes.numbers("guess")[row] or self.actions.is_deferred[place]),
         )

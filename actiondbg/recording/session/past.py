@@ -24,9 +24,8 @@ from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Result, Statistic
 from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
-from actiondbg.recording.errors import lacks, needs_tool
+from actiondbg.recording.errors import lacks
 from actiondbg.recording.format.arrow import Bools, Ints, pa
-from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import ActionColumns, locations_of
 from actiondbg.recording.session.conversions import RecordedConversions
@@ -107,16 +106,11 @@ class _Described(Sequence[Attempt]):
 
 
 class ActionStatistics:
-    """Counts the outcomes of actions by tag and name; greedy iterations have one row for all.
+    """Counts the outcomes of actions by tag and name; greedy iterations have one row for all."""
 
-    Args:
-        actions: the recorded actions.
-        is_timed: whether their times are known.
-    """
-
-    def __init__(self, actions: ActionColumns, is_timed: bool) -> None:
+    def __init__(self, actions: ActionColumns) -> None:
         self._actions = actions
-        self._is_timed = is_timed
+        self._is_timed = not actions.recording.header.imported
 
     def of(self, counted: Bools) -> list[Statistic]:
         """Count some actions.
@@ -189,8 +183,7 @@ class RecordedPast:
     """Answers questions about all actions up to the position of a session.
 
     Args:
-        recording: the recording.
-        describe: describes its actions.
+        describe: describes the recorded actions.
         query: finds the actions of a SPEC.
         position: where the session stands.
         cursor: resolves an operation that is named by the cursor.
@@ -198,20 +191,19 @@ class RecordedPast:
 
     def __init__(
         self,
-        recording: Recording,
         describe: ActionDescriptions,
         query: ActionQuery,
         position: Position,
         cursor: Cursor,
     ) -> None:
-        self._recording = recording
+        self._recording = describe.recording
         self._describe = describe
         self._actions = describe.actions
         self._line = describe.actions.line
         self._query = query
         self._position = position
         self._cursor = cursor
-        self._statistics = ActionStatistics(self._actions, not recording.header.imported)
+        self._statistics = ActionStatistics(self._actions)
 
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
@@ -239,8 +231,7 @@ class RecordedPast:
         """
         if not any(is_silent(each) for each in (group.first for group in attempts.grouped())):
             return None
-        what = "Comparing failures with successes"
-        raise NotRecorded(needs_tool(self._recording.header.argv, what))
+        raise self._recording.needs_tool("Comparing failures with successes")
 
     def explain(self, target: str | None = None) -> Explanation:
         """Explain why a conversion failed, or why it left operations; see ``Past.explain``.
@@ -268,7 +259,7 @@ class RecordedPast:
 
     def excerpt_before(self, stop: Stop, message: protocol.GetExcerpt) -> protocol.Excerpt:
         """Raise NotRecorded: lines of recorded IR do not tell their operations."""
-        raise NotRecorded(needs_tool(self._recording.header.argv, "Comparing lines of IR"))
+        raise self._recording.needs_tool("Comparing lines of IR")
 
     def operation_changes(self, end: End = "now") -> list[OperationChanges]:
         """Return the operations that were made and erased up to now, and up to an end.

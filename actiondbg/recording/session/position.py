@@ -12,13 +12,11 @@ from actiondbg.errors import ControlRefused, NotStopped
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.breakpoints import RecordedBreakpoints
-from actiondbg.recording.session.columns import ActionColumns
-from actiondbg.recording.session.descriptions import ActionDescriptions, stop_at_end
+from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.observers import RecordedObservers
 
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
-    from actiondbg.recording.recording import Recording
 
 BEGINNING = "this is the beginning of the run"
 
@@ -27,24 +25,18 @@ class Position:
     """The current event of a session; every stop passes through here.
 
     Args:
-        recording: the recording.
-        actions: its actions.
-        describe: describes them.
+        describe: describes the recorded actions.
         breakpoints: stop a control.
         observers: are called on the way.
     """
 
     def __init__(
         self,
-        recording: Recording,
-        actions: ActionColumns,
         describe: ActionDescriptions,
         breakpoints: RecordedBreakpoints,
         observers: RecordedObservers,
     ) -> None:
-        self._recording = recording
-        self._actions = actions
-        self._line = actions.line
+        self._line = describe.actions.line
         self._describe = describe
         self._breakpoints = breakpoints
         self._observers = observers
@@ -177,7 +169,7 @@ class Position:
         """Return the stop at an event, or at the end if the event did not occur."""
         there = self._line.onwards(event)
         if there is None or there > self._line.last:
-            return stop_at_end(self._recording, self._actions, self._describe)
+            return self._describe.stop_at_end()
         return self._describe.stop(there, reason)
 
     def _stop_of(self, event: int, hit: list[Breakpoint], reason: protocol.Reason) -> Stop:
@@ -187,7 +179,7 @@ class Position:
         ids = [one.id for one in hit]
         if any(one.catch is not None for one in hit):
             place = self._line.at(event).place
-            message = f"the pass {self._actions.words('name').of(place)} failed"
+            message = f"the pass {self._describe.actions.words('name').of(place)} failed"
             culprit = self._describe.culprit(place)
             return self._describe.stop(
                 event, "catch", breakpoints=ids, message=message, culprit=culprit

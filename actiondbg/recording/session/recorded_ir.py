@@ -14,14 +14,12 @@ from actiondbg.ir.diff import Diff
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, compare
-from actiondbg.recording.session.columns import ActionColumns, TableColumns
+from actiondbg.recording.session.columns import TableColumns
 from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from actiondbg.recording.recording import Recording
-    from actiondbg.recording.session.changes import ChangeColumns
     from actiondbg.recording.session.operation_columns import OperationColumns
 
 _MOST_TEXTS = 4  # that are kept, with their values
@@ -34,28 +32,16 @@ class RecordedIR:
     ``--ir function``, a line for each operation with ``--ir changed``. Between two such actions the
     IR is known while nothing changes it.
 
-    Args:
-        recording: the recording.
-        actions: its actions.
-        changes: its changes.
-        operations: its operations.
-
     Attributes:
         names: the names of values, which they keep from stop to stop.
     """
 
-    def __init__(
-        self,
-        recording: Recording,
-        actions: ActionColumns,
-        changes: ChangeColumns,
-        operations: OperationColumns,
-    ) -> None:
-        self._recording = recording
-        self._actions = actions
-        self._changes = changes
+    def __init__(self, operations: OperationColumns) -> None:
+        self._recording = operations.recording
+        self._actions = operations.actions
+        self._changes = operations.changes
         self._operations = operations
-        self._ir = TableColumns(recording, "ir")
+        self._ir = TableColumns(operations.recording, "ir")
         self.names = ValueNames()
         self._texts: dict[int, RecordedText] = {}  # by row, the latest ones
         self._scopes: dict[int, int] = {}

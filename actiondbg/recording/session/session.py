@@ -14,17 +14,15 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
-from actiondbg.errors import ControlRefused, NotRecorded
+from actiondbg.errors import ControlRefused
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
-from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
 from actiondbg.recording.session.breakpoints import BreakpointHits, RecordedBreakpoints
-from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.observers import RecordedObservers
 from actiondbg.recording.session.past import RecordedPast
@@ -70,18 +68,16 @@ class RecordedSession(Closeable):
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.target = RecordedTarget(list(recording.header.argv))
-        actions = ActionColumns(recording)
-        describe = ActionDescriptions(recording, actions)
+        describe = ActionDescriptions(recording)
         self._table = table = BreakpointTable()
-        self._actions = actions
-        self._line = actions.line
-        self.names = RecordedNames(recording, describe)
-        self._query = ActionQuery(recording, actions, self.names)
-        hits = BreakpointHits(actions, describe.changes, self._query)
-        host = RecordedBreakpoints(recording, table, hits, self._line.last)
-        self.observers = RecordedObservers(actions, self._query)
-        self._position = Position(recording, actions, describe, host, self.observers)
-        self._answers = RecordedAnswers(recording, describe, self._position)
+        self._actions = describe.actions
+        self._line = describe.actions.line
+        self.names = RecordedNames(describe)
+        self._query = ActionQuery(describe.actions, self.names)
+        host = RecordedBreakpoints(table, BreakpointHits(describe.changes, self._query))
+        self.observers = RecordedObservers(self._query)
+        self._position = Position(describe, host, self.observers)
+        self._answers = RecordedAnswers(describe, self._position)
         self.stack = Stack(self._answers)
         self.cursor = Cursor(self._answers)
         self.outcome = Outcome(self._answers, lambda: self.stop)
@@ -90,8 +86,8 @@ class RecordedSession(Closeable):
             self._answers, self.stack, self.cursor, describe.ir.names, self._scratch.new_file
         )
         self.breakpoints = BreakpointList(table, host, self.cursor, self.names)
-        self.timeline = RecordedTimeline(recording, actions, self._position, host)
-        self.past = RecordedPast(recording, describe, self._query, self._position, self.cursor)
+        self.timeline = RecordedTimeline(describe.actions, self._position, host)
+        self.past = RecordedPast(describe, self._query, self._position, self.cursor)
         for forget in (self._answers.reset, self.stack.reset, self.ir.reset):
             self._position.on_move(forget)
         self._began_with: Literal["run", "start"] = "start"
@@ -168,8 +164,7 @@ class RecordedSession(Closeable):
 
     def _begin(self, how: Literal["run", "start"], *launch: object) -> Stop:
         if any(each is not None for each in launch):
-            what = f"Passing arguments to {how!r}"
-            raise NotRecorded(needs_tool(self.target.argv, what))
+            raise self.recording.needs_tool(f"Passing arguments to {how!r}")
         self._began_with = how
         self._position.rewind()
         goals = self._line.begins[:1] if how == "start" else _NO_EVENTS
@@ -269,17 +264,12 @@ class RecordedNames:
     """The recorded names of tags, patterns, passes, operations and functions.
 
     It is the ``Vocabulary`` of a recording's breakpoints.
-
-    Args:
-        recording: the recording.
-        describe: the recorded actions.
     """
 
     is_current = True
     is_complete = True
 
-    def __init__(self, recording: Recording, describe: ActionDescriptions) -> None:
-        self._recording = recording
+    def __init__(self, describe: ActionDescriptions) -> None:
         self._describe = describe
 
     def options(self) -> list[str]:
@@ -289,7 +279,7 @@ class RecordedNames:
     def inputs(self) -> list[str]:
         """Return the input files of the recorded command line that locations name."""
         named = self._describe.actions.words("file").values
-        words = [*self._recording.header.argv[1:], STDIN]
+        words = [*self._describe.recording.header.argv[1:], STDIN]
         return [word for word in dict.fromkeys(words) if word in named]
 
     def get(self, kind: Kind) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from actiondbg.errors import ControlRefused, NotRecorded, UsageError
+from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branch, Timeline, too_far_out
-from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.session.breakpoints import RecordedBreakpoints
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.event_line import Side
@@ -20,11 +19,7 @@ if TYPE_CHECKING:
 
 
 class RecordedCheckpoints:
-    """The checkpoints of a recording: none, because goto reaches any event.
-
-    Args:
-        recording: the recording.
-    """
+    """The checkpoints of a recording: none, because goto reaches any event."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -50,16 +45,14 @@ class RecordedCheckpoints:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        what = "A checkpoint"
-        raise NotRecorded(needs_tool(self._recording.header.argv, what))
+        raise self._recording.needs_tool("A checkpoint")
 
 
 class RecordedTimeline:
     """Moves a session over a recording backwards, and to any action.
 
     Args:
-        recording: the recording.
-        actions: its actions.
+        actions: the recorded actions.
         position: moves.
         breakpoints: stop ``reverse_continue``.
 
@@ -68,14 +61,10 @@ class RecordedTimeline:
     """
 
     def __init__(
-        self,
-        recording: Recording,
-        actions: ActionColumns,
-        position: Position,
-        breakpoints: RecordedBreakpoints,
+        self, actions: ActionColumns, position: Position, breakpoints: RecordedBreakpoints
     ) -> None:
-        self.checkpoints = RecordedCheckpoints(recording)
-        self._recording = recording
+        self.checkpoints = RecordedCheckpoints(actions.recording)
+        self._recording = actions.recording
         self._actions = actions
         self._line = actions.line
         self._position = position

@@ -16,14 +16,14 @@ from actiondbg.recording.format.scan import Chunk, Section
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.tables.actions import ActionTable
-from actiondbg.recording.tables.changes import ChangeTable, FindingTable, ReasonTable
+from actiondbg.recording.tables.changes import ChangeTable, ReasonTable, finding_table, link_table
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.operations import OperationTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
-from actiondbg.recording.tables.stages import LinkTable, RecordedStage, StageTable
+from actiondbg.recording.tables.stages import RecordedStage, StageTable
 from actiondbg.support.counts import counted
 
 
@@ -40,10 +40,10 @@ class Recording:
         strings = StringTables(file, self._rows.threads)
         definitions = Definitions(self._rows, strings)
         describer = OperationDescriptions(definitions, strings)
-        self._stages = StageTable(self._rows, strings, definitions, IRTexts(file))
+        self._texts = IRTexts(file)
+        self._stages = StageTable(self._rows, strings, definitions, self._texts)
         changes = ChangeTable(self._rows, definitions, describer)
         reasons = ReasonTable(self._rows, strings)
-        self._texts = IRTexts(file)
         self._snapshots = SnapshotTable(self._rows, self._texts, strings)
         actions = ActionTable(self._rows, strings, definitions, describer, changes, reasons)
         self.tables: dict[str, LazyTable] = {
@@ -51,8 +51,8 @@ class Recording:
             "changes": changes.table(),
             "operations": OperationTable(definitions, describer, changes).table(),
             "reasons": reasons.table(),
-            "findings": FindingTable(self._rows, strings).table(),
-            "links": LinkTable(self._rows).table(),
+            "findings": finding_table(self._rows, strings),
+            "links": link_table(self._rows),
             "ir": self._snapshots.table(),
         }
 

@@ -135,7 +135,7 @@ class _Actions:
         self._reasons = strings[Space.REASON]
         self._names = [_words(text) for text in strings[Space.ACTION].texts]
         self._ops = strings[Space.OPERATION].texts
-        names = rows.items.resolve(rows.items.field("name"), strings[Space.ACTION].places)
+        names = rows.items.resolve("name", strings[Space.ACTION].places)
         # The name and the operation name of each, as one number.
         self._subjects = names.astype(np.int64) * self._span + self._operations(strings) + 1
 
@@ -180,7 +180,7 @@ class _Actions:
         if not items.count:
             return result
         places = self._rows.places(items, items.field("row"))
-        reasons = items.resolve(items.field("reason"), self._reasons.places).astype(np.int64)
+        reasons = items.resolve("reason", self._reasons.places).astype(np.int64)
         is_known = (places >= 0) & (reasons >= 0)
         span = len(self._reasons.texts)
         codes = self._subjects[places[is_known]] * span + reasons[is_known]

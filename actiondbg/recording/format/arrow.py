@@ -54,6 +54,11 @@ def int_array(values: Ints, kind: DataType, absent: Bools | None = None) -> Arra
     return pa.Array.from_buffers(kind, len(held), [valid, pa.py_buffer(held)])
 
 
+def id_array(ids: Ints) -> Array:
+    """Return an array of ids or ordinals, null where they are 0."""
+    return int_array(ids, pa.int64(), ids == 0)
+
+
 def bool_array(values: Bools, absent: Bools | None = None) -> Array:
     """Return an array of truth values, null where ``absent``."""
     valid = _bits(~absent) if absent is not None and absent.any() else None

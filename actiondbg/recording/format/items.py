@@ -71,13 +71,14 @@ class Items:
         counts = [section.count for _, section in self.sections]
         return np.repeat(np.asarray(values, np.int64), counts)
 
-    def resolve(self, numbers: Ints, places: Sequence[Ints]) -> Ints:
-        """Translate per-thread numbers to indices.
+    def resolve(self, name: str, places: Sequence[Ints]) -> Ints:
+        """Translate a field of per-thread numbers to indices.
 
         Args:
-            numbers: one per item.
+            name: the field.
             places: per thread, the index of each number; the last entry serves larger numbers.
         """
+        numbers = self.field(name)
         result = np.empty(len(numbers), np.int32)
         for part, known in zip(self.slices, places, strict=True):
             np.take(known, numbers[part], out=result[part], mode="clip")

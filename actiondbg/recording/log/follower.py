@@ -22,6 +22,7 @@ from actiondbg.recording.log.definitions import LogDefinitions
 from actiondbg.recording.log.fields import Paint, no_paint
 from actiondbg.recording.log.lines import LogActions
 from actiondbg.recording.log.text import Coded, distinct
+from actiondbg.recording.tables.rows import clock_rate
 
 # Fields of an item of ACTIONS, with types wide enough for patches (a patched duration is longer).
 _COLUMNS = {
@@ -183,9 +184,7 @@ class Follower:
     def _nanoseconds(self, units: Ints) -> Ints:
         """Convert durations by the readings of both clocks so far."""
         assert self._clock is not None
-        (first, first_ns), (last, last_ns) = self._clock
-        rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
-        return np.rint(units * (self._unit * rate)).astype(np.int64)
+        return np.rint(units * (self._unit * clock_rate(*self._clock))).astype(np.int64)
 
 
 class _Parts:

@@ -14,6 +14,7 @@ from actiondbg.recording.format.arrow import (
     DataType,
     Ints,
     bool_array,
+    id_array,
     int_array,
     pa,
     word_array,
@@ -80,16 +81,16 @@ class ActionTable:
                 ("thread", pa.int32(), self._thread),
                 ("context", WORD, lambda: word_array(*self._contexts)),
                 ("mlir", WORD, self._mlir),
-                ("depth", pa.int32(), self._depth),
+                ("depth", pa.int32(), lambda: self._ints(self._nesting.depths, pa.int32())),
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
                 ("nth", pa.int64(), self._nth),
-                ("operation", pa.int64(), self._operation),
+                ("operation", pa.int64(), lambda: id_array(self._operations)),
                 *self._describer.columns(lambda: self._found),
                 *self._outcome_columns(),
                 *((kind, pa.int32(), partial(self._count, kind)) for kind in CHANGE_KINDS),
                 ("start_ns", pa.int64(), self._start),
-                ("duration_ns", pa.int64(), self._duration),
-                ("self_ns", pa.int64(), self._own_time),
+                ("duration_ns", pa.int64(), lambda: self._time(self._rows.duration_ticks)),
+                ("self_ns", pa.int64(), lambda: self._time(self._nesting.own_ticks)),
                 *self._event_columns(),
             ]
         )
@@ -98,10 +99,7 @@ class ActionTable:
 
     def _parent(self) -> Array:
         parents = self._rows.ordinals_of(self._rows.ordered(self._nesting.parents))
-        return int_array(parents, pa.int64(), parents == 0)
-
-    def _depth(self) -> Array:
-        return self._ints(self._nesting.depths, pa.int32())
+        return id_array(parents)
 
     def _thread(self) -> Array:
         slices = self._rows.items.slices
@@ -144,9 +142,8 @@ class ActionTable:
     @cached_property
     def _names(self) -> Ints:
         """The name of each action, as an index into the strings of ACTION; -1 for none."""
-        items = self._rows.items
         places = self._strings[Space.ACTION].places
-        return self._rows.ordered(items.resolve(items.field("name"), places))
+        return self._rows.ordered(self._rows.items.resolve("name", places))
 
     def _word_codes(self, word: str) -> tuple[Ints, list[str]]:
         """Return the words, and the index of each name's word, with -1 after the last name."""
@@ -179,9 +176,6 @@ class ActionTable:
     @cached_property
     def _operations(self) -> Ints:
         return self._rows.ordered(self._rows.items.field("operation"))
-
-    def _operation(self) -> Array:
-        return int_array(self._operations, pa.int64(), self._operations == 0)
 
     @cached_property
     def _found(self) -> Ints:
@@ -224,12 +218,6 @@ class ActionTable:
     def _start(self) -> Array:
         return self._ints(self._rows.nanoseconds(self._rows.ticks), pa.int64(), self._untimed)
 
-    def _duration(self) -> Array:
-        return self._time(self._rows.duration_ticks)
-
-    def _own_time(self) -> Array:
-        return self._time(self._nesting.own_ticks)
-
     def _time(self, ticks: Ints) -> Array:
         absent = self._rows.unfinished | self._untimed
         return self._ints(self._rows.nanoseconds(ticks), pa.int64(), absent)
@@ -254,10 +242,9 @@ class ActionTable:
         counted = np.zeros(self._rows.count, np.int64)
         absent = np.ones(self._rows.count, np.bool_)
         ranks = self._samples.ranks
-        if not len(ranks):  # no thread could count: the field "values" is missing
-            return int_array(counted, pa.int64(), absent)
-        counted[ranks] = self._samples.field("values")[:, index].astype(np.int64)
-        absent[ranks] = False
+        if len(ranks):  # else no thread could count: the field "values" is missing
+            counted[ranks] = self._samples.field("values")[:, index].astype(np.int64)
+            absent[ranks] = False
         return int_array(counted, pa.int64(), absent)
 
 

@@ -13,6 +13,7 @@ from actiondbg.recording.format.arrow import (
     Bools,
     Ints,
     bool_array,
+    id_array,
     int_array,
     pa,
     word_array,
@@ -24,6 +25,7 @@ from actiondbg.recording.format.layout import (
     CHANGE_KINDS,
     CHECKED_RULES,
     GUESS,
+    LINK_KINDS,
 )
 from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.strings import StringTables
@@ -31,6 +33,7 @@ from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.nesting import firsts
 from actiondbg.recording.tables.rows import ActionRows
 
 
@@ -72,11 +75,6 @@ class ActionItems:
     def sorted(self, values: Ints) -> Ints:
         """Reorder one value per stored item to the order of the actions."""
         return values[self._sorted[0]]
-
-    def firsts(self) -> Ints:
-        """Return the index of each action's first item."""
-        ranks = self.ranks
-        return np.flatnonzero(np.r_[True, ranks[1:] != ranks[:-1]][: len(ranks)])
 
 
 class ChangeTable(ActionItems):
@@ -123,11 +121,11 @@ class ChangeTable(ActionItems):
                 ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
                 ("seq", pa.int64(), lambda: int_array(self.sequence(), pa.int64())),
                 ("kind", WORD, lambda: word_array(self.kinds, CHANGE_KINDS)),
-                ("operation", pa.int64(), lambda: self._numbers(self.operations)),
+                ("operation", pa.int64(), lambda: id_array(self.operations)),
                 *self._describer.columns(lambda: self._found),
                 ("block", pa.bool_(), lambda: bool_array(self.blocks)),
                 ("guess", pa.bool_(), lambda: bool_array(self._codes & GUESS > 0)),
-                ("by", pa.int64(), lambda: self._numbers(self._by)),
+                ("by", pa.int64(), lambda: id_array(self._by)),
                 ("by_result", pa.int32(), self._by_result),
             ]
         )
@@ -148,65 +146,69 @@ class ChangeTable(ActionItems):
     def _by_result(self) -> Array:
         return int_array(self.field("by_result"), pa.int32(), self._by == 0)
 
-    @staticmethod
-    def _numbers(operations: Ints) -> Array:
-        return int_array(operations, pa.int64(), operations == 0)
-
 
 class ReasonTable(ActionItems):
     """All reasons, in order."""
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         super().__init__(rows, Kind.REASONS)
-        self._strings = strings
+        self._strings = strings[Space.REASON]
 
     @cached_property
     def _codes(self) -> Ints:
-        reasons = self.items.resolve(self.items.field("reason"), self._strings[Space.REASON].places)
-        return self.sorted(reasons)
+        return self.sorted(self.items.resolve("reason", self._strings.places))
 
     def first(self) -> Array:
         """Return the first reason of each action, in the order of the ordinals, or null."""
         first = np.full(self.rows.count, -1, np.int32)
-        which = self.firsts()
+        which = firsts(self.ranks)  # of each action
         first[self.ranks[which]] = self._codes[which]
-        return word_array(first, self._strings[Space.REASON].words)
-
-    def table(self) -> LazyTable:
-        """Return the table."""
-        words = self._strings[Space.REASON]
-        return LazyTable(
-            [
-                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
-                ("reason", WORD, lambda: word_array(self._codes, words.words)),
-            ]
-        )
-
-
-class FindingTable(ActionItems):
-    """The rules that patterns broke, in order: of a recording with checks."""
-
-    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
-        super().__init__(rows, Kind.FINDINGS)
-        self._strings = strings
+        return word_array(first, self._strings.words)
 
     def table(self) -> LazyTable:
         """Return the table."""
         return LazyTable(
             [
                 ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
-                ("rule", WORD, lambda: word_array(self.field("rule"), CHECKED_RULES)),
-                ("operation", pa.int64(), self._operations),
-                ("detail", WORD, self._details),
+                ("reason", WORD, lambda: word_array(self._codes, self._strings.words)),
             ]
         )
 
-    def _operations(self) -> Array:
-        operations = self.field("operation")
-        return int_array(operations, pa.int64(), operations == 0)
 
-    def _details(self) -> Array:
-        strings = self._strings[Space.REASON]
-        return word_array(
-            self.sorted(self.items.resolve(self.items.field("text"), strings.places)), strings.words
-        )
+def finding_table(rows: ActionRows, strings: StringTables) -> LazyTable:
+    """Return the rules that patterns broke, in order: of a recording with checks."""
+    findings = ActionItems(rows, Kind.FINDINGS)
+
+    def details() -> Array:
+        texts = strings[Space.REASON]
+        codes = findings.items.resolve("text", texts.places)
+        return word_array(findings.sorted(codes), texts.words)
+
+    return LazyTable(
+        [
+            ("ordinal", pa.int64(), lambda: int_array(findings.ordinals, pa.int64())),
+            ("rule", WORD, lambda: word_array(findings.field("rule"), CHECKED_RULES)),
+            ("operation", pa.int64(), lambda: id_array(findings.field("operation"))),
+            ("detail", WORD, details),
+        ]
+    )
+
+
+def link_table(rows: ActionRows) -> LazyTable:
+    """Return how operations were made from others, where no change reports it."""
+    links = ActionItems(rows, Kind.LINKS)
+
+    def kinds() -> Array:
+        return word_array(links.field("kind").astype(np.int32), LINK_KINDS)
+
+    def sources() -> Array:
+        return int_array(links.field("operation") + unzigzag(links.field("source")), pa.int64())
+
+    return LazyTable(
+        [
+            ("ordinal", pa.int64(), lambda: int_array(links.ordinals, pa.int64())),
+            ("kind", WORD, kinds),
+            ("operation", pa.int64(), lambda: int_array(links.field("operation"), pa.int64())),
+            ("source", pa.int64(), sources),
+        ]
+    )

@@ -32,12 +32,12 @@ class Locations:
     @cached_property
     def files(self) -> Ints:
         """The file of each, as an index into the strings of FILE."""
-        return self._items.resolve(self._items.field("file"), self._strings[Space.FILE].places)
+        return self._items.resolve("file", self._strings[Space.FILE].places)
 
     @cached_property
     def texts(self) -> Ints:
         """The full text of each, as an index into the strings of LOCATION."""
-        return self._items.resolve(self._items.field("text"), self._strings[Space.LOCATION].places)
+        return self._items.resolve("text", self._strings[Space.LOCATION].places)
 
     @cached_property
     def lines(self) -> Ints:
@@ -98,7 +98,7 @@ class Definitions:
         return self._resolved("location", self.locations.places)
 
     def _resolved(self, name: str, places: list[Ints]) -> Ints:
-        return self._items.resolve(self._items.field(name), places)[self._sorted[0]]
+        return self._items.resolve(name, places)[self._sorted[0]]
 
     def find(self, operations: Ints, ranks: Ints) -> Ints:
         """Return each operation's definition at an action; -1 for none.

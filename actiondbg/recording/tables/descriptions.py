@@ -27,42 +27,36 @@ class OperationDescriptions:
         Args:
             found: returns the index of each operation's definition, -1 for none.
         """
+        definitions = self._definitions
         return [
-            ("op", WORD, lambda: self._op(found())),
+            ("op", WORD, lambda: self._word(Space.OPERATION, definitions.names, found())),
             ("file", WORD, lambda: self._file(found())),
             ("line", pa.int32(), lambda: self._number(self._locations.lines, found())),
             ("col", pa.int32(), lambda: self._number(self._locations.columns, found())),
-            ("function", WORD, lambda: self._function(found())),
+            ("function", WORD, lambda: self._word(Space.FUNCTION, definitions.functions, found())),
         ]
 
     def location(self, found: Ints) -> Array:
         """Return the location texts: the full location, or file:line:col."""
         import pyarrow.compute as compute  # pyright: ignore[reportMissingTypeStubs]
 
-        whole = taken(self._locations.texts, self._place(found))
-        texts = word_array(whole, self._strings[Space.LOCATION].words).dictionary_decode()
+        whole = self._word(Space.LOCATION, self._locations.texts, self._place(found))
         parts = [
             self._file(found).dictionary_decode(),
             self._number(self._locations.lines, found).cast(pa.string()),
             self._number(self._locations.columns, found).cast(pa.string()),
         ]
         short = compute.binary_join_element_wise(*parts, ":")  # pyright: ignore
-        return compute.coalesce(texts, short)  # pyright: ignore
+        return compute.coalesce(whole.dictionary_decode(), short)  # pyright: ignore
 
     def _place(self, found: Ints) -> Ints:
         return taken(self._definitions.location_places, found)
 
-    def _op(self, found: Ints) -> Array:
-        names = taken(self._definitions.names, found)
-        return word_array(names, self._strings[Space.OPERATION].words)
-
-    def _function(self, found: Ints) -> Array:
-        functions = taken(self._definitions.functions, found)
-        return word_array(functions, self._strings[Space.FUNCTION].words)
+    def _word(self, space: Space, values: Ints, places: Ints) -> Array:
+        return word_array(taken(values, places), self._strings[space].words)
 
     def _file(self, found: Ints) -> Array:
-        files = taken(self._locations.files, self._place(found))
-        return word_array(files, self._strings[Space.FILE].words)
+        return self._word(Space.FILE, self._locations.files, self._place(found))
 
     def _number(self, values: Ints, found: Ints) -> Array:
         numbers = taken(values, self._place(found))

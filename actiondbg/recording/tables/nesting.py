@@ -50,10 +50,10 @@ class Nesting:
     def own_ticks(self) -> Ints:
         """The self time of each, without nested actions, in ticks."""
         durations, parents = self._rows.duration_ticks, self._own_parents
-        firsts = _firsts(parents)
-        of_parents = np.add.reduceat(durations, firsts) if len(firsts) else durations
+        begins = firsts(parents)
+        of_parents = np.add.reduceat(durations, begins) if len(begins) else durations
         # Index 0 is for actions without a parent.
-        nested = np.bincount(parents[firsts] + 1, of_parents, self._rows.count + 1)[1:]
+        nested = np.bincount(parents[begins] + 1, of_parents, self._rows.count + 1)[1:]
         if len(self._parts) > 1:
             nested += self._covered(np.flatnonzero(self._own_parents != self.parents))
         return np.maximum(durations - nested.astype(np.int64), 0)
@@ -138,11 +138,11 @@ class Nesting:
 def _parents_of(depths: Ints) -> Ints:
     """Return each row's parent: the last row before it with a lower depth."""
     # Consecutive rows of one depth share their parent.
-    firsts = _firsts(depths)
-    ends = np.append(firsts[1:], len(depths))
-    above = _runs_above(depths[firsts])
+    begins = firsts(depths)
+    ends = np.append(begins[1:], len(depths))
+    above = _runs_above(depths[begins])
     parents = np.where(above >= 0, ends[above] - 1, -1).astype(PLACE)
-    return np.repeat(parents, ends - firsts)
+    return np.repeat(parents, ends - begins)
 
 
 def _runs_above(depths: Ints) -> Ints:
@@ -160,6 +160,6 @@ def _runs_above(depths: Ints) -> Ints:
     return found
 
 
-def _firsts(values: Ints) -> Ints:
+def firsts(values: Ints) -> Ints:
     """Return the index of the first of each run of equal values."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

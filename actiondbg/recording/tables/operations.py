@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from actiondbg.recording.format.arrow import Array, Bools, Ints, int_array, pa
+from actiondbg.recording.format.arrow import Array, Bools, Ints, id_array, int_array, pa
 from actiondbg.recording.format.layout import CHANGE_KINDS, ROLLED_BACK
 from actiondbg.recording.tables.changes import ChangeTable
 from actiondbg.recording.tables.definitions import Definitions
@@ -63,4 +63,4 @@ class OperationTable:
         )
         found = np.zeros(len(self._numbers), np.int64)
         found[mine] = ordinals[firsts[theirs]]
-        return int_array(found, pa.int64(), found == 0)
+        return id_array(found)

@@ -14,20 +14,11 @@ from actiondbg.recording.format.layout import UNFINISHED
 from actiondbg.recording.format.structs import Kind
 
 
-class _Clock:
-    """Converts ticks to ns by the rate between the first and last chunk, which hold both clocks."""
-
-    def __init__(self, file: RecordingFile) -> None:
-        readings = sorted(chunk.flushed for chunk in file.chunks)
-        (first, first_ns), (last, last_ns) = readings[0], readings[-1]
-        # One reading gives no rate: take a tick for a nanosecond.
-        self._rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
-
-    def nanoseconds(self, ticks: Ints) -> Ints:
-        """Convert durations."""
-        if self._rate == 1:
-            return ticks
-        return np.rint(ticks * self._rate).astype(np.int64)
+def clock_rate(first: tuple[int, int], last: tuple[int, int]) -> float:
+    """Return the nanoseconds per tick between two readings of both clocks: ticks and ns."""
+    ticks = last[0] - first[0]
+    # One reading gives no rate: take a tick for a nanosecond.
+    return (last[1] - first[1]) / ticks if ticks > 0 else 1.0
 
 
 class ActionRows:
@@ -41,7 +32,6 @@ class ActionRows:
         self.threads = sorted({chunk.thread for chunk in file.chunks})
         self.items = Items(file, Kind.ACTIONS, self.threads)
         self.count = self.items.count
-        self._clock = _Clock(file)
 
     # --- places of rows ---
 
@@ -102,7 +92,13 @@ class ActionRows:
 
     def nanoseconds(self, ticks: Ints) -> Ints:
         """Convert durations."""
-        return self._clock.nanoseconds(ticks)
+        return ticks if self._rate == 1 else np.rint(ticks * self._rate).astype(np.int64)
+
+    @cached_property
+    def _rate(self) -> float:
+        """Nanoseconds per tick, by the first and the last chunk, which hold both clocks."""
+        readings = sorted(chunk.flushed for chunk in self.file.chunks)
+        return clock_rate(readings[0], readings[-1])
 
     # --- outcomes, with patches applied ---
 

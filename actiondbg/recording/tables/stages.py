@@ -1,4 +1,4 @@
-"""The IR at the ends of a recorded run, and links between its operations."""
+"""The IR at the ends of a recorded run."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from typing import Literal
 import numpy as np
 
 from actiondbg.ir.tokens import escaped
-from actiondbg.recording.format.arrow import WORD, Ints, int_array, pa, word_array
-from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.format.items import Items
-from actiondbg.recording.format.layout import LINK_KINDS
-from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.changes import ActionItems
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts
 
@@ -61,8 +56,6 @@ class StageTable:
     def __init__(
         self, rows: ActionRows, strings: StringTables, definitions: Definitions, texts: IRTexts
     ) -> None:
-        self._file: RecordingFile = rows.file
-        self._threads = rows.threads
         self._strings = strings
         self._locations = definitions.locations
         self._texts = texts
@@ -114,12 +107,11 @@ class StageTable:
 
     @cached_property
     def _names(self) -> Ints:
-        places = self._strings[Space.OPERATION].places
-        return self._items.resolve(self._items.field("name"), places)
+        return self._items.resolve("name", self._strings[Space.OPERATION].places)
 
     @cached_property
     def _places(self) -> Ints:
-        return self._items.resolve(self._items.field("location"), self._locations.places)
+        return self._items.resolve("location", self._locations.places)
 
     @cached_property
     def _location_texts(self) -> list[str]:
@@ -147,24 +139,3 @@ def file_location(file: str | None, line: int, column: int) -> str:
     if not file:
         return "unknown"
     return f'"{escaped(file)}":{line}:{column}'
-
-
-class LinkTable(ActionItems):
-    """How operations were made from others, where no change reports it."""
-
-    def __init__(self, rows: ActionRows) -> None:
-        super().__init__(rows, Kind.LINKS)
-
-    def table(self) -> LazyTable:
-        """Return the table."""
-        return LazyTable(
-            [
-                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
-                ("kind", WORD, lambda: word_array(self.field("kind").astype(np.int32), LINK_KINDS)),
-                ("operation", pa.int64(), lambda: int_array(self.field("operation"), pa.int64())),
-                ("source", pa.int64(), lambda: int_array(self._sources(), pa.int64())),
-            ]
-        )
-
-    def _sources(self) -> Ints:
-        return self.field("operation") + unzigzag(self.field("source"))

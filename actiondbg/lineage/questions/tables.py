@@ -24,7 +24,7 @@ from actiondbg.recording.format.arrow import (
     pa,
     word_array,
 )
-from actiondbg.recording.query.database import on_demand
+from actiondbg.recording.query.database import OnDemandTable, empty_database
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 TABLES = ("input", "output", "lineage", "steps")
@@ -40,9 +40,7 @@ def open_database(
         level: of the column ``unit``.
         exact: leave out what only locations show.
     """
-    database = duckdb.connect(":memory:")
-    # Otherwise a query could read our Python variables as tables.
-    database.execute("SET python_enable_replacements = false")
+    database = empty_database()
     first, last = lineage.stages[0], lineage.stages[-1]
     tables = {
         "input": (_stage_table(first, level), len(first)),
@@ -51,7 +49,7 @@ def open_database(
         "steps": (_Steps(lineage, exact).table(), len(first)),
     }
     for name, (table, rows) in tables.items():
-        database.register(name, on_demand(table, rows))
+        database.register(name, OnDemandTable(table, rows))
     return database
 
 

@@ -74,13 +74,10 @@ def _selected(recording: Recording, columns: Sequence[str], where: str | None) -
     table = recording.table("actions", columns)
     if where is None:
         return table
-    from actiondbg.recording.query.database import open_database
+    from actiondbg.recording.query.database import ordinals_where
 
-    with contextlib.closing(open_database(recording)) as database:
-        found = database.sql(f"SELECT ordinal FROM actions WHERE {where} ORDER BY ordinal")
-        ordinals = found.fetchnumpy()["ordinal"]
     known = recording.table("actions", ["ordinal"]).column("ordinal").to_numpy()
-    return table.take(pa.array(np.searchsorted(known, ordinals)))
+    return table.take(pa.array(np.searchsorted(known, ordinals_where(recording, where))))
 
 
 def _truncated(path: Path) -> BufferedWriter:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
 from actiondbg.recording.format.arrow import Reader, Schema, pa
 from actiondbg.recording.query.filters import quoted
@@ -33,8 +36,8 @@ LISTING = listing([*TABLES, RUNS])  # of recordings
 _BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
 
-class _OnDemandTable(pa.Table):
-    """A table that builds only the columns of a DuckDB query.
+class OnDemandTable(pa.Table):
+    """A table to register with DuckDB, which builds only the columns of a query.
 
     The underlying pyarrow table is empty: this class answers everything that DuckDB calls.
 
@@ -68,6 +71,13 @@ class _OnDemandTable(pa.Table):
         return self._table.table(names).to_reader(_BATCH)
 
 
+def empty_database() -> duckdb.DuckDBPyConnection:
+    """Return an in-memory database whose queries cannot read our Python variables as tables."""
+    database = duckdb.connect(":memory:")
+    database.execute("SET python_enable_replacements = false")
+    return database
+
+
 def connect(
     recordings: Mapping[str, Recording], exports: Sequence[str] = (), *, alone: bool = False
 ) -> duckdb.DuckDBPyConnection:
@@ -78,9 +88,7 @@ def connect(
         exports: globs of folders written by ``export``.
         alone: there is one recording; only the table of runs has a column ``run``.
     """
-    database = duckdb.connect(":memory:")
-    # Otherwise a query could read our Python variables as tables.
-    database.execute("SET python_enable_replacements = false")
+    database = empty_database()
     database.register(RUNS if alone else f"{RUNS}_0", runs_table(recordings))
     if not alone:
         _create_view(database, RUNS, [f"FROM {RUNS}_0", *_exported(RUNS, exports)])
@@ -99,22 +107,19 @@ def connect(
     return database
 
 
-def on_demand(table: LazyTable, rows: int) -> object:
-    """Return an object to register with DuckDB: a query builds only the columns that it uses.
-
-    Args:
-        table: builds the columns.
-        rows: the estimated number of rows, for the query planner.
-    """
-    return _OnDemandTable(table, rows)
-
-
 def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB database with the tables of one recording as views.
 
     A query builds only the columns that it uses.
     """
     return connect({Path(recording.path).stem: recording}, alone=True)
+
+
+def ordinals_where(recording: Recording, where: str) -> NDArray[np.int64]:
+    """Return the ordinals of the actions that satisfy a condition of ``filters``, in order."""
+    with contextlib.closing(open_database(recording)) as database:
+        found = database.sql(f"SELECT ordinal FROM actions WHERE {where} ORDER BY ordinal")
+        return found.fetchnumpy()["ordinal"]
 
 
 def confine(database: duckdb.DuckDBPyConnection) -> None:
@@ -158,7 +163,7 @@ def _registered(recording: Recording, name: str) -> object:
     """Return the object that DuckDB queries for a table."""
     table = recording.tables[name]
     if not table.large or not recording.header.has_ir:
-        return _OnDemandTable(table, recording.count)
+        return OnDemandTable(table, recording.count)
     # Imported on demand: pyarrow.dataset is slow to import.
     from actiondbg.recording.tables.large_table import LargeTable
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, Generic, TypeVar
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -32,39 +33,23 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T
     Raises:
         QueryError: the query is wrong or fails.
     """
-    worker = _Worker(lambda: _answer(database, sql, use))
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(_answer(database, sql, use))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # In a thread, because DuckDB ignores Ctrl-C in the main thread.
+    threading.Thread(target=work, daemon=True).start()
     try:
-        worker.finished.wait()
+        wait([answer])
     except KeyboardInterrupt:
         database.interrupt()
-        worker.finished.wait()
+        wait([answer])
         raise
-    return worker.result()
-
-
-class _Worker(Generic[T]):
-    """Runs a function in a thread, because DuckDB ignores Ctrl-C in the main thread."""
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self.finished = threading.Event()
-        self._work = work
-        self._returned: list[T] = []
-        self._raised: BaseException | None = None
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def result(self) -> T:
-        """Return the function's result, or re-raise its exception."""
-        if self._raised is not None:
-            raise self._raised
-        return self._returned[0]
-
-    def _run(self) -> None:
-        try:
-            self._returned.append(self._work())
-        except BaseException as error:
-            self._raised = error
-        finally:
-            self.finished.set()
+    return answer.result()
 
 
 def _answer(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:

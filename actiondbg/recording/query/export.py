@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from actiondbg.recording.query.database import TABLES
-from actiondbg.recording.query.runs import RUNS, run_table
+from actiondbg.recording.query.runs import RUNS, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.support.atomic_directory import replaced_directory
 
@@ -52,7 +52,8 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Export:
     """
     target = Path(directory) / f"{FOLDER}{_name(recording)}"
     with replaced_directory(target, _MARK) as new:
-        _parquet().write_table(run_table(recording), new / _MARK, compression="zstd")
+        runs = runs_table({target.name: recording}).drop_columns(["run"])  # which the folder names
+        _parquet().write_table(runs, new / _MARK, compression="zstd")
         for name in TABLES:
             _write(recording.tables[name], new / f"{name}.parquet")
             recording.tables[name].forget()

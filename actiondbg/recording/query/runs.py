@@ -20,17 +20,11 @@ def runs_table(recordings: Mapping[str, Recording]) -> Table:
     Args:
         recordings: recordings by their value in the column ``run``.
     """
-    rows = [{"run": run, **run_columns(recording)} for run, recording in recordings.items()]
-    schema = pa.schema([("run", pa.string()), *_SCHEMA.items()])
-    return pa.Table.from_pylist(rows, schema=schema)
+    rows = [{"run": run, **_columns(recording)} for run, recording in recordings.items()]
+    return pa.Table.from_pylist(rows, schema=pa.schema(_SCHEMA))
 
 
-def run_table(recording: Recording) -> Table:
-    """Return the row of one recording, without its name."""
-    return pa.Table.from_pylist([run_columns(recording)], schema=pa.schema(list(_SCHEMA.items())))
-
-
-def run_columns(recording: Recording) -> dict[str, object]:
+def _columns(recording: Recording) -> dict[str, object]:
     """Return the values of a run's row, by column."""
     header, ending = recording.header, recording.ending
     # A command line may hold any bytes; Arrow strings are UTF-8.
@@ -52,6 +46,7 @@ def run_columns(recording: Recording) -> dict[str, object]:
 
 
 _SCHEMA = {
+    "run": pa.string(),
     "command": pa.string(),
     "argv": pa.list_(pa.string()),
     "llvm": pa.string(),

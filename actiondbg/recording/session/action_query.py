@@ -18,7 +18,7 @@ import numpy as np
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.recording.format.arrow import WORD, Bools, DataType, Ints, Table, pa, word_array
-from actiondbg.recording.query.database import open_database
+from actiondbg.recording.query.database import empty_database, open_database
 from actiondbg.recording.query.filters import where, where_outcome
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.event_line import OrdinalMap
@@ -55,10 +55,7 @@ class ActionQuery:
     @cached_property
     def _combined(self) -> duckdb.DuckDBPyConnection:
         """The database of the combinations."""
-        database = duckdb.connect(":memory:")
-        # Otherwise a SPEC could read local variables as tables.
-        database.execute("SET python_enable_replacements = false")
-        return database
+        return empty_database()
 
     def places(self, spec: str, condition: str | None = None, outcome: str | None = None) -> Ints:
         """Return the places of the actions that match, sorted.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -118,12 +117,9 @@ def _filtered(recording: Recording, samples: Samples, filters: Sequence[str]) ->
     where = where_any(filters)
     if where is None:
         return samples
-    from actiondbg.recording.query.database import open_database
+    from actiondbg.recording.query.database import ordinals_where
 
-    with contextlib.closing(open_database(recording)) as database:
-        rows = database.execute(f"SELECT ordinal FROM actions WHERE {where}").fetchall()
-    ordinals = np.array([ordinal for (ordinal,) in rows], dtype=np.int64)
-    return samples.only(np.isin(samples.ordinal, ordinals))
+    return samples.only(np.isin(samples.ordinal, ordinals_where(recording, where)))
 
 
 def _notes(recording: Recording, samples: Samples) -> list[str]:

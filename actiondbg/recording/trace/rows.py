@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -53,14 +52,6 @@ class TraceRows:
         dense = self.count > 0 and int(self._ordinals[-1]) == self.count
         places = ordinals - 1 if dense else np.searchsorted(self._ordinals, ordinals)
         return places if isinstance(self._order, slice) else self._rows[places]
-
-    def ordinals_where(self, condition: str) -> Numbers:
-        """Return the ordinals of the actions that satisfy an SQL condition."""
-        from actiondbg.recording.query.database import open_database
-
-        with closing(open_database(self.recording)) as database:
-            found = database.sql(f"SELECT ordinal FROM actions WHERE {condition}").fetchnumpy()
-        return np.asarray(found["ordinal"]).astype(np.int64)
 
     @cached_property
     def ordinal(self) -> Numbers:

@@ -119,8 +119,10 @@ def _wanted(rows: TraceRows, where: str | None) -> tuple[Mask, Mask]:
     """Return masks of the shown rows (with parents) and of the selected rows."""
     if where is None:
         return np.ones(rows.count, np.bool_), np.ones(rows.count, np.bool_)
+    from actiondbg.recording.query.database import ordinals_where
+
     wanted = np.zeros(rows.count, np.bool_)
-    wanted[rows.of_ordinals(rows.ordinals_where(where))] = True
+    wanted[rows.of_ordinals(ordinals_where(rows.recording, where))] = True
     shown = wanted.copy()
     parents = rows.parent[wanted]
     while len(parents):

@@ -2,7 +2,7 @@
 
 SQL queries summarise the tables (page_tables, suspects, density) and choose single actions; the
 results go as JSON into a page whose scripts draw them.
-May import: errors to session, analysis, recording.query, recording.tables.
+May import: errors to session, analysis, recording.query, recording.session, recording.tables.
 """
 
 from actiondbg.recording.report.limits import SIZE

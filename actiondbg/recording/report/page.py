@@ -16,6 +16,7 @@ from actiondbg.recording.report.content import Content, content_of, cut
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
 from actiondbg.recording.report.page_tables import OUTCOMES
+from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.support.html_page import (
     TABLES,
     Cell,
@@ -49,7 +50,7 @@ def actions_in_steps(recording: Recording) -> Table:
     """
     table: Any = recording.table("actions")
     ordinals: Ints = table.column("ordinal").to_numpy()
-    last = _last_inside(ordinals, table.column("parent").fill_null(0).to_numpy())
+    last = ActionColumns(recording).line.behind  # by ordinal, as an import lacks no action
     columns = {
         "start_ns": ordinals * _STEP,
         "duration_ns": (last - ordinals + 1) * _STEP - 1,
@@ -63,17 +64,6 @@ def actions_in_steps(recording: Recording) -> Table:
         at = table.column_names.index(name)
         table = table.set_column(at, name, int_array(values, pa.int64(), absent))
     return table
-
-
-def _last_inside(ordinals: Ints, parents: Ints) -> Ints:
-    """Return the ordinal of the last action nested in each, or its own."""
-    last: list[int] = ordinals.tolist()
-    rows = {ordinal: row for row, ordinal in enumerate(last)}
-    around: list[int] = parents.tolist()
-    for row, parent in reversed(list(enumerate(around))):
-        if parent:
-            last[rows[parent]] = max(last[rows[parent]], last[row])
-    return np.array(last, np.int64)
 
 
 class ReportPage(NamedTuple):

@@ -73,7 +73,7 @@ class RecordedAnswers:
     # --- the stack ---
 
     def _stack(self) -> list[int]:
-        return self._actions.line.stack(self._actions.line.at(self._position.event).place)
+        return self._actions.stack(self._position.event)
 
     def _backtrace(self, _: protocol.Backtrace) -> protocol.Frames:
         return protocol.Frames(frames=self._describe.frames(self._position.event))

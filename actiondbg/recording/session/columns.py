@@ -18,6 +18,7 @@ from actiondbg.recording.session.event_line import (
     is_line,
     order_of,
 )
+from actiondbg.recording.tables.snapshots import IRText
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
@@ -143,6 +144,10 @@ class ActionColumns(TableColumns):
     def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return self.numbering.in_order(values)
 
+    def stack(self, event: int) -> list[int]:
+        """Return the places of the actions at an event, the innermost first."""
+        return self.line.stack(self.line.at(event).place)
+
     def ordinal(self, place: int) -> int:
         """Return the ordinal, from 1, of the action at a place."""
         return int(self.numbering.ordinals(np.array([place]))[0])
@@ -196,6 +201,35 @@ class ActionColumns(TableColumns):
         """Return a mask of the actions with a tag."""
         tags = self.words("tag")
         return tags.codes == tags.code(tag)
+
+
+class IRColumns(TableColumns):
+    """The recorded IR: in each row the text of an operation before or after an action."""
+
+    def __init__(self, actions: ActionColumns) -> None:
+        super().__init__(actions.recording, "ir")
+        self._actions = actions
+
+    @cached_property
+    def is_before(self) -> Bools:
+        """Which texts are those before their actions."""
+        when = self.words("when")
+        return when.codes == when.code("before")
+
+    @cached_property
+    def events(self) -> Ints:
+        """The event of each text."""
+        places, line = self._actions.numbering.places(self.numbers("ordinal")), self._actions.line
+        after = line.ends[places] + self._actions.is_deferred[places]
+        return np.where(self.is_before, line.begins[places], after)
+
+    def text(self, row: int) -> IRText:
+        """Return the text of a row."""
+        id = int(self.numbers("operation")[row])
+        for each in self.recording.snapshots(int(self.numbers("ordinal")[row])):
+            if each.operation == id:
+                return each.texts[0 if self.is_before[row] else 1] or IRText("")
+        return IRText("")
 
 
 def location_of(columns: TableColumns, row: int) -> str | None:

@@ -174,16 +174,14 @@ class ActionDescriptions:
 
     def frames(self, event: int) -> list[protocol.Frame]:
         """Return the stack of actions at an event, the innermost first."""
-        stack = self.actions.line.stack(self.actions.line.at(event).place)
         return [
             protocol.Frame(index=index, units=self.units(place, event), **self.frame_fields(place))
-            for index, place in enumerate(stack)
+            for index, place in enumerate(self.actions.stack(event))
         ]
 
     def action(self, event: int, index: int) -> protocol.Action:
         """Return the action of a frame in full."""
-        here, when = self.actions.line.at(event)
-        place = self.actions.line.stack(here)[index]
+        place = self.actions.stack(event)[index]
         labels = self.actions.words("labels").of(place)
         return protocol.Action(
             **self.frame_fields(place),
@@ -194,7 +192,7 @@ class ActionDescriptions:
             iteration=self._iteration(place),
             text="",
             full_location=self.operations.location(self.actions.operation(place)),
-            when=when if index == 0 else "during",
+            when=self.actions.line.at(event).when if index == 0 else "during",
         )
 
     def reference(self, place: int) -> protocol.ActionRef:

@@ -39,14 +39,14 @@ class EventLine:
     """The begins and ends of actions, computed with numpy; no loop over actions.
 
     Args:
-        depths: the number of actions around each.
+        depths: the number of actions around each, also an attribute.
         unfinished: the places of the actions without an end, sorted.
     """
 
     def __init__(self, depths: Ints, unfinished: Ints) -> None:
         self.count = len(depths)
         # Stable sorting of 16 bits is a radix sort.
-        self._depths = depths.astype(np.uint16)
+        self.depths = depths.astype(np.uint16)
         # When an action begins, all before it have begun, and all but its parents have ended.
         self.begins = (2 * np.arange(self.count, dtype=np.int64) + 1) - depths
         self._unfinished = unfinished
@@ -55,7 +55,7 @@ class EventLine:
 
     def at(self, event: int) -> ActionSide:
         """Return the side of an action that an event is, from 1 to twice the number of actions."""
-        begun = int(np.searchsorted(self.begins, event, side="right"))
+        begun = self.begun(event)
         if self.begins[begun - 1] == event:
             return ActionSide(begun - 1, "before")
         return ActionSide(int(self._ended[event - begun - 1]), "after")
@@ -92,7 +92,7 @@ class EventLine:
 
     @cached_property
     def _by_depth(self) -> Ints:
-        return np.argsort(self._depths, kind="stable").astype(np.int32)
+        return np.argsort(self.depths, kind="stable").astype(np.int32)
 
     @cached_property
     def _ends_by_depth(self) -> Ints:
@@ -103,7 +103,7 @@ class EventLine:
     @cached_property
     def _levels(self) -> Ints:
         """The index at which each depth begins in the actions sorted by depth."""
-        return np.concatenate(([0], np.cumsum(np.bincount(self._depths))))
+        return np.concatenate(([0], np.cumsum(np.bincount(self.depths))))
 
     # --- events that controls go to ---
 
@@ -138,14 +138,9 @@ class EventLine:
 
     # --- nesting ---
 
-    @property
-    def depths(self) -> Ints:
-        """The number of actions around each."""
-        return self._depths
-
     def depth(self, place: int) -> int:
         """Return the number of actions around one."""
-        return int(self._depths[place])
+        return int(self.depths[place])
 
     def around(self, place: int, depth: int) -> int:
         """Return the parent of an action at some depth, or the action itself."""
@@ -163,7 +158,7 @@ class EventLine:
     @cached_property
     def behind(self) -> Ints:
         """The place behind the last action nested in each action."""
-        return (self.ends + self._depths) // 2
+        return (self.ends + self.depths) // 2
 
     # --- the end of the line ---
 

@@ -16,7 +16,7 @@ from actiondbg.recording.imported.assembly import module_of
 from actiondbg.recording.imported.last_texts import ImportedOperation, OperationTexts
 from actiondbg.recording.imported.printed_operation import MODULE, outermost
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, without_regions
-from actiondbg.recording.session.columns import TableColumns
+from actiondbg.recording.session.columns import IRColumns
 from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ImportedIR:
         self._recording = operations.recording
         self._actions = operations.actions
         self._operations = operations
-        self._ir = TableColumns(operations.recording, "ir")
+        self._ir = IRColumns(operations.actions)
         self.names = ValueNames()
         self._known: tuple[int, OperationTexts] | None = None
 
@@ -145,10 +145,10 @@ class ImportedIR:
         rows = list(firsts.values())
         places = self._actions.numbering.places(self._ir.numbers("ordinal")[rows])
         passes = {self._actions.words("name").of(place) for place in places.tolist()}
-        if len(passes) != 1 or any(self._ir.words("when").of(row) == "before" for row in rows):
+        if len(passes) != 1 or self._ir.is_before[rows].any():
             return None
-        text = module_of([self._text(id, row) for id, row in firsts.items()])
-        return int(max(self._events[rows])), text
+        text = module_of([self._ir.text(row).text for row in rows])
+        return int(max(self._ir.events[rows])), text
 
     def _operation(self, id: int, event: int) -> str:
         texts = self._texts(event)
@@ -197,10 +197,9 @@ class ImportedIR:
     def _running(self, event: int) -> list[int]:
         """Return the operations of the passes that run at an event, without mere adaptors."""
         classes = self._actions.words("full_name")
-        around = self._actions.line.stack(self._actions.line.at(event).place)[1:]
         return [
             self._actions.operation(place)
-            for place in around
+            for place in self._actions.stack(event)[1:]
             if _ADAPTOR not in (classes.of(place) or "")
         ]
 
@@ -225,9 +224,9 @@ class ImportedIR:
             last[int(self._ir.numbers("operation")[row])] = int(row)
         for id, row, printed_at in (
             *self._before_modules(event, last),
-            *((id, row, int(self._events[row])) for id, row in last.items()),
+            *((id, row, int(self._ir.events[row])) for id, row in last.items()),
         ):
-            text = self._text(id, row)
+            text = self._ir.text(row).text
             outer = outermost(text)
             if outer is not None:
                 one = ImportedOperation(id, outer.name, outer.symbol)
@@ -253,52 +252,36 @@ class ImportedIR:
             The operation, the row of its text, and the event from which on it is shown.
         """
         rows = self._in_order.tolist()
-        ids, when = self._ir.numbers("operation").tolist(), self._ir.words("when")
+        ids = self._ir.numbers("operation").tolist()
         first = next((at for at, row in enumerate(rows) if ids[row] in self._module_ids), None)
-        if first is None or int(self._events[rows[first]]) <= event:
+        if first is None or int(self._ir.events[rows[first]]) <= event:
             return
         later = [row for row in rows[len(self._rows_until(event)) : first] if ids[row] not in last]
         firsts = {ids[row]: row for row in reversed(later)}
-        if all(when.of(row) == "before" for row in (*firsts.values(), rows[first])):
+        if self._ir.is_before[[*firsts.values(), rows[first]]].all():
             yield ids[rows[first]], rows[first], 0
             yield from ((id, row, event) for id, row in firsts.items())
 
     def _rows_until(self, event: int) -> Ints:
         return self._in_order[: np.searchsorted(self._sorted_events, event, side="right")]
 
-    def _text(self, id: int, row: int) -> str:
-        is_before = self._ir.words("when").of(row) == "before"
-        for each in self._recording.snapshots(int(self._ir.numbers("ordinal")[row])):
-            if each.operation == id:
-                return (each.before if is_before else each.after) or ""
-        return ""
-
     def _symbol(self, id: int) -> str:
         row = self._operations.row(id)
         return "" if row is None else self._operations.words("function").of(row) or ""
 
     @cached_property
-    def _events(self) -> Ints:
-        """The event of each text."""
-        places = self._actions.numbering.places(self._ir.numbers("ordinal"))
-        line, when = self._actions.line, self._ir.words("when")
-        is_before = when.codes == when.code("before")
-        return np.where(is_before, line.begins[places], line.ends[places])
-
-    @cached_property
     def _in_order(self) -> Ints:
-        return np.argsort(self._events, kind="stable")
+        return np.argsort(self._ir.events, kind="stable")
 
     @cached_property
     def _sorted_events(self) -> Ints:
-        return self._events[self._in_order]
+        return self._ir.events[self._in_order]
 
     @cached_property
     def _unknown(self) -> list[tuple[int, int]]:
         """The operation and the end of each pass after which the IR is unknown."""
-        when = self._ir.words("when")
-        is_after = when.codes == when.code("after")
-        known = self._actions.numbering.marked(self._ir.numbers("ordinal")[is_after])
+        ordinals = self._ir.numbers("ordinal")[~self._ir.is_before]
+        known = self._actions.numbering.marked(ordinals)
         places = np.flatnonzero(~known).tolist()
         return [(self._actions.operation(at), int(self._actions.line.ends[at])) for at in places]
 

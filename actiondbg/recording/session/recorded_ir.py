@@ -14,8 +14,7 @@ from actiondbg.ir.diff import Diff
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, compare
-from actiondbg.recording.session.columns import TableColumns
-from actiondbg.recording.tables.snapshots import IRText
+from actiondbg.recording.session.columns import IRColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +40,7 @@ class RecordedIR:
         self._actions = operations.actions
         self._changes = operations.changes
         self._operations = operations
-        self._ir = TableColumns(operations.recording, "ir")
+        self._ir = IRColumns(operations.actions)
         self.names = ValueNames()
         self._texts: dict[int, RecordedText] = {}  # by row, the latest ones
         self._scopes: dict[int, int] = {}
@@ -236,17 +235,18 @@ class RecordedIR:
             return self._of(before[0])
         if len(after) and self._unchanged(inside, event, int(events[at])):
             return self._of(after[0])
-        if len(before) and len(after) and self._read(before[0]) == self._read(after[0]):
+        if len(before) and len(after) and self._ir.text(before[0]) == self._ir.text(after[0]):
             return self._of(before[0])
-        places = [f"{self._when(row)} #{self._ordinal(row)}" for row in (*before, *after)]
+        when, ordinals = self._ir.words("when"), self._ir.numbers("ordinal")
+        places = [f"{when.of(row)} #{ordinals[row]}" for row in (*before, *after)]
         held = f"it holds this IR {' and '.join(places)}" if places else "no action changed it"
         raise NotRecorded(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
 
     def _rows(self, id: int) -> tuple[Ints, Ints]:
         """Return the rows of an operation and their events, in order."""
         rows = np.flatnonzero(self._ir.numbers("operation") == id)
-        rows = rows[np.argsort(self._events[rows], kind="stable")]
-        return rows, self._events[rows]
+        rows = rows[np.argsort(self._ir.events[rows], kind="stable")]
+        return rows, self._ir.events[rows]
 
     def _unchanged(self, inside: Bools, first: int, last: int) -> bool:
         """Return whether no change can have been made between two events."""
@@ -264,32 +264,10 @@ class RecordedIR:
     def _held(self) -> frozenset[int]:
         return frozenset(np.unique(self._ir.numbers("operation")).tolist())
 
-    @cached_property
-    def _events(self) -> Ints:
-        """The event of each recorded text."""
-        places = self._actions.numbering.places(self._ir.numbers("ordinal"))
-        line = self._actions.line
-        after = line.ends[places] + self._actions.is_deferred[places]
-        when = self._ir.words("when")
-        return np.where(when.codes == when.code("before"), line.begins[places], after)
-
-    def _ordinal(self, row: int) -> int:
-        return int(self._ir.numbers("ordinal")[row])
-
-    def _when(self, row: int) -> str:
-        return self._ir.words("when").of(row) or ""
-
     def _of(self, row: int) -> RecordedText:
         if row not in self._texts:
             if len(self._texts) == _MOST_TEXTS:
                 del self._texts[next(iter(self._texts))]
-            self._texts[row] = RecordedText(self._read(row), self.names, int(self._events[row]))
+            event = int(self._ir.events[row])
+            self._texts[row] = RecordedText(self._ir.text(row), self.names, event)
         return self._texts[row]
-
-    def _read(self, row: int) -> IRText:
-        id = int(self._ir.numbers("operation")[row])
-        for each in self._recording.snapshots(self._ordinal(row)):
-            if each.operation == id:
-                text = each.texts[0 if self._when(row) == "before" else 1]
-                return text or IRText("")
-        return IRText("")

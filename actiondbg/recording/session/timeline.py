@@ -34,17 +34,14 @@ class RecordedCheckpoints:
 
     def add(self) -> NoReturn:
         """Raise NotRecorded: there is no process to freeze."""
-        self._refuse()
+        raise self._recording.needs_tool("A checkpoint")
 
     def delete(self, number: int) -> NoReturn:
         """Raise NotRecorded: there is no checkpoint."""
-        self._refuse()
+        raise self._recording.needs_tool("A checkpoint")
 
     def restore(self, number: int) -> NoReturn:
         """Raise NotRecorded: there is no checkpoint."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
         raise self._recording.needs_tool("A checkpoint")
 
 

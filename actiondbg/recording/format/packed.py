@@ -79,6 +79,21 @@ def unpack(
     return dict(zip(names, columns, strict=True))
 
 
+def varint(number: int) -> bytes:
+    """Encode a number, not negative, as LEB128."""
+    encoded = bytearray()
+    while number > _PART:
+        encoded.append(number & _PART | 1 << _BITS)
+        number >>= _BITS
+    encoded.append(number)
+    return bytes(encoded)
+
+
+def zigzag(number: int) -> int:
+    """Encode 0, -1, 1, -2, 2, ... as 0, 1, 2, 3, 4, ..."""
+    return number << 1 if number >= 0 else -(number << 1) - 1
+
+
 def unzigzag(numbers: Ints) -> Ints:
     """Decode 0, 1, 2, 3, ... to 0, -1, 1, -2, ..."""
     return numbers >> 1 ^ -(numbers & 1)

@@ -6,6 +6,7 @@ It reads any dialect: it goes by the indentation of the lines, and by the aliase
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from actiondbg.ir.tokens import (
@@ -102,14 +103,10 @@ def _end(text: str, begin: int, indent: int) -> int:
             return min(at + 1, len(text))
 
 
-_outer_lines: dict[int, re.Pattern[str]] = {}
-
-
+@cache
 def _outer_line(indent: int) -> re.Pattern[str]:
     """Return a pattern for the beginning of a line that is not indented more."""
-    if indent not in _outer_lines:
-        _outer_lines[indent] = re.compile(rf"\n {{0,{indent}}}(?=[^ \n])")
-    return _outer_lines[indent]
+    return re.compile(rf"\n {{0,{indent}}}(?=[^ \n])")
 
 
 # --- inside ---

@@ -16,9 +16,11 @@ from actiondbg.recording.format.layout import (
     CHANGED,
     LAYOUTS,
     OUTCOMES,
+    PACKED,
     UNKNOWN_CHANGE,
 )
 from actiondbg.recording.format.magic import MAGIC
+from actiondbg.recording.format.packed import varint, zigzag
 from actiondbg.recording.format.structs import (
     CHUNK_HEADER,
     CHUNK_MAGIC,
@@ -149,7 +151,7 @@ class _Rows:
         self._add(Kind.ACTIONS, row, 0, operation, name, depth, outcome, flags)
         for change in one.changes:
             code = CHANGE_KINDS.index(change.kind)
-            by = 1 + _zigzag(change.by - change.operation) if change.by else 0
+            by = 1 + zigzag(change.by - change.operation) if change.by else 0
             self._add(Kind.CHANGES, row, change.operation, code, by, 0)
         for reason in one.reasons:
             self._add(Kind.REASONS, row, self._string(Space.REASON, reason))
@@ -160,10 +162,8 @@ class _Rows:
         """Return the sections."""
         found = [(int(Kind.STRINGS), 0, len(self._strings), b"".join(self._strings))]
         for kind, rows in self._rows.items():
-            if kind == Kind.OPERATIONS:
-                found.append((kind, 0, len(rows), _packed(rows, 4)))
-            elif kind == Kind.CHANGES:
-                found.append((kind, 0, len(rows), _packed(rows, 2)))
+            if kind in PACKED:
+                found.append((kind, 0, len(rows), _packed(rows, PACKED[kind][1])))
             else:
                 items = np.array(rows, LAYOUTS[kind])
                 found.append((kind, items.itemsize, len(rows), items.tobytes()))
@@ -190,19 +190,8 @@ def _packed(rows: Sequence[Sequence[int]], differences: int) -> bytes:
     packed = bytearray()
     before = [0] * differences
     for row in rows:
-        near = [_zigzag(new - old) for new, old in zip(row, before, strict=False)]
+        near = [zigzag(new - old) for new, old in zip(row, before, strict=False)]
         for number in (*near, *row[differences:]):
-            _put(packed, number)
+            packed += varint(number)
         before = list(row[:differences])
     return bytes(packed)
-
-
-def _zigzag(number: int) -> int:
-    return number << 1 if number >= 0 else -(number << 1) - 1
-
-
-def _put(packed: bytearray, number: int) -> None:
-    while number >= 0x80:
-        packed.append(number & 0x7F | 0x80)
-        number >>= 7
-    packed.append(number)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.trace.rows import column_numbers
+from actiondbg.recording.trace.rows import numbers_of
 from actiondbg.recording.trace.slices import Shown, Slices
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
@@ -87,7 +87,7 @@ def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:
     kinds = TextColumn.of(table.column("kind"))
     codes = [kinds.code_of(kind) for kind in (_CREATED, *_REWRITTEN)]
     which = np.isin(kinds.codes, codes)
-    ordinals, operations = (column_numbers(table, name) for name in ("ordinal", "operation"))
+    ordinals, operations = (numbers_of(table.column(name)) for name in ("ordinal", "operation"))
     which &= operations != NONE
     return ordinals[which], operations[which], kinds.codes[which] == codes[0]
 

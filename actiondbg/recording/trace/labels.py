@@ -9,7 +9,7 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.byte_columns import Argument, Pieces, decimal, joined
-from actiondbg.recording.trace.rows import TraceRows, column_numbers
+from actiondbg.recording.trace.rows import TraceRows, numbers_of
 from actiondbg.recording.trace.selection import ChosenSlices, ranges
 from actiondbg.recording.trace.text_columns import (
     NONE,
@@ -223,7 +223,7 @@ def reasons(rows: TraceRows, of: Numbers) -> TextColumn:
     """Return why the actions of some rows failed; several reasons of an action become one text."""
     first = rows.texts("reason", of)
     table = rows.recording.table("reasons", ["ordinal", "reason"])
-    ordinals = column_numbers(table, "ordinal")  # ascending
+    ordinals = numbers_of(table.column("ordinal"))  # ascending
     begins = np.flatnonzero(np.diff(ordinals, prepend=NONE))
     counts = np.diff(begins, append=len(ordinals))
     several = counts > 1

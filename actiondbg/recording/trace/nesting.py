@@ -9,23 +9,8 @@ import numpy as np
 from actiondbg.recording.trace.text_columns import Mask, Numbers
 
 
-def depths_in_thread(depth: Numbers, outermost: Mask) -> Numbers:
-    """Return depths within threads: 0 at a thread's outermost actions.
-
-    Args:
-        depth: depths that count parents in other threads, in the order of threads, then of begin.
-        outermost: a mask of actions without a parent in their thread.
-    """
-    where = np.where(outermost, np.arange(len(depth)), 0)
-    return depth - depth[np.maximum.accumulate(where)]
-
-
 def ends_of_nested(depth: Numbers) -> Numbers:
-    """Return for each row the position after the last row nested in it.
-
-    Args:
-        depth: the depths of the rows in the order of begin.
-    """
+    """Return for each row, in the order of begin, the position after the last row nested in it."""
     ends = np.full(len(depth), len(depth), np.int64)
     rows = np.arange(len(depth))
     # Among rows at most as deep as a level, the next row ends each row of that level.

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+from actiondbg.recording.format.header import Header
 
 
-@dataclass(frozen=True)
-class TracedProgram:
-    """The recorded run of a tool.
+class TracedProgram(NamedTuple):
+    """The recorded run of a tool."""
 
-    Args:
-        pid: the process; 1 if unknown.
-        arguments: the command line.
-        llvm: the tool's LLVM version.
-        started: the start time, in ns of Unix time.
-    """
+    header: Header
 
-    pid: int
-    arguments: Sequence[str]
-    llvm: str
-    started: int
+    @property
+    def pid(self) -> int:
+        """The process; 1 if unknown."""
+        return self.header.pid or 1
 
     @property
     def name(self) -> str:
-        """Return the tool's name."""
-        return Path(self.arguments[0]).name if self.arguments else "tool"
+        """The tool's name."""
+        return Path(self.header.argv[0]).name if self.header.argv else "tool"
 
     def thread_id(self, thread: int) -> int:
         """Return a thread id: the real one for the main thread, made up for the others."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.recording.format.arrow import Array, Table
-from actiondbg.recording.trace.nesting import depths_in_thread, ends_of_nested
+from actiondbg.recording.format.arrow import Array
+from actiondbg.recording.trace.nesting import ends_of_nested
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ class TraceRows:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.count = recording.count
-        self._ordinals = _numbers(self._column("ordinal"))
-        thread = _numbers(self._column("thread"))
+        self._ordinals = numbers_of(self._column("ordinal"))
+        thread = numbers_of(self._column("thread"))
         sorted_already = bool((thread[1:] >= thread[:-1]).all())
         self._order = slice(None) if sorted_already else np.argsort(thread, kind="stable")
         self.thread: Numbers = thread[self._order]
 
     def numbers(self, name: str) -> Numbers:
         """Return a column of integers; NONE for null."""
-        return _numbers(self._column(name))[self._order]
+        return numbers_of(self._column(name))[self._order]
 
     def mask(self, name: str) -> Mask:
         """Return a column of booleans; null is False."""
@@ -68,7 +68,9 @@ class TraceRows:
         """Return for each row the row after the last one nested in it, within its thread."""
         depth = self.numbers("depth")
         if self.count and self.thread[0] != self.thread[-1]:
-            depth = depths_in_thread(depth, self._outermost())
+            # Within threads: 0 at a thread's outermost actions.
+            outermost = np.where(self._outermost(), np.arange(self.count), 0)
+            depth = depth - depth[np.maximum.accumulate(outermost)]
         return ends_of_nested(depth)
 
     @cached_property
@@ -124,13 +126,9 @@ class TraceRows:
         return self.recording.table("actions", [name]).column(0)
 
 
-def _numbers(column: Array) -> Numbers:
+def numbers_of(column: Array) -> Numbers:
+    """Return a column of integers of any table; NONE for null."""
     whole = column.combine_chunks()
     if whole.null_count:
         whole = whole.fill_null(NONE)
     return np.asarray(whole).astype(np.int64, copy=False)
-
-
-def column_numbers(table: Table, name: str) -> Numbers:
-    """Return a column of integers of any table; NONE for null."""
-    return _numbers(table.column(name))

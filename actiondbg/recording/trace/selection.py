@@ -79,7 +79,7 @@ def choose_slices(rows: TraceRows, selection: Selection, live: Mask) -> ChosenSl
         if selection.failed == "drop":
             shown &= ~attempts
         else:
-            runs = find_runs(attempts, rows.same_as_before)
+            runs = _runs(attempts, rows.same_as_before)
             shown[runs.members()[1]] = False
             shown[runs.first] = True
             end[runs.first] = end[runs.last]
@@ -148,13 +148,8 @@ def ranges(first: Numbers, length: Numbers) -> tuple[Numbers, Numbers]:
     return offsets, np.repeat(first - offsets[:-1], length) + np.arange(int(offsets[-1]))
 
 
-def find_runs(attempts: Mask, same_as_before: Mask) -> AttemptRuns:
-    """Find runs of failed attempts.
-
-    Args:
-        attempts: see ``TraceRows.attempts``.
-        same_as_before: see ``TraceRows.same_as_before``.
-    """
+def _runs(attempts: Mask, same_as_before: Mask) -> AttemptRuns:
+    """Return the runs of failed attempts."""
     joined = attempts & same_as_before
     joined[1:] &= attempts[:-1]
     joined[:1] = False

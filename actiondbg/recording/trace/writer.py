@@ -268,11 +268,9 @@ class TraceFile:
 
     def _the_writer(self, file: RecordingFile) -> Writer:
         if self._writer is None:
-            header = file.header
-            if header.imported:
-                raise RecordingError(lacks(file.path, header.imported, "times"))
-            program = TracedProgram(header.pid or 1, header.argv, header.llvm, header.started)
-            self._writer = self._make(program)
+            if file.header.imported:
+                raise RecordingError(lacks(file.path, file.header.imported, "times"))
+            self._writer = self._make(TracedProgram(file.header))
             self._out.write(self._writer.head())
         return self._writer
 

@@ -80,10 +80,10 @@ class ChromeTrace:
     def head(self) -> bytes:
         """Return the beginning of the file."""
         program = self._program
-        main = program.thread_id(0)
+        main, labels = program.thread_id(0), " ".join(program.header.argv)
         metadata = [
             _metadata(program.pid, main, "process_name", {"name": program.name}),
-            _metadata(program.pid, main, "process_labels", {"labels": " ".join(program.arguments)}),
+            _metadata(program.pid, main, "process_labels", {"labels": labels}),
         ]
         return b'{"displayTimeUnit":"ns","traceEvents":[\n' + b",\n".join(map(json_bytes, metadata))
 
@@ -103,9 +103,9 @@ class ChromeTrace:
         """Return the end of the file, with a note on the run, or ""."""
         program = self._program
         other = {
-            "command": list(program.arguments),
-            "llvm": program.llvm,
-            "started_unix_ns": program.started,
+            "command": list(program.header.argv),
+            "llvm": program.header.llvm,
+            "started_unix_ns": program.header.started,
             **({"note": note} if note else {}),
         }
         return b'\n],"otherData":%s}\n' % json_bytes(other)

@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 
 from actiondbg.recording.format.arrow import Array, pa
+from actiondbg.recording.format.packed import varint
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (
     Column,
@@ -44,16 +45,6 @@ _REALTIME, _BOOTTIME = 1, 6  # BuiltinClock
 _CLEARED, _NEEDS = 1, 2  # SequenceFlags
 _BEGIN, _END = 1, 2  # TrackEvent.Type
 _ORDINAL = "ordinal"
-
-
-def varint(number: int) -> bytes:
-    """Encode a number from 0 to 2**64 - 1."""
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= _BITS
-    encoded.append(number)
-    return bytes(encoded)
 
 
 def number_field(field: int, number: int) -> bytes:
@@ -251,7 +242,7 @@ class PerfettoTrace:
 
     def head(self) -> bytes:
         """Return the beginning of the file."""
-        clocks = ((_BOOTTIME, 0), (_REALTIME, self._program.started))
+        clocks = ((_BOOTTIME, 0), (_REALTIME, self._program.header.started))
         snapshot = [message(1, number_field(1, clock), number_field(2, ns)) for clock, ns in clocks]
         cleared = _packet(_in_sequence(_CLEARED | _NEEDS))
         return _packet(message(_Packet.CLOCK_SNAPSHOT, *snapshot)) + self._process() + cleared
@@ -281,7 +272,7 @@ class PerfettoTrace:
         program = self._program
         process = [
             number_field(1, program.pid),
-            *(bytes_field(2, word) for word in program.arguments),
+            *(bytes_field(2, word) for word in program.header.argv),
             bytes_field(6, program.name),
             *([bytes_field(8, note)] if note else []),
         ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from actiondbg.recording.report.queries import Columns, Shared, ask_columns
+from actiondbg.recording.report.queries import PLACE, Columns, Shared, ask_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -117,9 +117,8 @@ def _names(database: DuckDBPyConnection, ordinals: set[int]) -> dict[int, _Name]
 def _columns(database: DuckDBPyConnection, shared: Shared, found: list[_Chain]) -> Columns:
     rows = ask_columns(
         database,
-        """
-        SELECT a.ordinal, a.op::VARCHAR AS op, a.file::VARCHAR AS file, a.line, a.col,
-               a.function::VARCHAR AS function
+        f"""
+        SELECT a.ordinal, {PLACE}
         FROM actions a WHERE a.ordinal IN (SELECT unnest($ordinals::BIGINT[]))
         """,
         ordinals=sorted({each.first for each in found}),

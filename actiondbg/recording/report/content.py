@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from actiondbg.recording.report import changes, omissions, overview, page_tables
@@ -157,12 +158,13 @@ def _title(recording: Recording) -> str:
 def _tables(
     recording: Recording, database: DuckDBPyConnection, shared: Shared, limits: Limits
 ) -> dict[str, Table]:
+    places = partial(page_tables.places, database, shared, limits.places)
     tables = {
         "groups": page_tables.names(database, shared, limits.groups, recording.events),
         "reasons": page_tables.reasons(database, shared, limits.reasons),
-        "functions": page_tables.functions(database, shared, limits.places),
-        "lines": page_tables.lines(database, shared, limits.places),
-        "operations": page_tables.operations(database, shared, limits.places),
+        "functions": places("function"),
+        "lines": places("file", ", coalesce(a.line, 0) AS line"),
+        "operations": places("op"),
     }
     for name in ("full", "labels"):
         texts = tables["groups"].columns[name]

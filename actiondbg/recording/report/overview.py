@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
-from actiondbg.recording.report.page_tables import CHANGES, OUTCOMES
+from actiondbg.recording.format.layout import CHANGE_KINDS
+from actiondbg.recording.report.page_tables import OUTCOMES
 from actiondbg.recording.report.queries import ask
 
 if TYPE_CHECKING:
@@ -130,6 +131,6 @@ def counts(database: DuckDBPyConnection) -> list[Count]:
 
 def change_counts(database: DuckDBPyConnection) -> dict[str, int]:
     """Return the number of changes by kind."""
-    sums = ", ".join(f"coalesce(sum({kind}), 0)::BIGINT" for kind in CHANGES)
+    sums = ", ".join(f"coalesce(sum({kind}), 0)::BIGINT" for kind in CHANGE_KINDS)
     [row] = ask(database, f"SELECT {sums} FROM actions")
-    return dict(zip(CHANGES, row, strict=True))
+    return dict(zip(CHANGE_KINDS, row, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.report.queries import NAME, Shared, Table, ask_table
 from actiondbg.recording.tables.actions import column_of_event
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 OUTCOMES = ("succeeded", "unchanged", "failed", "skipped", "unfinished")
-CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
-ALL_CHANGES = "+".join(f"a.{kind}" for kind in CHANGES)
+ALL_CHANGES = "+".join(f"a.{kind}" for kind in CHANGE_KINDS)
 
 
 def names(
@@ -59,24 +59,18 @@ def reasons(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
     return Table(shared.number(found.columns, "reason"), found.total)
 
 
-def functions(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return the actions by function, most changed first."""
-    return _places(database, shared, most, "function")
-
-
-def lines(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return the actions by source line of their operations."""
-    return _places(database, shared, most, "file", ", coalesce(a.line, 0) AS line")
-
-
-def operations(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return the actions by operation name."""
-    return _places(database, shared, most, "op")
-
-
-def _places(
+def places(
     database: DuckDBPyConnection, shared: Shared, most: int, key: str, beside: str = ""
 ) -> Table:
+    """Return the actions by a column of texts, most changed first.
+
+    Args:
+        database: the database of the recording.
+        shared: the texts of the page.
+        most: the most rows.
+        key: the column.
+        beside: SQL of a further column by which they are counted, after a comma.
+    """
     found = ask_table(
         database,
         f"""

@@ -17,6 +17,10 @@ NAME = """
 CASE WHEN a.name::VARCHAR = '' AND a.tag = 'apply-pattern' THEN '(nameless) on ' || a.op
 ELSE a.name::VARCHAR END
 """
+# Where the operation of an action is.
+PLACE = """
+a.op::VARCHAR AS op, a.file::VARCHAR AS file, a.line, a.col, a.function::VARCHAR AS function
+"""
 
 
 def ask(database: DuckDBPyConnection, sql: str, **values: Any) -> Rows:

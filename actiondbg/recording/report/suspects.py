@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any
 from actiondbg.analysis.cycles import Applied, find_cycle
 from actiondbg.protocol.tags import ITERATION_TAG
 from actiondbg.recording.report.chains import chains
-from actiondbg.recording.report.queries import NAME, Columns, Shared, ask, ask_columns
+from actiondbg.recording.report.queries import NAME, PLACE, Columns, Shared, ask, ask_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_ITERATIONS = (
-    4  # of a slow driver: a fast one takes two or three, of which the last changes nothing
-)
+_ITERATIONS = 4  # of a slow driver: a fast one takes 2 or 3, of which the last changes nothing
 _NEWEST = 2_000  # rewrites of a driver that are searched for cycles
 _NAMES = 5  # shown of the last iteration
 # How the last iteration ended, in the column ``state``.
 SETTLED, CHANGING, UNFINISHED = range(3)
-
-
 _TIMES = 3  # least repetitions of a pattern on an operation, or of a pair
 
 
@@ -43,8 +39,7 @@ def drivers(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
             ORDER BY state DESC, iterations DESC, first LIMIT $most
         )
         SELECT d.*, coalesce(p.tag::VARCHAR, '') AS tag, coalesce(p.name::VARCHAR, '') AS name,
-               a.op::VARCHAR AS op, a.file::VARCHAR AS file, a.line, a.col,
-               a.function::VARCHAR AS function
+               {PLACE}
         FROM driver d JOIN actions a ON a.ordinal = d.first
         LEFT JOIN actions p ON p.ordinal = d.parent
         ORDER BY state DESC, iterations DESC, first
@@ -53,7 +48,8 @@ def drivers(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
         most=most,
     )
     newest = _newest(database, found["first"])
-    details = [_details(shared, newest.get(first, []), last) for first, last in _ends(found)]
+    ends = zip(found["first"], found["last"], strict=True)
+    details = [_details(shared, newest.get(first, []), last) for first, last in ends]
     found = {
         **found,
         **{name: [each[name] for each in details] for name in ("doing", "round", "times")},
@@ -66,10 +62,6 @@ def drivers(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
     ]
     columns = {name: [values[at] for at in kept] for name, values in found.items()}
     return shared.number(columns, "op", "file", "function")
-
-
-def _ends(found: Columns) -> list[tuple[int, int]]:
-    return list(zip(found["first"], found["last"], strict=True))
 
 
 def _newest(
@@ -151,15 +143,14 @@ def _repeated(database: DuckDBPyConnection, shared: Shared, most: int) -> Column
     """Return rewrites that succeeded repeatedly on one operation in one driver."""
     found = ask_columns(
         database,
-        """
+        f"""
         WITH repeated AS (
             SELECT tag, name, operation, driver, count(*) AS times,
                    min(ordinal) AS first, max(ordinal) AS last
             FROM rewrites GROUP BY ALL HAVING times >= $times
             ORDER BY times DESC, first LIMIT $most
         )
-        SELECT r.*, a.op::VARCHAR AS op, a.file::VARCHAR AS file, a.line, a.col,
-               a.function::VARCHAR AS function
+        SELECT r.*, {PLACE}
         FROM repeated r JOIN actions a ON a.ordinal = r.first ORDER BY times DESC, r.first
         """,
         times=_TIMES,

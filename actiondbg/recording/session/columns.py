@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from actiondbg.errors import UsageError
 from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.session.event_line import (
     EventLine,
     OrdinalMap,
@@ -186,8 +187,8 @@ class ActionColumns(TableColumns):
     @cached_property
     def own_changes(self) -> Ints:
         """The number of changes of each action, without those of its nested actions."""
-        kinds = ("inserted", "erased", "replaced", "modified", "moved")
-        return sum((self.numbers(kind) for kind in kinds), np.zeros(self.count, dtype=np.int64))
+        none = np.zeros(self.count, dtype=np.int64)
+        return sum((self.numbers(kind) for kind in CHANGE_KINDS), none)
 
     @cached_property
     def change_counts(self) -> Ints:

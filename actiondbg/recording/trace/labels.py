@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from actiondbg.recording.format.arrow import pa
+from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.trace.byte_columns import Argument, Pieces, decimal, joined
 from actiondbg.recording.trace.rows import TraceRows, numbers_of
 from actiondbg.recording.trace.selection import ChosenSlices, ranges
@@ -22,7 +23,6 @@ from actiondbg.recording.trace.text_columns import (
 
 FOLDED = "failed-attempts"  # the category of a slice for several actions
 _FOLD = "fold"
-_CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,15 @@ class SliceLabels:
     def earlier(self, waiting: ChosenSlices) -> dict[int, Earlier]:
         """Return the state of the unfinished actions, for the next part."""
         rows = self._rows
-        counts = {name: rows.numbers(name)[waiting.rows].tolist() for name in _CHANGES}
+        counts = {kind: rows.numbers(kind)[waiting.rows].tolist() for kind in CHANGE_KINDS}
         why = reasons(rows, waiting.rows)
         words = [*why.values.to_pylist(), None]
         known: dict[int, Earlier] = {}
         for index, ordinal in enumerate(rows.ordinal[waiting.rows].tolist()):
             before = self._earlier.get(ordinal, Earlier(NONE))
-            changes = {name: counts[name][index] + before.changes.get(name, 0) for name in _CHANGES}
+            changes = {
+                name: counts[name][index] + before.changes.get(name, 0) for name in CHANGE_KINDS
+            }
             reason = words[int(why.codes[index])] or before.reason
             known[ordinal] = Earlier(int(waiting.start[index]), changes, reason)
         return known
@@ -162,7 +164,7 @@ class SliceLabels:
                 only = np.arange(len(chosen.rows)) == index
                 why = why.changed(only, _same(before.reason, 1))
         yield Argument("reason", why)
-        for name in _CHANGES:
+        for name in CHANGE_KINDS:
             counts = rows.numbers(name)[chosen.rows]
             for index, before in known.items():
                 counts[index] += before.changes.get(name, 0)

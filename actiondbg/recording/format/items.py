@@ -16,13 +16,7 @@ from actiondbg.recording.format.scan import Chunk, Section
 
 
 class Items:
-    """All items of a kind: the first thread's in file order, then the next thread's.
-
-    Args:
-        file: the recording.
-        kind: the kind of section.
-        threads: the sorted thread numbers.
-    """
+    """All items of a kind: the lowest thread's in file order, then the next thread's."""
 
     def __init__(self, file: RecordingFile, kind: int, threads: Sequence[int]) -> None:
         self.file = file
@@ -63,11 +57,7 @@ class Items:
         return unpack(payloads, counts, *PACKED[self.kind])
 
     def repeat(self, values: Sequence[int] | Ints) -> Ints:
-        """Return for each item the value of its section.
-
-        Args:
-            values: one value per section.
-        """
+        """Return for each item the value of its section; ``values`` has one per section."""
         counts = [section.count for _, section in self.sections]
         return np.repeat(np.asarray(values, np.int64), counts)
 

@@ -37,12 +37,7 @@ PACKED: dict[int, tuple[tuple[str, ...], int]] = {
 
 
 def layout_of(kind: int, events: int) -> np.dtype[Any]:
-    """Return the layout of an item.
-
-    Args:
-        kind: the kind of section.
-        events: the number of counted events in the recording.
-    """
+    """Return the layout of an item, in a recording with a number of counted events."""
     if kind == Kind.SAMPLES:
         return np.dtype([("row", "<u4"), ("pad", "<u4"), ("values", "<u8", (events,))])
     return LAYOUTS[kind]

@@ -22,12 +22,7 @@ class Piece(NamedTuple):
 
 
 def assembled(text: str, pieces: Sequence[Piece]) -> str:
-    """Return a text with the later texts of operations in it; nested places are left out.
-
-    Args:
-        text: a dump.
-        pieces: the later texts.
-    """
+    """Return a text with the later texts of operations in it; nested places are left out."""
     above: list[str] = []
     parts: list[str] = []
     at = 0

@@ -49,9 +49,6 @@ class RecordingWriter:
     """Writes the recording of an import.
 
     Its times are the order of the passes: an import has no others, as its header shows.
-
-    Args:
-        file: the open file.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -82,12 +79,7 @@ class RecordingWriter:
         return hash
 
     def finish(self, passes: Iterable[NestedPass], operations: Iterable[ImportedOperation]) -> None:
-        """Write the passes, and the end.
-
-        Args:
-            passes: in order.
-            operations: all operations.
-        """
+        """Write the passes, which are in order, and the end."""
         self._flush()
         rows = _Rows()
         for one in operations:

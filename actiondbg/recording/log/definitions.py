@@ -68,11 +68,7 @@ class Words:
 
 
 class LogDefinitions:
-    """Strings, locations and operations, added chunk by chunk.
-
-    Args:
-        paint: see ``LineWriter``.
-    """
+    """Strings, locations and operations, added chunk by chunk."""
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint

@@ -37,11 +37,7 @@ def no_paint(_: str, text: str) -> str:
 
 
 class Fields:
-    """Formats the fields of many lines at a time.
-
-    Args:
-        paint: see ``LineWriter``.
-    """
+    """Formats the fields of many lines at a time."""
 
     def __init__(self, paint: Paint = no_paint) -> None:
         self._outcomes = [paint(each, f"{each:<{_OUTCOME_WIDTH}}") for each in OUTCOMES]

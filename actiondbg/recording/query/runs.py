@@ -15,11 +15,7 @@ RUNS = "runs"
 
 
 def runs_table(recordings: Mapping[str, Recording]) -> Table:
-    """Return one row per recording, without anything that names the machine or its user.
-
-    Args:
-        recordings: recordings by their value in the column ``run``.
-    """
+    """Return one row per recording, without anything that names the machine or its user."""
     rows = [{"run": run, **_columns(recording)} for run, recording in recordings.items()]
     return pa.Table.from_pylist(rows, schema=pa.schema(_SCHEMA))
 

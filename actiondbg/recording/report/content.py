@@ -39,12 +39,7 @@ class Density(TypedDict):
 
 
 def density(database: DuckDBPyConnection, buckets: int) -> Density:
-    """Count the actions, and those that changed the IR, by thread and bucket of their begin.
-
-    Args:
-        database: the database of the recording.
-        buckets: the number of buckets of all threads together.
-    """
+    """Count the actions, and those that changed the IR, by thread and bucket of their begin."""
     [(end, threads)] = ask(
         database,
         """

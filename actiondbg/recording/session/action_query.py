@@ -29,12 +29,7 @@ _MOST = 1 << 62  # combinations: more do not fit into 64 bits
 
 
 class ActionQuery:
-    """Finds the actions that match.
-
-    Args:
-        actions: the recorded actions.
-        names: the recorded names.
-    """
+    """Finds the actions that match."""
 
     def __init__(self, actions: ActionColumns, names: Vocabulary) -> None:
         self._recording = actions.recording

@@ -23,12 +23,7 @@ R = TypeVar("R", bound=protocol.Message)
 
 
 class RecordedAnswers:
-    """Replies to requests at a stop, as the agent of a tool does (``AgentAccess``).
-
-    Args:
-        describe: describes the recorded actions.
-        position: where the session stands.
-    """
+    """Replies to requests at a stop, as the agent of a tool does (``AgentAccess``)."""
 
     def __init__(self, describe: ActionDescriptions, position: Position) -> None:
         self._recording = describe.recording

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 class BreakpointHits:
-    """The events of the hits of breakpoints, watches and catches, each computed once.
-
-    Args:
-        changes: the recorded changes.
-        query: finds the actions of a SPEC.
-    """
+    """The events of the hits of breakpoints, watches and catches, each computed once."""
 
     def __init__(self, changes: ChangeColumns, query: ActionQuery) -> None:
         self.actions = changes.actions
@@ -85,12 +80,7 @@ class NextStop(NamedTuple):
 
 
 class RecordedBreakpoints:
-    """Stops at the breakpoints of a session, in place of an agent (``BreakpointHost``).
-
-    Args:
-        table: the breakpoints.
-        hits: the events at which they are hit.
-    """
+    """Stops at the breakpoints of a session, in place of an agent (``BreakpointHost``)."""
 
     def __init__(self, table: BreakpointTable, hits: BreakpointHits) -> None:
         self._recording = hits.actions.recording

@@ -20,11 +20,7 @@ _FAILED_AT = re.compile(r"failed to legalize operation '([^']*)'")
 
 
 class RecordedConversions:
-    """Reads the attempts of patterns in dialect conversions.
-
-    Args:
-        describe: describes the recorded actions.
-    """
+    """Reads the attempts of patterns in dialect conversions."""
 
     def __init__(self, describe: ActionDescriptions) -> None:
         self._describe = describe

@@ -31,11 +31,7 @@ class _Observed:
 
 
 class RecordedObservers(CallbackRuns):
-    """Calls observers for each matching action between two stops.
-
-    Args:
-        query: finds the actions of a SPEC.
-    """
+    """Calls observers for each matching action between two stops."""
 
     def __init__(self, query: ActionQuery) -> None:
         super().__init__()

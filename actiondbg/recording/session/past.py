@@ -113,11 +113,7 @@ class ActionStatistics:
         self._is_timed = not actions.recording.header.imported
 
     def of(self, counted: Bools) -> list[Statistic]:
-        """Count some actions.
-
-        Args:
-            counted: which actions.
-        """
+        """Count some actions."""
         places = np.flatnonzero(counted)
         results = self._results(places)
         changes = self._sum(places, self._actions.change_counts)
@@ -180,14 +176,7 @@ class ActionStatistics:
 
 
 class RecordedPast:
-    """Answers questions about all actions up to the position of a session.
-
-    Args:
-        describe: describes the recorded actions.
-        query: finds the actions of a SPEC.
-        position: where the session stands.
-        cursor: resolves an operation that is named by the cursor.
-    """
+    """Answers questions about all actions up to the position of a session."""
 
     def __init__(
         self,

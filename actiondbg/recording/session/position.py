@@ -22,13 +22,7 @@ BEGINNING = "this is the beginning of the run"
 
 
 class Position:
-    """The current event of a session; every stop passes through here.
-
-    Args:
-        describe: describes the recorded actions.
-        breakpoints: stop a control.
-        observers: are called on the way.
-    """
+    """The current event of a session; every stop passes through here."""
 
     def __init__(
         self,

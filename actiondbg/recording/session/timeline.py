@@ -48,11 +48,6 @@ class RecordedCheckpoints:
 class RecordedTimeline:
     """Moves a session over a recording backwards, and to any action.
 
-    Args:
-        actions: the recorded actions.
-        position: moves.
-        breakpoints: stop ``reverse_continue``.
-
     Attributes:
         checkpoints: none.
     """

@@ -181,11 +181,9 @@ def _own(values: Floats, above: Integers) -> Floats:
 
 
 def write_csv(samples: Samples, directory: Path) -> Path:
-    """Write one line per action to ``samples.csv``; missing counts are empty.
+    """Write one line per action to ``samples.csv``, in a folder that is made if it is missing.
 
-    Args:
-        samples: the samples.
-        directory: the folder of the file, created if missing.
+    Missing counts are empty.
 
     Raises:
         OSError: the file cannot be written.

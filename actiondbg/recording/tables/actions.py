@@ -44,16 +44,7 @@ _WORDS = ("tag", "name", "full_name", "labels", "unnamed")
 
 
 class ActionTable:
-    """Builds the columns of the actions, in the order of the ordinals.
-
-    Args:
-        rows: all actions.
-        strings: all strings.
-        definitions: where operations are defined.
-        describer: builds the columns that describe operations.
-        changes: the changes of the actions.
-        reasons: the reasons of failed actions.
-    """
+    """Builds the columns of the actions, in the order of the ordinals."""
 
     def __init__(
         self,

@@ -22,11 +22,7 @@ class OperationDescriptions:
         self._strings = strings
 
     def columns(self, found: Callable[[], Ints]) -> list[Column]:
-        """Return the columns.
-
-        Args:
-            found: returns the index of each operation's definition, -1 for none.
-        """
+        """Return the columns; ``found`` gives the index of each definition, -1 for none."""
         definitions = self._definitions
         return [
             ("op", WORD, lambda: self._word(Space.OPERATION, definitions.names, found())),

@@ -89,13 +89,7 @@ class Earlier:
 
 
 class SliceLabels:
-    """Builds the labels of slices.
-
-    Args:
-        rows: the actions.
-        chosen: the actions that become slices.
-        earlier: the unfinished actions of earlier parts, by ordinal.
-    """
+    """Builds the labels of slices; ``earlier`` are the unfinished actions of earlier parts."""
 
     def __init__(
         self, rows: TraceRows, chosen: ChosenSlices, earlier: Mapping[int, Earlier]

@@ -73,11 +73,7 @@ class Slices:
 
 
 class SliceMaker:
-    """Makes the slices of a recording, as a whole or, for one thread, part by part.
-
-    Args:
-        selection: selects the actions that become slices.
-    """
+    """Makes the slices of a recording, as a whole or, for one thread, part by part."""
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection

@@ -174,14 +174,7 @@ def _follow(
 
 
 class _Follower:
-    """Writes a trace of a recording while it grows.
-
-    Args:
-        path: the recording.
-        out: the open file of the trace.
-        kind: the format.
-        selection: selects the actions that become slices.
-    """
+    """Writes a trace of a recording while it grows."""
 
     def __init__(
         self, path: str | os.PathLike[str], out: Output, kind: Format, selection: Selection

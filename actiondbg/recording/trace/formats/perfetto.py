@@ -225,11 +225,7 @@ class _Batch:
 
 
 class PerfettoTrace:
-    """Writes a trace as Perfetto's protobuf.
-
-    Args:
-        program: the traced program.
-    """
+    """Writes a trace as Perfetto's protobuf."""
 
     def __init__(self, program: TracedProgram) -> None:
         self._program = program

@@ -34,11 +34,7 @@ MOST_FILES = 30_000  # with files and names; the rest is for names alone
 
 
 class TracyTrace(ChromeTrace):
-    """Writes a trace for ``tracy-import-chrome``.
-
-    Args:
-        program: the traced program.
-    """
+    """Writes a trace for ``tracy-import-chrome``."""
 
     def __init__(self, program: TracedProgram) -> None:
         super().__init__(program, beyond_ns=_HALF_NS)

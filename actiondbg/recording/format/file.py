@@ -37,7 +37,7 @@ class RecordingFile:
     header: Header
     chunks: list[Chunk]
     cut: str | None
-    mapped: mmap.mmap
+    mapped: mmap.mmap | bytes
     content: npt.NDArray[np.uint8]
 
     def payload(self, section: Section) -> npt.NDArray[np.uint8]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -59,19 +60,21 @@ class StringTables:
     @cached_property
     def _entries(self) -> dict[int, list[_Entry]]:
         found: dict[int, list[_Entry]] = {}
-        for chunk in self._file.chunks:
-            for section in chunk.sections:
-                if section.kind == Kind.STRINGS:
-                    self._read(chunk.thread, section.offset, section.count, found)
+        for thread, space, number, start, end in stored_strings(self._file):
+            found.setdefault(space, []).append((thread, number, start, end))
         return found
 
-    def _read(self, thread: int, offset: int, count: int, found: dict[int, list[_Entry]]) -> None:
-        content, unpack = self._file.mapped, STRING.unpack_from
-        for _ in range(count):
-            number, space, _, size = unpack(content, offset)
-            start = offset + STRING.size
-            found.setdefault(space, []).append((thread, number, start, start + size))
-            offset = start + size + -size % _ALIGNMENT
+
+def stored_strings(file: RecordingFile) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield the thread, the space, the id, and the begin and end of the bytes of each string."""
+    for chunk in file.chunks:
+        for section in chunk.sections:
+            offset = section.offset
+            for _ in range(section.count if section.kind == Kind.STRINGS else 0):
+                number, space, _, size = STRING.unpack_from(file.mapped, offset)
+                start = offset + STRING.size
+                yield chunk.thread, space, number, start, start + size
+                offset = start + size + -size % _ALIGNMENT
 
 
 def _places(pairs: list[tuple[int, int]]) -> Ints:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from actiondbg.recording.format.arrow import Array, Ints, pa
+from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.structs import Space
 from actiondbg.recording.log.fields import Paint
 from actiondbg.recording.log.lines import (
     BEFORE,
-    LogOperations,
     operation_texts,
     reason_note,
     subject,
@@ -99,21 +95,17 @@ class LogDefinitions:
         elif space in BEFORE:
             self._words[Space(space)][number] = piece(BEFORE[space], text)
 
-    def add_locations(self, items: npt.NDArray[Any]) -> None:
-        """Add the items of a section LOCATIONS."""
+    def add_locations(self, items: Items) -> None:
+        """Add the items of sections LOCATIONS."""
         for name, column in self._places.items():
-            column.put(items["id"], items[name])
+            column.put(items.field("id"), items.field(name))
 
-    def add_operations(self, items: Mapping[str, Ints]) -> None:
-        """Add definitions of operations.
-
-        Args:
-            items: the fields of sections OPERATIONS, in the order of their rows.
-        """
-        operations = items["operation"]
+    def add_operations(self, items: Items) -> None:
+        """Add the items of sections OPERATIONS, which are in the order of their rows."""
+        operations = items.field("operation")
         definitions = self._definitions["name"].count + np.arange(len(operations))
         for name, column in self._definitions.items():
-            column.put(definitions, items[name])
+            column.put(definitions, items.field(name))
         before = self._newest.at(operations)
         self._newest.put(operations, definitions)
         # Operations with several definitions: the row decides which one holds.
@@ -124,7 +116,7 @@ class LogDefinitions:
         if again.any():
             self._again = (
                 np.r_[operations[old], operations[again]].astype(np.int64),
-                np.r_[np.zeros(old.sum(), np.int64), items["row"][again] + 1],
+                np.r_[np.zeros(old.sum(), np.int64), items.field("row")[again] + 1],
                 np.r_[before[old], definitions[again]],
             )
 
@@ -155,16 +147,13 @@ class LogDefinitions:
         of = {name: column.at(definitions) for name, column in self._definitions.items()}
         place = {name: column.at(of["location"]) for name, column in self._places.items()}
         absent = place["file"] <= 0
-        return operation_texts(
-            LogOperations(
-                numbers=of["operation"],
-                names=self._coded(of["name"], Space.OPERATION),
-                functions=self._coded(of["function"], Space.FUNCTION),
-                files=self._coded(place["file"], Space.FILE),
-                lines=np.where(absent, -1, place["line"]),
-                columns=np.where(absent, -1, place["col"]),
-            )
+        words = (
+            self._coded(of["name"], Space.OPERATION),
+            self._coded(of["function"], Space.FUNCTION),
+            self._coded(place["file"], Space.FILE),
         )
+        lines, columns = (np.where(absent, -1, place[name]) for name in ("line", "col"))
+        return operation_texts(of["operation"], words, lines, columns)
 
     def _coded(self, ids: Ints, space: Space) -> Coded:
         # Id 0 and unset ids have an empty text.

@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.format.layout import CHANGED, FOLD_MASK, FOLD_SHIFT, LAYOUTS, PACKED
-from actiondbg.recording.format.packed import unpack
-from actiondbg.recording.format.scan import Chunk, Section, scan_chunks
-from actiondbg.recording.format.structs import FILE_HEADER, STRING, Kind
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.header import Header
+from actiondbg.recording.format.items import Items
+from actiondbg.recording.format.layout import CHANGED, FOLD_MASK, FOLD_SHIFT
+from actiondbg.recording.format.scan import Chunk, scan_chunks
+from actiondbg.recording.format.strings import stored_strings
+from actiondbg.recording.format.structs import FILE_HEADER, Kind
 from actiondbg.recording.log.definitions import LogDefinitions
 from actiondbg.recording.log.fields import Paint, no_paint
 from actiondbg.recording.log.lines import LogActions
@@ -29,8 +30,8 @@ _COLUMNS = {
     **{"duration": np.int64, "operation": np.int32, "name": np.int32},
     **{"depth": np.int32, "outcome": np.uint8, "flags": np.uint8},
 }
+_PATCHED = ("outcome", "flags", "duration")
 _READ_BYTES = 1 << 21  # per read
-_ALIGNMENT = 4  # of strings, in bytes
 
 
 @dataclass(frozen=True)
@@ -127,30 +128,37 @@ class Follower:
             if self._thread is None and kinds & {Kind.STRINGS, Kind.ACTIONS}:
                 self._thread = chunk.thread
             self.several |= chunk.thread != self._thread and Kind.ACTIONS in kinds
-        own = _Parts(content, [chunk for chunk in chunks if chunk.thread == self._thread])
-        return None if self.several else self._read(own)
-
-    def _read(self, parts: _Parts) -> Batch | None:
-        for entry in parts.strings():
-            self._known.add_string(*entry)
-        self._known.add_locations(parts.items(Kind.LOCATIONS))
-        self._known.add_operations(parts.operations())
-        items, patches = parts.items(Kind.ACTIONS), parts.items(Kind.PATCHES)
-        if not len(items) and not len(patches):
+        own = [chunk for chunk in chunks if chunk.thread == self._thread]
+        if self.several or not own:
             return None
-        reasons = parts.items(Kind.REASONS)
-        first = parts.first_row if len(items) else self._next_row
-        self._next_row = first + len(items)
-        ended_rows = patches["row"].astype(np.int64)
-        is_late = ended_rows < first
-        columns = {name: items[name].astype(kind) for name, kind in _COLUMNS.items()}
-        for name in ("outcome", "flags", "duration"):
-            columns[name][ended_rows[~is_late] - first] = patches[name][~is_late]
-        rows = first + np.arange(len(items))
+        whole = np.frombuffer(content, np.uint8)
+        path, unit = str(self._path), self._unit
+        return self._read(RecordingFile(path, unit, Header(), own, None, content, whole))
+
+    def _read(self, file: RecordingFile) -> Batch | None:
+        for _, space, number, start, end in stored_strings(file):
+            text = file.mapped[start:end].decode(errors="replace")
+            self._known.add_string(space, number, text)
+        threads = [file.chunks[0].thread]
+        self._known.add_locations(Items(file, Kind.LOCATIONS, threads))
+        self._known.add_operations(Items(file, Kind.OPERATIONS, threads))
+        kinds = (Kind.ACTIONS, Kind.PATCHES, Kind.REASONS)
+        items, patches, reasons = (Items(file, kind, threads) for kind in kinds)
+        if not items.count and not patches.count:
+            return None
+        first = file.chunks[0].first_row if items.count else self._next_row
+        self._next_row = first + items.count
+        ended = {name: patches.field(name).astype(np.int64) for name in ("row", *_PATCHED)}
+        is_late = ended["row"] < first
+        columns = {name: items.field(name).astype(kind) for name, kind in _COLUMNS.items()}
+        for name in _PATCHED:
+            columns[name][ended["row"][~is_late] - first] = ended[name][~is_late]
+        rows = first + np.arange(items.count)
+        late = {name: values[is_late] for name, values in ended.items()}
         return Batch(
             first,
-            self._actions(columns, rows, _first_reasons(reasons, first, len(items))),
-            self._late(patches[is_late], reasons["row"]),
+            self._actions(columns, rows, _first_reasons(reasons, first, items.count)),
+            self._late(late, reasons.field("row")),
         )
 
     def _actions(self, items: Mapping[str, Ints], rows: Ints, reasons: Ints) -> LogActions:
@@ -168,11 +176,11 @@ class Follower:
             changed=(items["flags"] & CHANGED) != 0,
         )
 
-    def _late(self, patches: npt.NDArray[Any], reasoned: Ints) -> Late:
+    def _late(self, patches: Mapping[str, Ints], reasoned: Ints) -> Late:
         return Late(
             rows=patches["row"],
             outcomes=patches["outcome"],
-            durations=self._nanoseconds(patches["duration"].astype(np.int64)),
+            durations=self._nanoseconds(patches["duration"]),
             noted=(_folds(patches["flags"]) > 0) | np.isin(patches["row"], reasoned),
         )
 
@@ -187,51 +195,13 @@ class Follower:
         return np.rint(units * (self._unit * clock_rate(*self._clock))).astype(np.int64)
 
 
-class _Parts:
-    """The sections of chunks of one thread."""
-
-    def __init__(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> None:
-        self._content = content
-        self._sections: dict[int, list[Section]] = {}
-        self.first_row = chunks[0].first_row if chunks else 0
-        for chunk in chunks:
-            for section in chunk.sections:
-                self._sections.setdefault(section.kind, []).append(section)
-
-    def items(self, kind: Kind) -> npt.NDArray[Any]:
-        """Return the items of an unpacked kind."""
-        parts = self._payloads(kind)
-        return (np.concatenate(parts) if parts else np.zeros(0, np.uint8)).view(LAYOUTS[kind])
-
-    def operations(self) -> dict[str, Ints]:
-        """Return the fields of the items of OPERATIONS."""
-        kind = Kind.OPERATIONS
-        counts = [section.count for section in self._sections.get(kind, [])]
-        return unpack(self._payloads(kind), counts, *PACKED[kind])
-
-    def _payloads(self, kind: Kind) -> list[npt.NDArray[np.uint8]]:
-        sections = self._sections.get(kind, [])
-        return [np.frombuffer(self._content, np.uint8, each.size, each.offset) for each in sections]
-
-    def strings(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the space, the id and the text of each string."""
-        for section in self._sections.get(Kind.STRINGS, []):
-            offset = section.offset
-            for _ in range(section.count):
-                number, space, _, size = STRING.unpack_from(self._content, offset)
-                start = offset + STRING.size
-                text = self._content[start : start + size].decode(errors="replace")
-                yield space, number, text
-                offset = start + size + -size % _ALIGNMENT
-
-
 def _folds(flags: Ints) -> Ints:
     return flags >> FOLD_SHIFT & FOLD_MASK
 
 
-def _first_reasons(items: npt.NDArray[Any], first: int, count: int) -> Ints:
+def _first_reasons(items: Items, first: int, count: int) -> Ints:
     """Return the first reason of each of ``count`` rows from ``first``; -1 for none."""
-    reasons = np.full(count, -1, np.int64)
-    mine = items[items["row"] >= first]
-    reasons[mine["row"][::-1] - first] = mine["reason"][::-1]
+    reasons, rows = np.full(count, -1, np.int64), items.field("row")
+    mine = rows >= first
+    reasons[rows[mine][::-1] - first] = items.field("reason")[mine][::-1]
     return reasons

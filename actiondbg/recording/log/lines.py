@@ -6,6 +6,7 @@ when it ends. Every distinct text is formatted once; a line joins a few texts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,27 +58,6 @@ class LogActions:
     changed: Bools
 
 
-@dataclass(frozen=True)
-class LogOperations:
-    """Operations; the arrays have one item per operation.
-
-    Args:
-        numbers: operation ids.
-        names: operation names, each after its text of ``BEFORE``.
-        functions: symbols of the enclosing functions, likewise.
-        files: files of the locations, likewise.
-        lines: lines of the locations; negative for none.
-        columns: columns of the locations; negative for none.
-    """
-
-    numbers: Ints
-    names: Coded
-    functions: Coded
-    files: Coded
-    lines: Ints
-    columns: Ints
-
-
 class LineWriter:
     """Formats lines, each with its newline.
 
@@ -116,18 +96,18 @@ def reason_note(reason: str) -> str:
     return piece(": ", reason) + "\n"
 
 
-def operation_texts(operations: LogOperations) -> Array:
-    """Format ``on @5 arith.addi in @f at in.mlir:3:4``, without missing parts."""
-    return joined(
-        [
-            *number_parts(" on @", operations.numbers),
-            operations.names,
-            operations.functions,
-            operations.files,
-            *number_parts(":", operations.lines),
-            *number_parts(":", operations.columns),
-        ]
-    )
+def operation_texts(numbers: Ints, words: Sequence[Coded], lines: Ints, columns: Ints) -> Array:
+    """Format ``on @5 arith.addi in @f at in.mlir:3:4``, without missing parts.
+
+    Args:
+        numbers: operation ids.
+        words: operation names, symbols of the enclosing functions, and files, each after its text
+            of ``BEFORE``.
+        lines: lines of the locations; negative for none.
+        columns: columns of the locations; negative for none.
+    """
+    places = (*number_parts(":", lines), *number_parts(":", columns))
+    return joined([*number_parts(" on @", numbers), *words, *places])
 
 
 def _notes(actions: LogActions) -> Coded:

@@ -14,7 +14,6 @@ from actiondbg.recording.log.fields import UNKNOWN_DURATION, Paint
 from actiondbg.recording.log.lines import (
     BEFORE,
     LogActions,
-    LogOperations,
     operation_texts,
     reason_note,
     subject,
@@ -78,17 +77,9 @@ class TableActions:
         numbers, functions = _numbers(columns["operation"]), _codes(columns["function"])
         rows, places = distinct(numbers * (len(self._words["function"]) + 1) + functions + 1)
         of = {name: columns[name].take(pa.array(rows)) for name in _OPERATION_COLUMNS}
-        words = {name: Coded(_codes(of[name]), self._words[name]) for name in self._words}
-        texts = operation_texts(
-            LogOperations(
-                numbers=_numbers(of["operation"]),
-                names=words["op"],
-                functions=words["function"],
-                files=words["file"],
-                lines=_numbers(of["line"], -1),
-                columns=_numbers(of["col"], -1),
-            )
-        )
+        words = [Coded(_codes(of[name]), self._words[name]) for name in _WORD_COLUMNS]
+        position = (_numbers(of[name], -1) for name in ("line", "col"))
+        texts = operation_texts(_numbers(of["operation"]), words, *position)
         return Coded(np.where(numbers > 0, places, -1), texts)
 
     def _formatted(self, column: str, write: Callable[[str], str]) -> Array:

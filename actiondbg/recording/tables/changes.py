@@ -63,7 +63,7 @@ class ActionItems:
         """The rank of each item's action; see ``ActionRows.ranks_of``."""
         return self._sorted[1]
 
-    @property
+    @cached_property
     def ordinals(self) -> Ints:
         """The ordinal of each item's action."""
         return self.rows.ordinals[self.ranks]

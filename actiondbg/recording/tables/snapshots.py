@@ -129,7 +129,7 @@ class SnapshotTable(ActionItems):
 
     def of(self, ordinal: int) -> list[Snapshot]:
         """Return the recorded IR around an action."""
-        first, last = (np.searchsorted(self._ordinals, ordinal, side) for side in ("left", "right"))
+        first, last = (np.searchsorted(self.ordinals, ordinal, side) for side in ("left", "right"))
         return [self._snapshot(at) for at in range(int(first), int(last))]
 
     def _snapshot(self, at: int) -> Snapshot:
@@ -152,7 +152,7 @@ class SnapshotTable(ActionItems):
         """Return the table."""
         return LazyTable(
             [
-                ("ordinal", pa.int64(), lambda: self._column(self._ordinals)),
+                ("ordinal", pa.int64(), lambda: self._column(self.ordinals)),
                 ("operation", pa.int64(), lambda: self._column(self._numbers)),
                 ("when", WORD, self._when),
                 ("text", pa.large_string(), lambda: self._texts_at(np.arange(len(self._places)))),
@@ -165,10 +165,6 @@ class SnapshotTable(ActionItems):
 
     def _text(self, hash: int) -> str | None:
         return self._texts[hash] if self._texts.has(hash) else None
-
-    @cached_property
-    def _ordinals(self) -> Ints:
-        return self.ordinals
 
     @cached_property
     def _numbers(self) -> Ints:

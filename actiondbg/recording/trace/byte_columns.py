@@ -61,29 +61,24 @@ class Lookup:
     """Bytes by code; empty for NONE."""
 
     def __init__(self, codes: Numbers, values: Pieces) -> None:
-        self._codes = codes
+        self._codes = np.where(codes < 0, len(values), codes)
         self._values = pa.concat_arrays([values, pa.array([b""], type=pa.large_binary())])
 
     def block(self, rows: slice) -> Pieces:
         """Return the bytes of some slices."""
-        codes = self._codes[rows]
-        return self._values.take(pa.array(np.where(codes < 0, len(self._values) - 1, codes)))
+        return self._values.take(pa.array(self._codes[rows]))
 
     def merged(self, other: Lookup) -> Lookup | None:
         """Merge two columns, each pair of values once; None if there may be too many pairs."""
         width = len(other._values)
         if len(self._values) * width > _MOST_PAIRS:
             return None
-        pairs = self._filled() * width + other._filled()
+        pairs = self._codes * width + other._codes
         used = np.zeros(len(self._values) * width, np.bool_)
         used[pairs] = True
         first, second = np.divmod(np.flatnonzero(used), width)
         values = joined(self._values.take(pa.array(first)), other._values.take(pa.array(second)))
         return Lookup((np.cumsum(used) - 1)[pairs], values)
-
-    def _filled(self) -> Numbers:
-        """Return the codes, with that of the last, empty value for NONE."""
-        return np.where(self._codes < 0, len(self._values) - 1, self._codes)
 
 
 class _Numbers:

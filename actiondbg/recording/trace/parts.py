@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.file import RecordingFile, count_actions
 from actiondbg.recording.format.scan import Chunk
 from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.recording import Recording
@@ -23,7 +23,7 @@ _OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
 
 def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:
     """Whether all actions are of the thread that made the context."""
-    return all(chunk.thread == 0 or not _count(chunk) for chunk in chunks)
+    return all(chunk.thread == 0 or not count_actions([chunk]) for chunk in chunks)
 
 
 def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
@@ -35,7 +35,7 @@ def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
     """
     count = 0
     for index, chunk in enumerate(chunks):
-        count += _count(chunk)
+        count += count_actions([chunk])
         if count >= most and index + 1 < len(chunks):
             yield index + 1
             count = 0
@@ -59,7 +59,7 @@ def part_of(
     rows = np.array(sorted({0, *(ordinal - 1 for ordinal in kept)}))
     chunks: list[Chunk] = []
     for chunk in file.chunks[:first]:
-        needed = chunk.first_row + _count(chunk) >= undecided
+        needed = chunk.first_row + count_actions([chunk]) >= undecided
         kinds = (*_DICTIONARIES, *_OF_ACTIONS) if needed else _DICTIONARIES
         sections = [section for section in chunk.sections if section.kind in kinds]
         chunks.append(replace(chunk, sections=sections))
@@ -80,7 +80,3 @@ def _rows_of(chunk: Chunk, rows: Numbers) -> Iterator[Chunk]:
             offset = section.offset + section.item * (row - chunk.first_row)
             only = replace(section, count=1, offset=int(offset), size=section.item)
             yield replace(chunk, first_row=int(row), sections=[only])
-
-
-def _count(chunk: Chunk) -> int:
-    return sum(section.count for section in chunk.sections if section.kind == Kind.ACTIONS)

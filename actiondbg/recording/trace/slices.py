@@ -68,9 +68,6 @@ class Slices:
     arguments: Sequence[Argument]
     shown: Shown
 
-    def __len__(self) -> int:
-        return len(self.start)
-
 
 class SliceMaker:
     """Makes the slices of a recording, as a whole or, for one thread, part by part."""

@@ -159,59 +159,44 @@ def _follow(
     """Write the trace while the tool runs; raises _SeveralThreads if that is impossible."""
     try:
         with open_trace(output) as out:
-            follower = _Follower(path, out, kind, selection)
+            trace = TraceFile(out, kind, selection)
+            read = 0  # bytes
             while (done := running.poll(_SECONDS)) is None:
                 try:
                     with HeldInterrupts():  # an interrupt in the middle would break the trace
-                        follower.update()
+                        read = _add_growth(trace, path, read)
                 except KeyboardInterrupt:
                     running.interrupt()
             if done.path is None:
                 raise _Nothing(done)
-            return done, follower.finish()
+            file = read_file(path, partial=True)
+            if read and not trace.takes_parts(file):
+                raise _SeveralThreads
+            return done, trace.finish(file)
     except _Nothing as nothing:
         return nothing.done, None
 
 
-class _Follower:
-    """Writes a trace of a recording while it grows."""
+def _add_growth(trace: TraceFile, path: Path, read: int) -> int:
+    """Write the next part of a recording that has grown enough since ``read`` bytes of it.
 
-    def __init__(
-        self, path: str | os.PathLike[str], out: Output, kind: Format, selection: Selection
-    ) -> None:
-        self._path = path
-        self._trace = TraceFile(out, kind, selection)
-        self._read = 0  # bytes
+    Returns:
+        The size of the recording up to which it is written now, in bytes.
 
-    def update(self) -> None:
-        """Write the next part, if the recording has grown enough.
-
-        Raises:
-            _SeveralThreads: the trace cannot be written before the end of the run.
-        """
-        size = os.stat(self._path).st_size
-        if size - self._read < max(_GROWTH, size // _SHARE):
-            return
-        try:
-            file = read_file(self._path, partial=True)
-        except RecordingError:
-            return  # the header is not written yet
-        if not self._trace.takes_parts(file):
-            raise _SeveralThreads
-        self._trace.add_part(file, len(file.chunks))
-        self._read = size
-
-    def finish(self) -> Written:
-        """Write the rest of the complete recording.
-
-        Raises:
-            RecordingError: the recording cannot be read.
-            _SeveralThreads: the trace cannot be written part by part.
-        """
-        file = read_file(self._path, partial=True)
-        if self._read and not self._trace.takes_parts(file):
-            raise _SeveralThreads
-        return self._trace.finish(file)
+    Raises:
+        _SeveralThreads: the trace cannot be written before the end of the run.
+    """
+    size = os.stat(path).st_size
+    if size - read < max(_GROWTH, size // _SHARE):
+        return read
+    try:
+        file = read_file(path, partial=True)
+    except RecordingError:
+        return read  # the header is not written yet
+    if not trace.takes_parts(file):
+        raise _SeveralThreads
+    trace.add_part(file, len(file.chunks))
+    return size
 
 
 class TraceFile:

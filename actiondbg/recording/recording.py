@@ -9,12 +9,10 @@ from functools import cached_property
 from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Table
-from actiondbg.recording.format.ending import Ending, parse_ending
+from actiondbg.recording.format.ending import Ending, read_ending
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.header import Header
-from actiondbg.recording.format.scan import Chunk, Section
 from actiondbg.recording.format.strings import StringTables
-from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.tables.actions import ActionTable
 from actiondbg.recording.tables.changes import ChangeTable, ReasonTable, finding_table, link_table
 from actiondbg.recording.tables.definitions import Definitions
@@ -79,11 +77,7 @@ class Recording:
     @cached_property
     def ending(self) -> Ending:
         """How the tool ended."""
-        for chunk in reversed(self._file.chunks):
-            for section in chunk.sections:
-                if section.kind == Kind.END:
-                    return self._parse_ending(chunk, section)
-        return Ending("killed")
+        return read_ending(self._file, self._rows.ordinal_of_row)
 
     @cached_property
     def cut(self) -> str | None:
@@ -152,15 +146,3 @@ class Recording:
         if name not in self.tables:
             raise RecordingError(f"There is no table {name!r}: use {', '.join(self.tables)}.")
         return self.tables[name]
-
-    def _parse_ending(self, chunk: Chunk, section: Section) -> Ending:
-        def ordinal_of(row: int) -> int | None:
-            return self._rows.ordinal_of_row(chunk.thread, row)
-
-        try:
-            return parse_ending(self._file.payload(section).tobytes(), ordinal_of)
-        except (ValueError, TypeError) as error:
-            raise RecordingError(
-                f"{self.path!r} is damaged at byte {section.offset:,} (its end: {error}): record "
-                "it again."
-            ) from error

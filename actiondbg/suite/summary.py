@@ -11,10 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.format.ending import Ending, parse_ending
-from actiondbg.recording.format.file import RecordingFile, read_file
+from actiondbg.recording.format.ending import Ending, read_ending
+from actiondbg.recording.format.file import read_file
 from actiondbg.recording.format.header import Header
 from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
@@ -90,13 +89,11 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
     file = read_file(path, partial=True)
     rows = ActionRows(file)
     ended = max((chunk.flushed[1] for chunk in file.chunks), default=0)
-    summary = Summary(file.header, _ending(file), rows.count, ended, file.cut)
+    summary = Summary(file.header, read_ending(file), rows.count, ended, file.cut)
     strings = StringTables(file, rows.threads)
     summary.pattern_sets = [
         f"{int(number):x}"
-        for chunk in file.chunks
-        for section in chunk.sections
-        if section.kind == Kind.PATTERN_SETS
+        for _, section in file.sections(Kind.PATTERN_SETS)
         for number in np.frombuffer(file.content, "<u8", section.count, section.offset)
     ]
     if rows.count:
@@ -109,17 +106,6 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
 def _words(text: str) -> _Words:
     tag, name, full_name, *_ = [*text.split("\0"), "", ""]
     return tag, name, full_name
-
-
-def _ending(file: RecordingFile) -> Ending:
-    for chunk in reversed(file.chunks):
-        for section in chunk.sections:
-            if section.kind == Kind.END:
-                try:
-                    return parse_ending(file.payload(section).tobytes(), lambda _: None)
-                except (ValueError, TypeError) as error:
-                    raise RecordingError(f"{file.path!r} is damaged ({error}).") from error
-    return Ending("killed")
 
 
 class _Actions:

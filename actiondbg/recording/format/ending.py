@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.header import parse_object, plain_text
+from actiondbg.recording.format.structs import Kind
 from actiondbg.support.interrupts import signal_name
 
 Ended = Literal["exit", "crash", "killed", "unknown"]
@@ -46,23 +50,39 @@ def _named(signal: int | None) -> str:
     return "" if signal is None else f" ({signal_name(signal)})"
 
 
-def parse_ending(payload: bytes, ordinal_of: Callable[[int], int | None]) -> Ending:
-    """Parse the END section.
+def read_ending(
+    file: RecordingFile, ordinal_of: Callable[[int, int], int | None] | None = None
+) -> Ending:
+    """Return how the tool ended.
 
     Args:
-        payload: the bytes of the section.
-        ordinal_of: returns the ordinal of a row of the thread that wrote the section.
+        file: the recording.
+        ordinal_of: returns the ordinal of a row of a thread; None to leave out the action.
 
     Raises:
-        ValueError: the payload is not a JSON object.
+        RecordingError: the section END is damaged.
     """
-    fields = parse_object(payload)
+    ends = list(file.sections(Kind.END))
+    if not ends:
+        return Ending("killed")
+    chunk, section = ends[-1]
+    try:
+        fields = parse_object(file.payload(section).tobytes())
+        return _parsed(fields, None if ordinal_of is None else partial(ordinal_of, chunk.thread))
+    except (ValueError, TypeError) as error:
+        raise RecordingError(
+            f"{file.path!r} is damaged at byte {section.offset:,} (its end: {error}): record it "
+            "again."
+        ) from error
+
+
+def _parsed(fields: dict[str, Any], ordinal_of: Callable[[int], int | None] | None) -> Ending:
     if fields.get("ended") == "exit":
         return Ending("exit", status=int(fields.get("status", 0)))
     if fields.get("ended") == "unknown":
         return Ending("unknown")
     row = fields.get("row")
     signal = int(fields.get("signal", 0)) or None
-    ordinal = None if row is None else ordinal_of(int(row))
+    ordinal = None if row is None or ordinal_of is None else ordinal_of(int(row))
     message = plain_text(fields.get("message") or "") or None
     return Ending("crash", signal=signal, ordinal=ordinal, message=message)

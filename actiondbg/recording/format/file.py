@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,13 @@ class RecordingFile:
     cut: str | None
     mapped: mmap.mmap | bytes
     content: npt.NDArray[np.uint8]
+
+    def sections(self, kind: int) -> Iterator[tuple[Chunk, Section]]:
+        """Yield the sections of a kind, each with its chunk."""
+        for chunk in self.chunks:
+            for section in chunk.sections:
+                if section.kind == kind:
+                    yield chunk, section
 
     def payload(self, section: Section) -> npt.NDArray[np.uint8]:
         """Return the bytes of a section without copying them."""

@@ -26,10 +26,8 @@ class Items:
         self.count = 0
         self._unpacked: dict[str, Ints] | None = None
         found: dict[int, list[tuple[Chunk, Section]]] = {}
-        for chunk in file.chunks:
-            for section in chunk.sections:
-                if section.kind == kind:
-                    found.setdefault(chunk.thread, []).append((chunk, section))
+        for chunk, section in file.sections(kind):
+            found.setdefault(chunk.thread, []).append((chunk, section))
         for thread in threads:
             of_thread = found.get(thread, [])
             self.sections += of_thread

@@ -67,14 +67,13 @@ class StringTables:
 
 def stored_strings(file: RecordingFile) -> Iterator[tuple[int, int, int, int, int]]:
     """Yield the thread, the space, the id, and the begin and end of the bytes of each string."""
-    for chunk in file.chunks:
-        for section in chunk.sections:
-            offset = section.offset
-            for _ in range(section.count if section.kind == Kind.STRINGS else 0):
-                number, space, _, size = STRING.unpack_from(file.mapped, offset)
-                start = offset + STRING.size
-                yield chunk.thread, space, number, start, start + size
-                offset = start + size + -size % _ALIGNMENT
+    for chunk, section in file.sections(Kind.STRINGS):
+        offset = section.offset
+        for _ in range(section.count):
+            number, space, _, size = STRING.unpack_from(file.mapped, offset)
+            start = offset + STRING.size
+            yield chunk.thread, space, number, start, start + size
+            offset = start + size + -size % _ALIGNMENT
 
 
 def _places(pairs: list[tuple[int, int]]) -> Ints:

@@ -103,14 +103,13 @@ class IRTexts:
     @cached_property
     def _stored(self) -> dict[int, _Stored]:
         stored: dict[int, _Stored] = {}
-        for chunk in self._file.chunks:
-            for section in chunk.sections:
-                offset = section.offset
-                for _ in range(section.count if section.kind == Kind.TEXTS else 0):
-                    hash, _, size, codec, _ = TEXT.unpack_from(self._file.mapped, offset)
-                    offset += TEXT.size
-                    stored[hash] = _Stored(offset, size, codec)
-                    offset += size + -size % _ALIGNMENT
+        for _, section in self._file.sections(Kind.TEXTS):
+            offset = section.offset
+            for _ in range(section.count):
+                hash, _, size, codec, _ = TEXT.unpack_from(self._file.mapped, offset)
+                offset += TEXT.size
+                stored[hash] = _Stored(offset, size, codec)
+                offset += size + -size % _ALIGNMENT
         return stored
 
 

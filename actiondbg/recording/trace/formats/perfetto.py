@@ -90,13 +90,8 @@ def number_fields(field: int, numbers: Numbers) -> Pieces:
     return joined(varint(field << 3 | _VARINT), varints(numbers))
 
 
-def bytes_fields(field: int, contents: Pieces) -> Pieces:
-    """Encode a string, bytes or message field in each row."""
-    return joined(*message_columns(field, [contents]))
-
-
 def messages(field: int, *columns: Pieces | bytes) -> Pieces:
-    """Encode a message field in each row, from columns."""
+    """Encode a string, bytes or message field in each row, from columns."""
     return joined(*message_columns(field, columns))
 
 
@@ -194,7 +189,7 @@ class _Encoder:
         self._numbers: dict[str, int] = {}
 
     def texts(self, name: str, texts: Array) -> Pieces:
-        first = self.values.add(bytes_fields(2, texts))
+        first = self.values.add(messages(2, texts))
         return self._annotations(name, _Annotation.TEXT, np.arange(first, first + len(texts)))
 
     def truth(self, name: str) -> bytes:
@@ -206,7 +201,7 @@ class _Encoder:
     def intern(self, name: str) -> None:
         """Intern the name of an argument."""
         if name not in self._numbers:
-            self._numbers[name] = self.names.add(bytes_fields(2, string_array([name])))
+            self._numbers[name] = self.names.add(messages(2, string_array([name])))
 
     def _annotations(self, name: str, field: int, numbers: Numbers) -> Pieces:
         return messages(_Event.ANNOTATION, self._name(name), number_fields(field, numbers))
@@ -293,9 +288,9 @@ class PerfettoTrace:
         """Encode the columns of slices, and intern their texts."""
         places = slices.places
         files = places.files.values.take(pa.array(places.files.codes))
-        location = self._locations.add(bytes_fields(2, files), number_fields(4, places.lines))
-        category = self._categories.add(bytes_fields(2, slices.categories.values))
-        name = self._names.add(bytes_fields(2, slices.names.values))
+        location = self._locations.add(messages(2, files), number_fields(4, places.lines))
+        category = self._categories.add(messages(2, slices.categories.values))
+        name = self._names.add(messages(2, slices.names.values))
         for each in (_ORDINAL, *(argument.name for argument in slices.arguments)):
             self._encoder.intern(each)
         columns: list[Column] = [

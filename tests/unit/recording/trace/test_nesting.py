@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from actiondbg.recording.trace.byte_columns import content_of
 from actiondbg.recording.trace.formats.perfetto import (
     bytes_field,
-    bytes_fields,
     fixed64_fields,
+    messages,
     number_fields,
     varint,
     varints,
@@ -103,7 +103,7 @@ def test_fields_are_googles(field: int) -> None:
     numbers = np.array(EDGES)
     offsets = np.array([0, 2, 2, len(EDGES)])
     assert bytes(content_of(number_fields(field, numbers))) == theirs(encoder.UInt64Encoder, *EDGES)
-    assert bytes(content_of(bytes_fields(field, string_array(texts)))) == theirs(
+    assert bytes(content_of(messages(field, string_array(texts)))) == theirs(
         encoder.BytesEncoder, *encoded
     )
     assert b"".join(bytes_field(field, text) for text in texts) == theirs(

@@ -164,12 +164,7 @@ def import_log(
 
 def _header(source: str) -> dict[str, object]:
     name = "standard input" if source == STDIN else source
-    return {
-        "argv": [],
-        "cwd": "",
-        "ir": "pass",
-        "imported": name,
-    }
+    return {"argv": [], "cwd": "", "ir": "pass", "imported": name}
 
 
 # --- the source ---

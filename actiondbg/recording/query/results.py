@@ -23,7 +23,7 @@ def write_csv(reader: Reader, out: IO[bytes]) -> None:
         out: receives the text.
     """
     csv: Any = import_module("pyarrow.csv")
-    schema = pa.schema([_as(field, _csv_type(field.type)) for field in reader.schema])
+    schema = pa.schema([field.with_type(_csv_type(field.type)) for field in reader.schema])
     with csv.CSVWriter(out, schema) as writer:
         for batch in reader:
             writer.write_batch(_converted(batch, schema))
@@ -45,7 +45,10 @@ def write_json(reader: Reader, out: IO[bytes]) -> None:
 def write_parquet(reader: Reader, out: IO[bytes]) -> None:
     """Write a result as Parquet, compressed with zstd; see ``write_csv``."""
     parquet: Any = import_module("pyarrow.parquet")
-    fields = [_as(field, _parquet_type(field.type)) for field in reader.schema]
+    fields = [
+        field.with_type(pa.string()) if pa.types.is_interval(field.type) else field
+        for field in reader.schema
+    ]
     named = zip(fields, _unique(reader.schema.names), strict=True)
     schema = pa.schema([field.with_name(name) for field, name in named])
     with parquet.ParquetWriter(out, schema, compression="zstd") as writer:
@@ -62,10 +65,6 @@ def text_of(value: object) -> str:
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
-def _as(field: Any, kind: DataType) -> Any:
-    return field if kind is field.type else field.with_type(kind)
-
-
 def _csv_type(kind: DataType) -> DataType:
     types = pa.types
     written = (
@@ -79,11 +78,6 @@ def _csv_type(kind: DataType) -> DataType:
         types.is_null,
     )
     return kind if any(is_one(kind) for is_one in written) else pa.string()
-
-
-def _parquet_type(kind: DataType) -> DataType:
-    is_interval = pa.types.is_interval(kind)
-    return pa.string() if is_interval else kind
 
 
 def _converted(batch: Any, schema: Any) -> Any:

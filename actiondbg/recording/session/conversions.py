@@ -39,9 +39,8 @@ class RecordedConversions:
         """
         is_conversion = self._actions.is_tag(CONVERSION_TAG)
         places = np.flatnonzero(is_conversion & self._line.over(event))
-        failed = self._actions.words("outcome").codes == self._actions.words("outcome").code(
-            "failed"
-        )
+        outcomes = self._actions.words("outcome")
+        failed = outcomes.codes == outcomes.code("failed")
         conversions: list[Conversion] = []
         for place in places.tolist():
             if failed[place]:

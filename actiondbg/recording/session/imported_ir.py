@@ -155,7 +155,7 @@ class ImportedIR:
         for one in texts.all:
             if one.id == id:
                 return self._checked(texts, one, event)
-        name, symbol = self._operations.name(id) or "", self._symbol(id)
+        name, symbol = self._operations.name(id) or "", self._operations.function(id) or ""
         return self._checked(texts, ImportedOperation(id, name, symbol), event)
 
     def first_line(self, id: int, event: int) -> str | None:
@@ -264,10 +264,6 @@ class ImportedIR:
 
     def _rows_until(self, event: int) -> Ints:
         return self._in_order[: np.searchsorted(self._sorted_events, event, side="right")]
-
-    def _symbol(self, id: int) -> str:
-        row = self._operations.row(id)
-        return "" if row is None else self._operations.words("function").of(row) or ""
 
     @cached_property
     def _in_order(self) -> Ints:

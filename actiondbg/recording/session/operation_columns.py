@@ -60,13 +60,15 @@ class OperationColumns(TableColumns):
 
     def name(self, id: int) -> str | None:
         """Return the name of an operation."""
-        row = self.row(id)
-        return None if row is None else self.words("op").of(row)
+        return self._word(id, "op")
 
     def function(self, id: int) -> str | None:
         """Return the symbol of the function around an operation, or of the function itself."""
+        return self._word(id, "function")
+
+    def _word(self, id: int, column: str) -> str | None:
         row = self.row(id)
-        return None if row is None else self.words("function").of(row)
+        return None if row is None else self.words(column).of(row)
 
     def location(self, id: int) -> str | None:
         """Return the location of an operation, as MLIR prints it."""

@@ -86,9 +86,7 @@ class ActionRows:
     def duration_ticks(self) -> Ints:
         """The duration of each in ticks; 0 for an unfinished action."""
         durations = self.items.field("duration").astype(np.int64)
-        if len(self._patched):
-            durations[self._patched] = self._patches.field("duration")[self._patch_known]
-        return durations * self.file.unit
+        return self._patched("duration", durations) * self.file.unit
 
     def nanoseconds(self, ticks: Ints) -> Ints:
         """Convert durations."""
@@ -105,12 +103,12 @@ class ActionRows:
     @cached_property
     def outcomes(self) -> Ints:
         """The outcome code of each."""
-        return self._patch("outcome")
+        return self._patched("outcome", self.items.field("outcome"))
 
     @cached_property
     def flags(self) -> Ints:
         """The flags of each."""
-        return self._patch("flags")
+        return self._patched("flags", self.items.field("flags"))
 
     @cached_property
     def unfinished(self) -> Bools:
@@ -118,24 +116,16 @@ class ActionRows:
         return self.outcomes == UNFINISHED
 
     @cached_property
-    def _patches(self) -> Items:
-        return Items(self.file, Kind.PATCHES, self.threads)
+    def _patches(self) -> tuple[Items, Ints]:
+        """The patches, and the place of the action of each, -1 for a missing action."""
+        patches = Items(self.file, Kind.PATCHES, self.threads)
+        return patches, self.places(patches, patches.field("row"))
 
-    @cached_property
-    def _patch_places(self) -> Ints:
-        return self.places(self._patches, self._patches.field("row"))
-
-    @cached_property
-    def _patch_known(self) -> Bools:
-        return self._patch_places >= 0
-
-    @cached_property
-    def _patched(self) -> Ints:
-        return self._patch_places[self._patch_known]
-
-    def _patch(self, name: str) -> Ints:
-        values = self.items.field(name)
-        values[self._patched] = self._patches.field(name)[self._patch_known]
+    def _patched(self, name: str, values: Ints) -> Ints:
+        """Replace the values of a field by those of the patches, in place."""
+        patches, places = self._patches
+        known = places >= 0
+        values[places[known]] = patches.field(name)[known]
         return values
 
     # --- the order ---

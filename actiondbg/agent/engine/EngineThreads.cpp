@@ -274,7 +274,13 @@ void Engine::meet(Operation *op) {
   // Other threads may change what is around it.
   while (threads <= 1 && op->getParentOp())
     op = op->getParentOp();
-  observer.ids.meet(op);
+  // In the order in which the parser makes them.
+  op->walk([&](Operation *each) {
+    if (each->getBlock())
+      observer.ids.place(each);
+    else
+      observer.ids.created(each);
+  });
 }
 
 void Engine::enterOutermost(Frame &frame, Operation *op) {

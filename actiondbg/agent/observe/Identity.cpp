@@ -82,12 +82,6 @@ void Identities::reserveIds() {
   local.end = local.next + many;
 }
 
-void Identities::meet(Operation *root) {
-  root->walk([&](Operation *op) {
-    op->getBlock() ? (void)place(op) : (void)created(op);
-  });
-}
-
 template <typename See> void Identities::forEachTable(See see) const {
   for (uintptr_t high = 0; high < root.size; ++high) {
     Region *region = root.entries[high];

@@ -37,9 +37,6 @@ public:
   /// Marks `op` as placed in a block and returns its previous state. An
   /// operation whose creation was not observed gets its id now.
   Known place(mlir::Operation *op) { return note(op, placedBit); }
-  /// Assigns ids to an operation and to those in it that have none, in the
-  /// order in which the parser makes them.
-  void meet(mlir::Operation *root);
   /// Marks `op` as described in the recording and returns its previous state.
   Known describe(mlir::Operation *op) { return note(op, describedBit); }
   /// Returns the id of a described operation; 0 for any other.

@@ -99,7 +99,7 @@ def test_the_way_leads_through_what_was_rolled_back() -> None:
         (
             [pattern("A", "failed"), pattern("B", "failed", reason("too small"))],
             "reason",
-            "pattern B did not match: too small",
+            'none of 2 patterns matched: B says "too small"; 1 gave no reason',
         ),
         (
             [pattern("A", "failed"), pattern("B", "failed")],
@@ -114,7 +114,7 @@ def test_the_way_leads_through_what_was_rolled_back() -> None:
         (
             [pattern("A", "refused", ordinal=None)],
             "recursion",
-            "pattern A is being applied already, and may not be applied twice",
+            "pattern A is not tried for what it makes itself",
         ),
         (
             [pattern("A", "rolled back", reason("rolled back: it could not be legalized"))],

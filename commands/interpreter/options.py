@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
-    ClassVar,
     Literal,
     ParamSpec,
     TypeVar,
@@ -65,7 +63,6 @@ class NoOptions(Options):
 _DERIVED: Any = object()  # a default that follows from the type: None, no element, or required
 
 
-@dataclass(eq=False)
 class Positional:
     """A positional argument.
 
@@ -81,14 +78,24 @@ class Positional:
         prefix: accept unique prefixes of the words of a Literal.
     """
 
-    metavar: str
-    _: KW_ONLY
-    help: str
-    default: object = _DERIVED
-    required: bool = False
-    parse: Parse | None = None
-    complete: Completer | None = None
-    prefix: bool = False
+    def __init__(
+        self,
+        metavar: str,
+        *,
+        help: str,
+        default: object = _DERIVED,
+        required: bool = False,
+        parse: Parse | None = None,
+        complete: Completer | None = None,
+        prefix: bool = False,
+    ) -> None:
+        self.metavar = metavar
+        self.help = help
+        self.default = default
+        self.required = required
+        self.parse = parse
+        self.complete = complete
+        self.prefix = prefix
 
 
 class Flag:
@@ -155,7 +162,6 @@ class Option:
         self.alias = alias
 
 
-@dataclass(eq=False)
 class Rest:
     """The text after the options, as written: a SPEC, a condition, a command line.
 
@@ -165,12 +171,15 @@ class Rest:
         complete: completes its words.
     """
 
-    usage: str
-    _: KW_ONLY
-    required: bool = False
-    complete: Completer | None = None
-    help: ClassVar = ""
-    default: ClassVar[object] = _DERIVED
+    help = ""
+    default: object = _DERIVED
+
+    def __init__(
+        self, usage: str, *, required: bool = False, complete: Completer | None = None
+    ) -> None:
+        self.usage = usage
+        self.required = required
+        self.complete = complete
 
 
 Marker = Positional | Flag | Option | Rest
@@ -365,7 +374,13 @@ def _value(field: Field, marker: Positional | Option) -> dict[str, Any]:
 def options_from(
     options: type[OptionsT], namespace: argparse.Namespace, **others: object
 ) -> OptionsT:
-    """Return options from the namespace of a parser; ``others`` are fields that it lacks."""
+    """Return options from the namespace of a parser.
+
+    Args:
+        options: the type of the options.
+        namespace: the result of the parser.
+        others: values of fields that the parser does not have.
+    """
     values: dict[str, object] = dict(others)
     for field in fields_of(options):
         if field.name not in values:

@@ -82,7 +82,7 @@ class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
 class OperationEnded(_Event, tag="operation-end"):
     """The end; in vain, unless ``legalized``.
 
-    ``illegal`` tells an illegal operation from one that the target does not know. ``said`` is the
+    ``illegal`` tells an illegal operation from an unknown operation. ``said`` is the
     debug output of that check, where reasons are asked for and the tool has assertions. ``text`` is
     in the generic form, see ``Unit`` for the keys of values in it. ``users`` are those of an
     ``unrealized_conversion_cast``.

@@ -63,8 +63,8 @@ class SuiteProcesses:
 
     Args:
         all: in the order of their begin.
-        unrecorded: the keys of those that were not recorded, since the limit was reached, or as
-            their recordings could not be written.
+        unrecorded: the keys of the processes without a recording: the limit was reached, or the
+            recording could not be written.
         shortened: the keys of those whose recording ends there.
         forks: the forks of recorded processes that made contexts and were not recorded: the number
             and the command line of each.

@@ -94,7 +94,7 @@ class Destination(NamedTuple):
         return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
 
     def file(self, directory: Path) -> Path:
-        """Return the file of the log while the tool runs: ours, or one that ``show`` copies.
+        """Return the file of the log while the tool runs: the output, or a copy for ``show``.
 
         Raises:
             FileNotWritten: the file cannot be written.

@@ -69,7 +69,7 @@ class Helper(Info):
 
 
 def shell_names(indices: list[OperationIndex]) -> dict[str, Any]:
-    """Return what the shell defines, by name; the first index is that of the input."""
+    """Return what the shell defines, by name; the index of the input comes first."""
     first, last = indices[0], indices[-1] if len(indices) > 1 else None
 
     def track_back(ops: Tracked) -> Operations:

@@ -230,7 +230,7 @@ void Engine::planObservation(Frame &frame) {
 }
 
 void Engine::after(Frame &frame) {
-  if (!attached) // in the meantime: a fork that the action made, or detached
+  if (!attached) // since its beginning: by a fork, or by the front end
     return;
   stops.beginEvent();
   if (skips.plan)

@@ -222,8 +222,8 @@ private:
   /// Whether a part of the program is recorded now.
   static bool isInPart;
   void attributeToFirst(const Frame &frame);
-  /// Numbers the operations of an outermost action that are older than what is
-  /// observed: those of a fork, or of a program before its recording.
+  /// Numbers the operations of an outermost action that were made unobserved:
+  /// before the fork, or before the program's recording.
   void meet(mlir::Operation *op);
   /// Records what an outermost action begins.
   void enterOutermost(Frame &frame, mlir::Operation *op);

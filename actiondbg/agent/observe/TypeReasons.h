@@ -48,8 +48,8 @@ public:
   /// Types are being converted to listen to it; `false` ends it.
   void listen(bool on) { listening = on; }
 
-  /// Runs a function of the tool, and returns what it prints with -debug, if
-  /// reasons are asked for and the tool was built with assertions.
+  /// Runs a function of the tool, and returns its output of -debug; empty
+  /// unless reasons are asked for and the tool was built with assertions.
   std::string overhear(llvm::function_ref<void()> run) const;
   /// Runs a conversion of a type, and keeps what it prints so if it fails: it
   /// does so once for each type and converter.

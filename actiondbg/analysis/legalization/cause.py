@@ -172,8 +172,8 @@ def _not_legalized(tried: TriedPattern) -> Legalization | None:
 
 
 def _made(here: Legalization) -> dict[str, str]:
-    """Return, by name, the operations that were made in place of one and not legalized, with the
-    pattern that made each first.
+    """Return the names of the operations that patterns made for an operation and that were not
+    legalized, each with the first pattern that made such an operation.
     """
     made: dict[str, str] = {}
     for tried in here.tried:
@@ -197,22 +197,23 @@ def _missing(
         return "type", f"pattern {name} needs type {first.type}, which {by} does not convert"
     reasons = _reasons(tried)
     if made := _made(here):
-        makers = " nor ".join(f"{op} by {pattern}" for op, pattern in made.items())
-        return "generated", f"what patterns made for it could not be legalized: neither {makers}"
+        makers = "; ".join(f"{pattern} makes {op}" for op, pattern in made.items())
+        return "generated", f"what its patterns make could not be legalized: {makers}"
     if tried.result == "rolled back":
         why = f": {'; '.join(reasons)}" if reasons else ""
         return "generated", f"what pattern {name} made could not be legalized{why}"
-    if reasons and len(here.tried) > 1:
-        return "reason", f"none of {len(here.tried)} patterns matched: {_why(here.tried)}"
+    failed = [one for one in here.tried if one.result == "failed"]
+    if reasons and len(failed) > 1:
+        return "reason", f"none of {len(failed)} patterns matched: {_why(failed)}"
     if reasons:
         return "reason", f"pattern {name} did not match: {'; '.join(reasons)}"
     if tried.result == "refused":
         return "recursion", f"pattern {name} is not tried for what it makes itself"
     if len(here.tried) > 1:
-        silent = sum(1 for each in here.tried if each.result == "failed")
         return (
             "no reason",
-            f"none of {counted(silent, 'pattern')} for {here.op} matched, and none gave a reason",
+            f"none of {counted(len(failed), 'pattern')} for {here.op} matched, and none gave a "
+            "reason",
         )
     return "no reason", f"pattern {name} did not match, and gave no reason"
 
@@ -222,11 +223,11 @@ def _reasons(tried: TriedPattern) -> list[str]:
 
 
 def _why(tried: list[TriedPattern]) -> str:
-    """Return the reasons of several patterns: the first may be of one for something else."""
+    """Return the reasons of several patterns: nothing tells which pattern should have matched."""
     said = [(short_name(one.name), reasons) for one in tried if (reasons := _reasons(one))]
     words = [f'{name} says "{"; ".join(reasons)}"' for name, reasons in said[:_MOST_REASONS]]
     if len(said) > _MOST_REASONS:
-        words.append(f"{len(said) - _MOST_REASONS} more say others")
+        words.append(f"{len(said) - _MOST_REASONS} more gave other reasons")
     if len(said) < len(tried):
         words.append(f"{len(tried) - len(said)} gave no reason")
     return "; ".join(words)

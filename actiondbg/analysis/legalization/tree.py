@@ -148,7 +148,7 @@ def refused(conversions: Iterable[Conversion]) -> list[Legalization]:
 
 
 def _all_of(conversions: Iterable[Conversion]) -> list[Legalization]:
-    """Return the operations of conversions, and those that patterns generated for them."""
+    """Return the operations of conversions, and the operations that patterns generated for them."""
     operations = [one for conversion in conversions for one in conversion.legalizations]
     for operation in operations:
         for tried in operation.tried:

@@ -39,7 +39,7 @@ class Density(TypedDict):
 
 
 def density(database: DuckDBPyConnection, buckets: int) -> Density:
-    """Count the actions, and those that changed the IR, by thread and bucket of their begin."""
+    """Count the actions, and the actions that changed IR, by thread and by bucket."""
     [(end, threads)] = ask(
         database,
         """

@@ -122,7 +122,7 @@ class ActionRows:
         return patches, self.places(patches, patches.field("row"))
 
     def _patched(self, name: str, values: Ints) -> Ints:
-        """Replace the values of a field by those of the patches, in place."""
+        """Replace the values of a field by the values of the patches, in place."""
         patches, places = self._patches
         known = places >= 0
         values[places[known]] = patches.field(name)[known]

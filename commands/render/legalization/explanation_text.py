@@ -289,7 +289,7 @@ def legality_words(one: Legalization, is_full: bool) -> str:
 
 
 def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
-    """Describe the operations at a cast; one from before says nothing of what was converted."""
+    """Describe the operations at a cast; of a cast from before, not whether they were converted."""
     is_told = isinstance(cast, CastUnresolved) or cast.made
     if cast.definer is not None:
         what = "an argument of" if cast.argument else "given by"
@@ -301,7 +301,9 @@ def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
 
 
 def _later(groups: Sequence[LeftGroup]) -> list[tuple[LeftGroup, list[LeftGroup]]]:
-    """Put to the first conversion without a pattern for an operation those that have none, too."""
+    """Return the groups, each with those of later conversions that have no pattern for the same
+    operations either.
+    """
     found: list[tuple[LeftGroup, list[LeftGroup]]] = []
     first: dict[tuple[str, str], list[LeftGroup]] = {}
     for group in groups:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.canonical import canonical
-from actiondbg.lineage.text.scanner import scan
+from actiondbg.ir.tree.scanner import scan
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -37,21 +37,17 @@ def function_texts(text: str) -> dict[str, str]:
     of a module with a name or attributes has the symbol of the module. Aliases are replaced by
     their definitions.
     """
-    stage = scan(without_aliases(text), "the IR", partial=True).stage
+    tree = scan(without_aliases(text), "the IR", partial=True).tree
     found: defaultdict[str, str] = defaultdict(str)
-    for index, (name, parent) in enumerate(zip(stage.names, stage.parents, strict=True)):
-        symbol = stage.symbols.get(index, "")
-        if _is_module(name):
-            head = stage.text_of(index).partition("\n")[0].strip()
+    for index, parent in enumerate(tree.parents):
+        symbol = tree.symbols.get(index, "")
+        if tree.is_module(index):
+            head = tree.text_of(index).partition("\n")[0].strip()
             if head not in _PLAIN:
                 found[symbol] += f"{head}\n"
-        elif parent < 0 or _is_module(stage.names[parent]):
-            found[symbol] += stage.text_of(index) + "\n"
+        elif tree.is_module(parent):
+            found[symbol] += tree.text_of(index) + "\n"
     return dict(found)
-
-
-def _is_module(name: str) -> bool:
-    return name.rpartition(".")[2] == "module"
 
 
 def final_texts(recording: Recording) -> dict[Function, str] | None:

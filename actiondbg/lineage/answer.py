@@ -139,8 +139,8 @@ def answer(
 
 def describe(operation: Operation) -> AnsweredOperation:
     """Return an operation as it is shown."""
+    from actiondbg.ir.written_locations import without_location
     from actiondbg.lineage.stage import symbol_around
-    from actiondbg.lineage.text.grammar import without_location
 
     stage, index = operation.stage, operation.index
     line = without_location(stage.text_lines[operation.line - 1].strip())

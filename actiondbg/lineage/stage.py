@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
-from typing import TypeVar
 
 from actiondbg.errors import UsageError
+from actiondbg.ir.tree.tree import Tree, grouped
 from actiondbg.lineage.locations.location import Location
 
-Key = TypeVar("Key")
 _SHOWN = 12  # stages that a message names
 
 
@@ -89,23 +88,13 @@ class Operation:
         return f"<{self.name} {self.result} line {self.line} of {self.stage.title}>"
 
 
-@dataclass(eq=False)
-class Stage:
+@dataclass(eq=False, kw_only=True)
+class Stage(Tree):
     """The operations of one IR: a dump, or a snapshot of a recorded run.
 
     Args:
         name: what users call it, such as ``input``, ``after cse #17`` or ``B.mlir``.
-        text: the IR.
-        nodes: of each operation, in the order of the text (an operation before those in its
-            regions), its number in the lineage.
-        names: their names.
-        parents: of each, the index of the operation around it; -1 for none.
-        lines: the line on which each begins, from 1; ascending.
-        last_lines: the line on which each ends, its regions included.
-        results: the name of the first result of each; empty for none.
-        symbols: by index, the symbols that operations define, without the ``@``.
-        symbol_uses: by index, the symbols to which operations refer, as written without the
-            ``@``: ``kernels::f`` for ``@kernels::@f``.
+        nodes: of each operation its number in the lineage.
         locations: the source location of each.
         is_listing: whether the text is no IR, but lists the operations: the run ended without an
             output.
@@ -114,15 +103,7 @@ class Stage:
     """
 
     name: str
-    text: str
     nodes: Sequence[int]
-    names: Sequence[str]
-    parents: Sequence[int]
-    lines: Sequence[int]
-    last_lines: Sequence[int]
-    results: Sequence[str]
-    symbols: dict[int, str]
-    symbol_uses: dict[int, tuple[str, ...]]
     locations: Sequence[Location]
     is_listing: bool = False
     actions: int | None = None
@@ -132,9 +113,6 @@ class Stage:
     def title(self) -> str:
         """The name as a noun of a sentence; see ``stage_title``."""
         return stage_title(self.name)
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def __iter__(self) -> Iterator[Operation]:
         return (Operation(self, index) for index in range(len(self)))
@@ -148,25 +126,16 @@ class Stage:
         return self.nodes[0] if len(self) else 0
 
     @cached_property
-    def text_lines(self) -> list[str]:
-        """The lines of the text."""
-        return self.text.split("\n")
-
-    @cached_property
     def _index_of_node(self) -> dict[int, int]:
         return {node: index for index, node in enumerate(self.nodes)}
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
-        return _grouped(self.names)
+        return grouped(self.names)
 
     @cached_property
     def _by_result(self) -> dict[str, list[int]]:
-        return _grouped(self.results)
-
-    @cached_property
-    def _children(self) -> dict[int, list[int]]:
-        return _grouped(self.parents)
+        return grouped(self.results)
 
     def of_node(self, node: int) -> Operation | None:
         """Return the operation with a number in the lineage."""
@@ -191,17 +160,6 @@ class Stage:
         last = bisect_right(self.lines, line)
         return [Operation(self, index) for index in range(first, last)]
 
-    def children(self, index: int) -> Sequence[int]:
-        """Return the indices of the operations directly in the regions of one; -1: outermost."""
-        return self._children.get(index, ())
-
-    def nested(self, index: int) -> range:
-        """Return the indices of an operation and of all in its regions."""
-        end = index + 1
-        while end < len(self) and self.parents[end] >= index:
-            end += 1
-        return range(index, end)
-
     def asked(self, index: int, nested: bool | None) -> range:
         """Return the indices of the operations that answer for one.
 
@@ -218,10 +176,6 @@ class Stage:
         """Whether the operations in the regions of one answer for it: not those of functions."""
         return self.parents[index] >= 0 and not self.symbols.get(index)
 
-    def text_of(self, index: int) -> str:
-        """Return the lines of an operation."""
-        return "\n".join(self.text_lines[self.lines[index] - 1 : self.last_lines[index]])
-
 
 def symbol_around(operation: Operation) -> str:
     """Return the innermost symbol around an operation; empty for none."""
@@ -229,13 +183,6 @@ def symbol_around(operation: Operation) -> str:
     while around is not None and not around.symbol:
         around = around.parent
     return around.symbol if around else ""
-
-
-def _grouped(keys: Sequence[Key]) -> dict[Key, list[int]]:
-    groups: dict[Key, list[int]] = {}
-    for index, key in enumerate(keys):
-        groups.setdefault(key, []).append(index)
-    return groups
 
 
 def chosen_stage(stages: Sequence[Stage], text: str) -> Stage:

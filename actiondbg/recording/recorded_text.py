@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.printed_values import PrintedValues
+from actiondbg.ir.tree.outline import last_line
 from actiondbg.ir.value_names import NamedKey, ValueNames, read_names
 from actiondbg.protocol import Line
 from actiondbg.recording.tables.snapshots import IRText, Snapshot
@@ -96,15 +97,7 @@ class RecordedText:
 
     def end_of(self, first: int) -> int:
         """Return the line behind an operation, which begins on a line, from 0."""
-        lines = self.values
-        opened = lines.line(first)
-        closes = f"{opened[: len(opened) - len(opened.lstrip())]}}}"
-        end = first + 1
-        while lines.line(end - 1).endswith("{") and end < self.height:
-            while end < self.height and not lines.line(end).startswith(closes):
-                end += 1
-            end = min(end + 1, self.height)
-        return end
+        return last_line(self.values.line, self.height, first) + 1
 
     def part(self, first: int, end: int) -> str:
         """Return lines under the session's names, without the indentation of the first."""

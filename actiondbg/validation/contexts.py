@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from actiondbg.ir.aliases import without_aliases
-from actiondbg.lineage.text.scanner import BrokenText, scan
+from actiondbg.ir.tree.scanner import BrokenText, scan
 
 _SYMBOL = re.compile(r"@([\w$.-]+)")
 
@@ -40,13 +40,11 @@ def _referred(text: str, symbol: str, operations: dict[str, str]) -> list[str]:
 def _operations(module: str) -> dict[str, str]:
     """Return the texts of the operations in a module by their symbols."""
     try:
-        stage = scan(without_aliases(module), "the module", partial=True).stage
+        tree = scan(without_aliases(module), "the module", partial=True).tree
     except BrokenText:
         return {}
-    names = zip(stage.names, stage.parents, strict=True)
-    modules = {at for at, (name, _) in enumerate(names) if name.rpartition(".")[2] == "module"}
     return {
-        stage.symbols[at]: stage.text_of(at)
-        for at, parent in enumerate(stage.parents)
-        if at in stage.symbols and at not in modules and (parent < 0 or parent in modules)
+        symbol: tree.text_of(at)
+        for at, symbol in tree.symbols.items()
+        if not tree.is_module(at) and tree.is_module(tree.parents[at])
     }

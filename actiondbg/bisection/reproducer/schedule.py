@@ -12,11 +12,10 @@ from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import Step
 from actiondbg.bisection.search.binary import Interval
 from actiondbg.bisection.verdict import Verdict
-from actiondbg.ir.tokens import RESULTS
+from actiondbg.ir.tree.outline import Printed, find, operations_in
 
 _OPTION = re.compile(r"transform-interpreter\{[^}]*\bentry-point=(?P<name>[^\s}]+)")
 _ENTRY = "__transform_main"
-_OPERATION = re.compile(rf'\s*(?:{RESULTS})?"?(?P<name>[\w.$]+)')
 
 
 @dataclass(frozen=True)
@@ -24,24 +23,23 @@ class Schedule:
     """A schedule in the text of a module.
 
     Args:
-        before: the lines before its operations.
-        operations: the lines of each operation, without the terminator.
-        after: the lines from the terminator on.
+        text: the module.
+        operations: the operations of the schedule, without the terminator.
+        end: where the terminator begins.
     """
 
-    before: Sequence[str]
-    operations: Sequence[Sequence[str]]
-    after: Sequence[str]
+    text: str
+    operations: Sequence[Printed]
+    end: int
 
     def beginning(self, count: int) -> str:
         """Return the module with only the first operations of the schedule."""
-        kept = [line for lines in self.operations[:count] for line in lines]
-        return "\n".join([*self.before, *kept, *self.after, ""])
+        cut = self.operations[count].begin if count < len(self.operations) else self.end
+        return self.text[:cut] + self.text[self.end :]
 
     def name(self, number: int) -> str:
         """Return the name of an operation, numbered from 1."""
-        match = _OPERATION.match(self.operations[number - 1][0])
-        return match["name"] if match else "the operation"
+        return self.operations[number - 1].name
 
 
 def read_schedule(text: str, pipeline: str) -> Schedule | None:
@@ -57,32 +55,11 @@ def read_schedule(text: str, pipeline: str) -> Schedule | None:
     if "transform-interpreter" not in pipeline:
         return None
     option = _OPTION.search(pipeline)
-    entry = option["name"] if option else _ENTRY
-    head = re.compile(rf'(?P<blanks> *)transform\.named_sequence @"?{re.escape(entry)}"?\(.*\{{$')
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        match = head.match(line)
-        if match:
-            return _read_body(lines, number + 1, match["blanks"])
-    return None
-
-
-def _read_body(lines: Sequence[str], start: int, blanks: str) -> Schedule | None:
-    """Read the operations from a line on, in a region that a brace after ``blanks`` ends."""
-    # An operation begins at this indentation; a brace or a block there is inside of one.
-    begins = re.compile(rf"{blanks}  [^\s}}^]")
-    operations: list[list[str]] = []
-    for number in range(start, len(lines)):
-        line = lines[number]
-        if line.startswith(f"{blanks}}}"):
-            return None  # without a terminator
-        if line.strip() == "transform.yield" and begins.match(line):
-            return Schedule(lines[:start], operations, lines[number:])
-        if begins.match(line):
-            operations.append([line])
-        elif operations:
-            operations[-1].append(line)
-    return None
+    sequences = find(text, "transform.named_sequence", option["name"] if option else _ENTRY)
+    if not sequences:
+        return None
+    *operations, last = [*operations_in(text, sequences[0])] or [sequences[0]]
+    return Schedule(text, operations, last.begin) if last.name == "transform.yield" else None
 
 
 class ScheduleCulprit(NamedTuple):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.locations.source_files import FileRemap, parse_remap, same_file
+from actiondbg.lineage.scanned_stage import ScannedStage, scanned_stage
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.scanner import ScannedText, scan
 
 
 class DumpFiles(NamedTuple):
@@ -63,9 +63,9 @@ def _own_files(files: Sequence[str]) -> dict[str, str]:
     return own
 
 
-def _scanned(file: str, text: str, own_file: str, first_node: int, partial: bool) -> ScannedText:
+def _scanned(file: str, text: str, own_file: str, first_node: int, partial: bool) -> ScannedStage:
     name = "standard input" if file == "-" else file
-    scanned = scan(text, name, file=own_file, first_node=first_node, partial=partial)
+    scanned = scanned_stage(text, name, file=own_file, first_node=first_node, partial=partial)
     if not len(scanned.stage):
         raise UsageError(f"{name} has no operations: is it the text of an IR?")
     return scanned

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.locations.source_files import FileRemap, parse_remap
+from actiondbg.lineage.scanned_stage import scanned_stage
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.scanner import scan
 from actiondbg.recording.session.descriptions import ActionDescriptions
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class ImportedStage(Stage):
         """Return a column, which is not there before the first use."""
         if attribute.startswith("_"):
             raise AttributeError(attribute)
-        scanned = scan(self._read(), self.name, first_node=self._first_node, partial=True)
+        text, first = self._read(), self._first_node
+        scanned = scanned_stage(text, self.name, first_node=first, partial=True)
         vars(self).update(vars(scanned.stage), is_part=self.is_part)
         return vars(self)[attribute]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from actiondbg.errors import UsageError
+from actiondbg.ir.written_locations import ALIASED, without_location
 from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
 from actiondbg.lineage.dumps.source_ranges import Source, SourceRanges
-from actiondbg.lineage.text.grammar import ALIASED, without_location
 
 Tracked = IndexedOperation | Source | Sequence[IndexedOperation] | None
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from actiondbg.ir.tokens import RESULTS, STRING, VALUE
+from actiondbg.ir.written_locations import without_location
 from actiondbg.lineage.locations.location_index import ranges_at
 from actiondbg.lineage.locations.source_range import SourceRange
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.grammar import without_location
 
 CONSTANTS, SYMBOLS = "a constant", "a symbol"  # kinds; no operation has a name with a blank
 

@@ -6,11 +6,12 @@ import re
 import sys
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import overload
 
 from actiondbg.ir.tokens import ID, STRING
+from actiondbg.ir.written_locations import WrittenLocations
 from actiondbg.lineage.locations.location import UNKNOWN, Location
 from actiondbg.lineage.locations.source_range import (
     NamedRanges,
@@ -70,21 +71,12 @@ class LocationTable(Sequence[Location]):
     """The locations of operations, as a text writes them.
 
     Args:
-        keys: of each operation, the number of its text; 0 if the text has none.
-        texts: the distinct texts; aliases stand as they are. The first is not used.
-        aliases: their texts, by name with the ``#``.
+        written: the locations; operations of the lineage have the same indices.
         own_lines: the locations of operations without a text; None: they are unknown.
     """
 
-    def __init__(
-        self,
-        keys: Sequence[int],
-        texts: Sequence[str],
-        aliases: Mapping[str, str],
-        own_lines: OwnLines | None = None,
-    ) -> None:
-        self._keys, self._texts = keys, texts
-        self._aliases = aliases
+    def __init__(self, written: WrittenLocations, own_lines: OwnLines | None = None) -> None:
+        self._keys, self._texts, self._aliases, _ = written
         self._own_lines = own_lines
         self._ranges: dict[int, frozenset[SourceRange]] = {}
         self._alias_ranges: dict[str, frozenset[SourceRange]] = {}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from actiondbg.ir.tokens import STRING
+from actiondbg.ir.written_locations import without_location
 from actiondbg.lineage.dumps.operation_texts import (
     CONSTANTS,
     SYMBOLS,
@@ -18,7 +19,6 @@ from actiondbg.lineage.dumps.operation_texts import (
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.stage import Operation, Stage, is_constant, symbol_around
-from actiondbg.lineage.text.grammar import without_location
 from actiondbg.recording.format.arrow import Ints
 
 _ATTRIBUTE = re.compile(rf"(?<![\w.$-])[\w.$-]+ = {STRING}")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from actiondbg.ir.tokens import RESULTS, VALUE
+from actiondbg.ir.written_locations import without_location
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.grammar import without_location
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 

@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 
 from actiondbg.ir.tokens import STRING, SYMBOL_PATH, VALUE, symbol_name
+from actiondbg.ir.tree.outline import last_line
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.stage import Stage
-from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recorded_text import RecordedText
 from actiondbg.recording.tables.snapshots import IRText
 from actiondbg.recording.tables.stages import RecordedStage
@@ -146,20 +146,13 @@ def _read_symbols(stage: Stage, index: int, name: str, line: str) -> None:
 
 
 def _last_lines(stage: Stage) -> list[int]:
-    """Return the line on which each operation ends: that of the brace that closes its regions."""
-    lines = stage.text_lines
-    first: Ints = np.asarray(stage.lines)
-    last: Ints = first.copy()
-    parents = stage.parents
+    """Return the line on which each operation ends, from 1."""
+    lines, parents = stage.text_lines, stage.parents
+    line, height = lines.__getitem__, len(lines)
+    last = [0] * len(stage)  # from 0; first the last line of what is in it
     for index in range(len(stage) - 1, -1, -1):
-        line = lines[int(first[index]) - 1]
-        if last[index] > first[index] or line.endswith("{"):  # its region may be empty
-            indent = line[: len(line) - len(line.lstrip())]
-            end = int(last[index])
-            while end < len(lines) and not lines[end].startswith(indent + "}"):
-                end += 1
-            last[index] = min(end + 1, len(lines))
+        last[index] = last_line(line, height, stage.lines[index] - 1, last[index])
         parent = parents[index]
         if parent >= 0:
             last[parent] = max(last[parent], last[index])
-    return last.tolist()
+    return [one + 1 for one in last]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actiondbg.ir.aliases import with_suffix
-from actiondbg.recording.imported.printed_operation import MODULE, Printed, outermost
+from actiondbg.ir.tree.outline import MODULE, Printed, outermost
 
 
 class Piece(NamedTuple):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from actiondbg.ir.aliases import definitions, with_used
+from actiondbg.ir.tree.outline import find, without_indent
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.imported.dump import (
     MARK,
@@ -23,7 +24,6 @@ from actiondbg.recording.imported.dump import (
     split_ir,
 )
 from actiondbg.recording.imported.passes import Nesting, PassReader
-from actiondbg.recording.imported.printed_operation import find, without_indent
 from actiondbg.recording.imported.writer import RecordingWriter
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted

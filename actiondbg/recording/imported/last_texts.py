@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from actiondbg.ir.aliases import definitions, with_used, without_aliases
-from actiondbg.recording.imported.assembly import Piece, assembled
-from actiondbg.recording.imported.printed_operation import (
+from actiondbg.ir.tree.outline import (
     MODULE,
     Printed,
     find,
-    location,
     symbols_in,
     without_indent,
 )
+from actiondbg.ir.written_locations import last_file_position
+from actiondbg.recording.imported.assembly import Piece, assembled
 
 Key = tuple[str, str]  # the name and the symbol of an operation
 
@@ -115,7 +115,7 @@ class OperationTexts:
         else:
             operation = self.of_key((outer.name, outer.symbol))
         if operation.location is None:
-            operation.location = location(text, outer)
+            operation.location = last_file_position(outer.of(text), text)
         return operation
 
     def keep(self, operation: ImportedOperation, text: str, outer: Printed, event: int) -> None:
@@ -131,7 +131,9 @@ class OperationTexts:
         """Look the location of an operation up in the last dump of the module around it."""
         if operation.location is None and operation is not around:
             found = _found(around, operation.key)
-            operation.location = location(around.text, found[0]) if len(found) == 1 else None
+            if len(found) == 1:
+                text = around.text
+                operation.location = last_file_position(found[0].of(text), text)
 
     def last_text(self, operation: ImportedOperation, now: str) -> LastText:
         """Return the last text of an operation, put together from its dump and others.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from actiondbg.ir.aliases import without_aliases
+from actiondbg.ir.tree.outline import Printed, outermost, symbols_in
 from actiondbg.recording.imported.dump import Dump, DumpHeader
 from actiondbg.recording.imported.last_texts import (
     ImportedOperation,
@@ -14,7 +15,6 @@ from actiondbg.recording.imported.last_texts import (
     OperationTexts,
     is_same,
 )
-from actiondbg.recording.imported.printed_operation import Printed, outermost, symbols_in
 
 _FEW = 2  # names of passes that --mlir-print-ir-after=NAME may select
 Outcome = Literal["unfinished", "succeeded", "unchanged", "failed"]

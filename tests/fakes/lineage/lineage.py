@@ -29,17 +29,17 @@ def written_stage(name: str, text: str) -> Stage:
         for at, depth in enumerate(depths)
     ]
     return Stage(
-        name,
-        "\n".join(lines),
-        [int(group[1]) for group in groups],
-        [group[2] for group in groups],
-        parents,
-        list(range(1, len(lines) + 1)),
-        ends,
-        [group[4] or "" for group in groups],
-        {at: group[3] for at, group in enumerate(groups) if group[3]},
-        {},
-        [Location(group[5] or "unknown") for group in groups],
+        name=name,
+        text="\n".join(lines),
+        nodes=[int(group[1]) for group in groups],
+        names=[group[2] for group in groups],
+        parents=parents,
+        lines=list(range(1, len(lines) + 1)),
+        last_lines=ends,
+        results=[group[4] or "" for group in groups],
+        symbols={at: group[3] for at, group in enumerate(groups) if group[3]},
+        symbol_uses={},
+        locations=[Location(group[5] or "unknown") for group in groups],
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from actiondbg.lineage.scanned_stage import scanned_stage
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.scanner import scan
 from tests.paths import ROOT
 
 # Between them regions, branches, symbols, attributes, implicit terminators and hidden bodies.
@@ -130,7 +130,7 @@ def printed(tool: str, text: str, *args: str) -> str:
 
 
 def scanned(text: str) -> Stage:
-    found = scan(text, "text", file="-")
+    found = scanned_stage(text, "text", file="-")
     assert found.note == ""
     return found.stage
 
@@ -193,8 +193,8 @@ def test_columns_are_those_of_the_tool(mlir_opt: str, tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    source = scan(KERNELS, "in.mlir", file=str(file)).stage
-    output = scan(run.stdout, "out").stage
+    source = scanned_stage(KERNELS, "in.mlir", file=str(file)).stage
+    output = scanned_stage(run.stdout, "out").stage
     own = {(each.name, each.location.text) for each in source}
     later = {(each.name, each.location.text) for each in output if not is_hidden(each.name)}
     assert own <= {(each.name, each.location.text) for each in output}

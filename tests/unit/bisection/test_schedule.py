@@ -34,7 +34,7 @@ module attributes {transform.with_named_sequence} {
 def test_an_operation_has_the_lines_of_its_regions() -> None:
     schedule = read_schedule(TEXT, PIPELINE.replace("@NAME@", "main"))
     assert schedule is not None
-    assert [len(lines) for lines in schedule.operations] == [1, 7, 1]
+    assert [one.of(TEXT).count("\n") for one in schedule.operations] == [1, 7, 1]
     assert [schedule.name(number) for number in (1, 2, 3)] == [
         "transform.structured.match",
         "transform.alternatives",

@@ -13,15 +13,16 @@ from actiondbg.ir.attributes import attributes_of
 from actiondbg.ir.canonical import canonical
 from actiondbg.ir.lexer import MlirLexer
 from actiondbg.ir.resolved_text import ResolvedText
-from actiondbg.lineage.text.grammar import without_location
-from actiondbg.lineage.text.scanner import scan
-from actiondbg.recording.imported.printed_operation import (
+from actiondbg.ir.tree.outline import (
     Printed,
     find,
+    last_line,
     outermost,
     symbols_in,
     without_indent,
 )
+from actiondbg.ir.written_locations import without_location
+from actiondbg.lineage.scanned_stage import scanned_stage
 from tests.elements import some
 from tests.fakes.random_ir import RandomIR
 
@@ -70,7 +71,7 @@ def test_each_reader_reads_what_is_there(context: Any, seed: int) -> None:
         {"enable_debug_info": True, "use_local_scope": True},
     ):
         text = module.get_asm(**form)
-        stage = scan(text, "it").stage
+        stage = scanned_stage(text, "it").stage
         assert list(stage.names) == [operation.name for operation, _ in operations]
         assert list(stage.parents) == [around for _, around in operations]
         assert [stage.symbols.get(index, "") for index in range(len(stage))] == symbols
@@ -78,6 +79,9 @@ def test_each_reader_reads_what_is_there(context: Any, seed: int) -> None:
             assert bool(operation.result) == bool(len(known.results))
             if "use_local_scope" in form:
                 assert f"loc({operation.location.text})" == str(known.location)
+        lines = stage.text_lines
+        ends = [last_line(lines.__getitem__, len(lines), first - 1) + 1 for first in stage.lines]
+        assert ends == list(stage.last_lines)
         outer = outermost(text)
         assert outer is not None
         inside = [

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
+from actiondbg.lineage.scanned_stage import scanned_stage
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.scanner import scan
 from tests.paths import INPUTS
 
 
 def stage(name: str) -> Stage:
-    scanned = scan((INPUTS / "dialects" / f"{name}.mlir").read_text(), name)
+    scanned = scanned_stage((INPUTS / "dialects" / f"{name}.mlir").read_text(), name)
     assert scanned.note == ""
     return scanned.stage
 
@@ -102,7 +102,7 @@ def test_damaged_text_is_read_in_part(project: str) -> None:
             at = draw.randrange(len(damaged))
             put = draw.choice(["", "{", "}", "(", ")", '"', "%x = a.", "@", "^", "\n", " loc("])
             damaged = damaged[:at] + put + damaged[at + draw.choice([0, 1, 50]) :]
-        found = scan(damaged, project, file="in.mlir", partial=True).stage
+        found = scanned_stage(damaged, project, file="in.mlir", partial=True).stage
         assert list(found.lines) == sorted(found.lines)
         parents = enumerate(found.parents)
         assert [parent for index, parent in parents if not -1 <= parent < index] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.lineage.text.scanner import scan
+from actiondbg.lineage.scanned_stage import scanned_stage
 from scripts.benchmarks.lineage.pipelines import planted
 from scripts.benchmarks.lineage.plants import Plant, Plants, carriers
 from tests.elements import some
@@ -28,7 +28,7 @@ func.func @g(%k: f32) -> i32 {
 
 
 def test_an_operation_carries_what_it_has_uses_or_defines() -> None:
-    stage = scan(TEXT, "text").stage
+    stage = scanned_stage(TEXT, "text").stage
     found = carriers(stage)
 
     def named(carried: dict[int, frozenset[Plant]]) -> dict[str, set[Plant]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from actiondbg.ir.tree.scanner import BrokenText, scan
+from actiondbg.lineage.scanned_stage import scanned_stage
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.scanner import BrokenText, scan
 
 
 def stage(text: str, **options: str) -> Stage:
-    scanned = scan(text, "in.mlir", **options)  # pyright: ignore[reportArgumentType]
+    scanned = scanned_stage(text, "in.mlir", **options)  # pyright: ignore[reportArgumentType]
     assert scanned.note == ""
     return scanned.stage
 
@@ -193,7 +194,7 @@ def test_operations_of_a_file_have_its_lines_and_byte_columns() -> None:
     text = 'module {\n  %0, %1 = "t.\u00e9"() {s = "\u00e9"} : () -> (i32, i32) loc("a":1:1)\n'
     text += '  "t.op"() {a = "\u00e9"} : () -> () // comment\n'
     text += '  %long\n    = t.op\n  /// "x"\n} "t.\u00e9"() : () -> ()\n'
-    found = scan(text, "in.mlir", file="dir/in.mlir").stage
+    found = scanned_stage(text, "in.mlir", file="dir/in.mlir").stage
     assert [operation.location.text for operation in found] == [
         '"dir/in.mlir":1:1',
         '"a":1:1',
@@ -267,7 +268,7 @@ def test_several_modules_and_lines_that_are_no_ir() -> None:
         "warning: something\nmodule {\n}\n// -----\nmodule {\n^a:\n  $$$\n  t.op\n}\nGoodbye.\n",
         "log",
     )
-    assert list(scanned.stage.names) == ["builtin.module", "builtin.module", "t.op"]
+    assert list(scanned.tree.names) == ["builtin.module", "builtin.module", "t.op"]
     assert [each.line for each in scanned.unread] == [1, 7, 10]
     assert scanned.note == (
         "3 places of log could not be read, the first on line 1: "
@@ -291,11 +292,11 @@ def test_several_modules_and_lines_that_are_no_ir() -> None:
 )
 def test_brackets_that_do_not_match(text: str, message: str) -> None:
     with pytest.raises(BrokenText) as raised:
-        scan(text, "cut")
+        scanned_stage(text, "cut")
     assert str(raised.value) == f"{message}; --partial uses what can be read."
     partial = scan(text, "cut", partial=True)
     assert partial.unread
-    assert list(partial.stage.names)[:1] in ([], ["builtin.module"])
+    assert list(partial.tree.names)[:1] in ([], ["builtin.module"])
 
 
 def test_any_prefix_of_a_text_is_read_in_part() -> None:
@@ -311,7 +312,8 @@ module @m attributes {a = "}"} {
 }
 {-# dialect_resources: {} #-}
 """
-    counts = [len(scan(text[:end], "cut", partial=True).stage) for end in range(len(text) + 1)]
+    cut = (text[:end] for end in range(len(text) + 1))
+    counts = [len(scanned_stage(each, "cut", partial=True).stage) for each in cut]
     assert counts[-1] == 5
     assert max(counts) == 5
 
@@ -359,5 +361,5 @@ func.func @f() {
 
 
 def test_a_cut_name_behind_a_value_ends_the_scan() -> None:
-    scanned = scan("t.op {a} %x = t.other. %y\n", "cut", partial=True)
+    scanned = scanned_stage("t.op {a} %x = t.other. %y\n", "cut", partial=True)
     assert list(scanned.stage.names) == ["t.op"]

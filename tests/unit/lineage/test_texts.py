@@ -10,8 +10,8 @@ from actiondbg.cli import main
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss
+from actiondbg.lineage.scanned_stage import scanned_stage
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text.scanner import scan
 
 INPUT = """func.func @f(%a: f32) -> f32 {
   %0 = arith.constant 2.5 : f32 loc("a.mlir":2:3)
@@ -43,7 +43,7 @@ def lineage(*texts: str, by_text: bool = True) -> DumpLineage:
     first = 0
     stages: list[Stage] = []
     for number, text in enumerate(texts):
-        stages.append(scan(text, f"{number}.mlir", first_node=first).stage)
+        stages.append(scanned_stage(text, f"{number}.mlir", first_node=first).stage)
         first += len(stages[-1])
     return DumpLineage(stages, by_text=by_text)
 

@@ -1,4 +1,4 @@
-"""A tolerant scanner of IR: the operations of a text, of any dialect, as a stage.
+"""A tolerant scanner of IR: the operations of a text, of any dialect, as a tree.
 
 MLIR's grammar cannot be parsed without the dialects. What is common to all is enough: brackets and
 strings; regions, told from dictionaries by what stands behind the brace; results, names, labels,
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.tokens import unescaped
-from actiondbg.lineage.locations.location_table import OwnLines
-from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text import grammar
-from actiondbg.lineage.text.columns import Columns
+from actiondbg.ir.tree import grammar
+from actiondbg.ir.tree.columns import Columns
+from actiondbg.ir.tree.tree import Tree
+from actiondbg.ir.written_locations import WrittenLocations
 from actiondbg.support.counts import counted
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
@@ -40,9 +40,11 @@ class Unread(NamedTuple):
 
 
 class ScannedText(NamedTuple):
-    """A stage, and what could not be read of its text."""
+    """The operations of a text, their locations, and what could not be read of the text."""
 
-    stage: Stage
+    name: str
+    tree: Tree
+    locations: WrittenLocations
     unread: tuple[Unread, ...]
 
     @property
@@ -53,27 +55,17 @@ class ScannedText(NamedTuple):
         first, count = self.unread[0], len(self.unread)
         places = counted(count, "place")
         return (
-            f"{places} of {self.stage.name} could not be read,"
+            f"{places} of {self.name} could not be read,"
             f"{' the first' if count > 1 else ''} on line {first.line}: {first.why}."
         )
 
 
-def scan(
-    text: str,
-    name: str,
-    *,
-    file: str | None = None,
-    first_node: int = 0,
-    partial: bool = False,
-) -> ScannedText:
+def scan(text: str, name: str, *, partial: bool = False) -> ScannedText:
     """Scan the text of an IR.
 
     Args:
         text: the IR; several modules too.
         name: what users call it.
-        file: its path, if users know it as a file: an operation without a location then has its
-            own line and column in that file, as MLIR's parser gives it.
-        first_node: the number of its first operation; those of the others follow.
         partial: use what can be read of a text whose brackets do not match.
 
     Raises:
@@ -85,9 +77,9 @@ def scan(
     except BrokenText as error:
         raise BrokenText(f"{name} {error}") from None
     columns = scanner.columns
-    own_lines = None if file is None else OwnLines(file, text, columns.offsets)
-    stage = columns.stage(name, text, first_node, scanner.aliases, own_lines)
-    return ScannedText(stage, tuple(scanner.unread))
+    return ScannedText(
+        name, columns.tree(text), columns.locations(scanner.aliases), tuple(scanner.unread)
+    )
 
 
 class _Bracket:

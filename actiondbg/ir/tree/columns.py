@@ -1,4 +1,4 @@
-"""The columns of a stage, filled while its text is scanned."""
+"""The columns of a tree, filled while its text is scanned."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from array import array
 from collections.abc import Mapping
 
 from actiondbg.ir.tokens import symbol_name
-from actiondbg.lineage.locations.location_table import LocationTable, OwnLines
-from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.text import grammar
+from actiondbg.ir.tree import grammar
+from actiondbg.ir.tree.tree import Tree
+from actiondbg.ir.written_locations import WrittenLocations
 
 _INSIDE = re.compile(r"[(\[<%]")  # a symbol behind these is a part of something else
 
 
 class Columns:
-    """What is known of each operation; the columns of a Stage, and those of its locations."""
+    """What is known of each operation; the columns of a Tree, and those of its locations."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -74,19 +74,10 @@ class Columns:
         holder = "" if parent < 0 else self.names[parent]
         return bool(grammar.DEFINES.search(name) or grammar.HOLDS_SYMBOLS.search(holder))
 
-    def stage(
-        self,
-        name: str,
-        text: str,
-        first_node: int,
-        aliases: Mapping[str, str],
-        own_lines: OwnLines | None,
-    ) -> Stage:
-        """Return the stage of the operations."""
-        return Stage(
-            name,
-            text,
-            nodes=range(first_node, first_node + len(self.names)),
+    def tree(self, text: str) -> Tree:
+        """Return the tree of the operations."""
+        return Tree(
+            text=text,
             names=self.names,
             parents=self._parents,
             lines=self._lines,
@@ -94,10 +85,12 @@ class Columns:
             results=self._results,
             symbols=self.symbols,
             symbol_uses={index: tuple(uses) for index, uses in self._uses.items()},
-            locations=LocationTable(
-                self._location_keys, list(self._location_texts), aliases, own_lines
-            ),
         )
+
+    def locations(self, aliases: Mapping[str, str]) -> WrittenLocations:
+        """Return the locations of the operations; ``aliases`` are those that the text defines."""
+        texts = list(self._location_texts)
+        return WrittenLocations(self._location_keys, texts, aliases, self.offsets)
 
 
 def _first(results: str) -> str:

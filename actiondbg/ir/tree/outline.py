@@ -1,11 +1,14 @@
-"""Printed operations: the names, symbols and extents of operations in IR as MLIR prints it.
+"""Outlines: names, symbols and extents of the outer operations in IR as MLIR prints it.
 
-It reads any dialect: it goes by the indentation of the lines, and by the aliases of locations.
+An outline goes by the indentation of the lines, and skips what is in an operation: logs of a
+compilation hold the same functions hundreds of times. A tree of the same text reads everything,
+and takes thirty times as long.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -13,11 +16,9 @@ from actiondbg.ir.tokens import (
     CHARACTERS,
     OPERATION,
     RESULTS,
-    STRING,
     SYMBOL,
     escaped,
     symbol_name,
-    unescaped,
 )
 
 MODULE = "builtin.module"
@@ -27,11 +28,8 @@ _OPERATION = re.compile(
 )
 _GENERIC_SYMBOL = re.compile(rf'\bsym_name = "({CHARACTERS})"')
 _ROOT = re.compile(r"^(?![#!/ }{\])>\n]).", re.MULTILINE)
-_CHILD = re.compile(r"\n {2}(?=[^ \n}^)])")
 _CLOSERS = "})]^"
 _OPENERS = ("{", "({", "(", "[", ",")
-_FILE_LOCATION = re.compile(rf'loc\((?:{STRING}\()?"({CHARACTERS})":(\d+):(\d+)')
-_LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
 
 
 class Printed(NamedTuple):
@@ -42,17 +40,23 @@ class Printed(NamedTuple):
         symbol: the symbol that it defines; empty for none.
         begin: where its first line begins.
         end: where the line after it begins.
+        indent: the blanks before it.
     """
 
     name: str
     symbol: str
     begin: int
     end: int
+    indent: int
 
     @property
     def is_module(self) -> bool:
         """Whether it holds functions and the like."""
         return "module" in self.name or "executable" in self.name
+
+    def of(self, text: str) -> str:
+        """Return its lines in the text."""
+        return text[self.begin : self.end]
 
 
 def outermost(text: str) -> Printed | None:
@@ -78,7 +82,7 @@ def _printed(text: str, begin: int) -> Printed | None:
         symbol = "" if generic is None else f'@"{generic[1]}"'
     if "." not in name:  # printed without its dialect
         name = {"module": MODULE, "func": "func.func"}.get(name, name)
-    return Printed(name, symbol_name(symbol), begin, end)
+    return Printed(name, symbol_name(symbol), begin, end, len(indent))
 
 
 def _line_end(text: str, begin: int) -> int:
@@ -109,24 +113,36 @@ def _outer_line(indent: int) -> re.Pattern[str]:
     return re.compile(rf"\n {{0,{indent}}}(?=[^ \n])")
 
 
+@cache
+def _inner_line(indent: int) -> re.Pattern[str]:
+    """Return a pattern for the first line of an operation with an indentation."""
+    return re.compile(rf"\n {{{indent}}}(?=[^ \n}}^)])")
+
+
 # --- inside ---
 
 
-def symbols_in(text: str, around: Printed) -> list[Printed]:
-    """Return the operations directly in the region of the outermost one that define a symbol."""
-    found: list[Printed] = []
+def operations_in(text: str, around: Printed) -> Iterator[Printed]:
+    """Iterate over the operations directly in the region of an operation.
+
+    Args:
+        text: the text.
+        around: an operation that begins there and opens one region.
+    """
     at = _line_end(text, around.begin)
-    while True:
-        child = _CHILD.search(text, at, around.end)
-        if child is None:
-            return found
+    begins = _inner_line(around.indent + 2)
+    while (child := begins.search(text, at, around.end)) is not None:
         printed = _printed(text, child.start() + 1)
         if printed is None:
             at = _line_end(text, child.end())
             continue
-        if printed.symbol:
-            found.append(printed)
+        yield printed
         at = max(printed.end - 1, child.end())
+
+
+def symbols_in(text: str, around: Printed) -> list[Printed]:
+    """Return the operations directly in the region of an operation that define a symbol."""
+    return [one for one in operations_in(text, around) if one.symbol]
 
 
 def find(text: str, name: str, symbol: str) -> list[Printed]:
@@ -151,23 +167,31 @@ def _all(text: str, begins: str, name: str, symbol: str) -> list[Printed]:
 
 def without_indent(text: str, printed: Printed) -> str:
     """Return an operation as its own dump has it, without aliases."""
-    own = text[printed.begin : printed.end]
-    indent = len(own) - len(own.lstrip(" "))
-    if indent:
-        own = re.sub(rf"^ {{{indent}}}", "", own, flags=re.MULTILINE)
+    own = printed.of(text)
+    if printed.indent:
+        own = re.sub(rf"^ {{{printed.indent}}}", "", own, flags=re.MULTILINE)
     # Inside other dialects' operations a module is printed with its dialect.
     return own.replace(MODULE, "module", 1) if own.startswith(f"{MODULE} ") else own
 
 
-def location(text: str, printed: Printed) -> tuple[str, int, int] | None:
-    """Return file, line and column of an operation that is printed with its location."""
-    last = text[printed.begin : printed.end].rstrip().rpartition("\n")[2]
-    found = _LAST_LOCATION.search(last)
-    if found is None:
-        return None
-    written = f"loc({found[1]})"
-    if found[1].startswith("#"):
-        definition = re.search(rf"^{re.escape(found[1])} = (.*)$", text, re.MULTILINE)
-        written = definition[1] if definition is not None else ""
-    place = _FILE_LOCATION.match(written)
-    return None if place is None else (unescaped(place[1]), int(place[2]), int(place[3]))
+# --- lines ---
+
+
+def last_line(line: Callable[[int], str], height: int, first: int, inside: int = 0) -> int:
+    """Return the last line of an operation: that of the brace which closes its last region.
+
+    Args:
+        line: returns a line of the text by its index.
+        height: the number of lines.
+        first: the line on which the operation begins.
+        inside: the last line of an operation in it; 0 if none is known.
+    """
+    opened = line(first)
+    closes = f"{opened[: len(opened) - len(opened.lstrip())]}}}"
+    last = max(first, inside)
+    is_open = inside > first or opened.endswith("{")
+    while is_open and last + 1 < height:
+        last += 1
+        if line(last).startswith(closes):
+            is_open = line(last).endswith("{")  # of another region
+    return last

@@ -1,4 +1,4 @@
-"""What a scanner has to know of MLIR's syntax: tokens, and words that begin no operation."""
+"""What the scanner has to know of MLIR's syntax: tokens, and words that begin no operation."""
 
 from __future__ import annotations
 
@@ -47,13 +47,6 @@ TOKEN = re.compile(
 SYMBOL = re.compile(SYMBOL_PATH)
 VALUE_TOKEN = re.compile(rf"{STRING}|{COMMENT}|->|[<>]=|[<({{\[>)}}\]\n]")
 PARENTHESES = re.compile(rf"{STRING}|{COMMENT}|[()]")
-
-# Locations at the ends of lines; a location by its alias at the end of a text.
-_LOCATIONS = re.compile(
-    rf"\s*\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
-)
-_NESTED = re.compile(rf"{STRING}|\s*\bloc\(|[()]")
-ALIASED = re.compile(rf"\s*\bloc\(\#{ID}\)\s*\Z")
 
 # What stands behind the brace of a region, and never behind that of a dictionary of attributes.
 _IN_REGION = re.compile(
@@ -149,26 +142,3 @@ def opens_region(text: str, at: int, operation: str) -> bool:
     if name.rpartition(".")[2] in _TERMINATORS or operation in _WITH_NAMED_BODY:
         return True
     return "." in name and "\n" in text[at:begin] and "\n" in match["blank"]
-
-
-def without_location(text: str) -> str:
-    """Return a text without the locations at the ends of its lines."""
-    bare = _LOCATIONS.sub("", text)
-    if "loc(" not in bare:
-        return bare
-    return "\n".join(map(_without_nested, bare.split("\n")))
-
-
-def _without_nested(line: str) -> str:
-    """Return a line without a location at its end, whatever is nested in that."""
-    if "loc(" not in line or not line.rstrip().endswith(")"):
-        return line
-    opened: list[re.Match[str]] = []
-    start = end = -1
-    for match in _NESTED.finditer(line):
-        if match[0][-1] == "(":
-            opened.append(match)
-        elif match[0] == ")" and opened:
-            is_location = opened[-1][0] != "("
-            start, end = opened.pop().start(), match.end() if is_location else -1
-    return line[:start] if end == len(line.rstrip()) else line

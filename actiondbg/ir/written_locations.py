@@ -1,0 +1,76 @@
+"""Source locations as IR writes them: at the ends of lines, and by aliases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from actiondbg.ir.tokens import CHARACTERS, ID, STRING, unescaped
+
+_AT_LINE_ENDS = re.compile(
+    rf"\s*\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
+)
+_NESTED = re.compile(rf"{STRING}|\s*\bloc\(|[()]")
+ALIASED = re.compile(rf"\s*\bloc\(\#{ID}\)\s*\Z")  # a location by its alias at the end of a text
+_FILE_LOCATION = re.compile(rf'loc\((?:{STRING}\()?"({CHARACTERS})":(\d+):(\d+)')
+_LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
+
+
+class WrittenLocations(NamedTuple):
+    """The locations of the operations of a text, each distinct one kept once.
+
+    Attributes:
+        keys: of each operation, the number of its text; 0 if it has no location.
+        texts: the distinct texts, without ``loc()``; aliases stand as they are. The first is not
+            used.
+        aliases: the texts of aliases, by name with the ``#``.
+        offsets: of each operation, where its name begins in the text.
+    """
+
+    keys: Sequence[int]
+    texts: Sequence[str]
+    aliases: Mapping[str, str]
+    offsets: Sequence[int]
+
+
+def last_file_position(operation: str, text: str) -> tuple[str, int, int] | None:
+    """Return file, line and column of an operation that is printed with its location.
+
+    Args:
+        operation: its text; the location is at the end.
+        text: the text around it, which defines the aliases.
+    """
+    last = operation.rstrip().rpartition("\n")[2]
+    found = _LAST_LOCATION.search(last)
+    if found is None:
+        return None
+    written = f"loc({found[1]})"
+    if found[1].startswith("#"):
+        definition = re.search(rf"^{re.escape(found[1])} = (.*)$", text, re.MULTILINE)
+        written = definition[1] if definition is not None else ""
+    place = _FILE_LOCATION.match(written)
+    return None if place is None else (unescaped(place[1]), int(place[2]), int(place[3]))
+
+
+def without_location(text: str) -> str:
+    """Return a text without the locations at the ends of its lines."""
+    bare = _AT_LINE_ENDS.sub("", text)
+    if "loc(" not in bare:
+        return bare
+    return "\n".join(map(_without_nested, bare.split("\n")))
+
+
+def _without_nested(line: str) -> str:
+    """Return a line without a location at its end, whatever is nested in that."""
+    if "loc(" not in line or not line.rstrip().endswith(")"):
+        return line
+    opened: list[re.Match[str]] = []
+    start = end = -1
+    for match in _NESTED.finditer(line):
+        if match[0][-1] == "(":
+            opened.append(match)
+        elif match[0] == ")" and opened:
+            is_location = opened[-1][0] != "("
+            start, end = opened.pop().start(), match.end() if is_location else -1
+    return line[:start] if end == len(line.rstrip()) else line

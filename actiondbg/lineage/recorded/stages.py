@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 
 import numpy as np
 
-from actiondbg.ir.tokens import STRING, SYMBOL_PATH, VALUE, symbol_name
+from actiondbg.ir.tokens import STRING, SYMBOL_PATH, VALUE
+from actiondbg.ir.tree.columns import Columns
 from actiondbg.ir.tree.outline import last_line
+from actiondbg.ir.tree.tree import Tree
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.stage import Stage
@@ -19,7 +22,6 @@ from actiondbg.recording.tables.stages import RecordedStage
 
 _RESULT = re.compile(rf"\s*({VALUE})")
 _SYMBOL = re.compile(rf"{STRING}|({SYMBOL_PATH})")
-_DEFINES = re.compile(r"(?:^|[._])(?:func|global|module|executable|variant|export|template)$")
 # As mlir-opt prints the modules of --split-input-file, and reads them again.
 _BETWEEN_MODULES = "\n// -----\n"
 
@@ -40,27 +42,19 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
         lines += (part.lines + offset).tolist()
     nodes = list(chain.from_iterable(part.operations.tolist() for part in parts))
     names = list(chain.from_iterable(part.names for part in parts))
+    text = _BETWEEN_MODULES.join(
+        RecordedText(IRText(part.text, part.values), ValueNames()).text for part in parts
+    )
     known: dict[str, Location] = {}
-    stage = Stage(
+    return Stage(
+        **vars(_tree(text, names, _parents(parts), lines)),
         name=name,
-        text=_BETWEEN_MODULES.join(
-            RecordedText(IRText(part.text, part.values), ValueNames()).text for part in parts
-        ),
         nodes=nodes,
-        names=names,
-        parents=_parents(parts),
-        lines=lines,
-        last_lines=[],
-        results=[],
-        symbols={},
-        symbol_uses={},
         locations=[
             known.setdefault(text, Location(text))
             for text in chain.from_iterable(part.locations for part in parts)
         ],
     )
-    _read_lines(stage)
-    return stage
 
 
 def listed_stage(
@@ -119,40 +113,33 @@ def _parents(parts: Sequence[RecordedStage]) -> list[int]:
     return parents
 
 
-def _read_lines(stage: Stage) -> None:
-    """Add what the text shows: where operations end, results and symbols."""
-    lines = stage.text_lines
-    stage.last_lines = _last_lines(stage)
-    results = [""] * len(stage)
+def _tree(text: str, names: Sequence[str], parents: Sequence[int], lines: Sequence[int]) -> Tree:
+    """Return the tree of known operations, with what the text shows: ends, results and symbols."""
+    columns = Columns()
+    text_lines = text.split("\n")
     before = 0
-    for index, (name, number) in enumerate(zip(stage.names, stage.lines, strict=True)):
-        if number == before:
-            continue  # the custom form leaves it out
+    for index, (name, parent, number) in enumerate(zip(names, parents, lines, strict=True)):
+        # The custom form leaves some out: they have the line of the one around them.
+        line = text_lines[number - 1] if number != before else ""
         before = number
-        line = lines[number - 1]
-        if found := _RESULT.match(line):
-            results[index] = found[1]
-        if "@" in line:
-            _read_symbols(stage, index, name, line)
-    stage.results = results
+        result = _RESULT.match(line)
+        columns.begin(result[1] if result else None, name, parent, number, 0)
+        for symbol in _SYMBOL.finditer(line) if "@" in line else ():
+            if symbol[1]:
+                columns.refer(index, symbol[1], line[: symbol.start()])
+    columns.last_lines = _last_lines(text_lines, lines, parents)
+    return columns.tree(text)
 
 
-def _read_symbols(stage: Stage, index: int, name: str, line: str) -> None:
-    found = [symbol_name(one[1]) for one in _SYMBOL.finditer(line) if one[1]]
-    if found and _DEFINES.search(name):
-        stage.symbols[index] = found.pop(0)
-    if found:
-        stage.symbol_uses[index] = tuple(found)
-
-
-def _last_lines(stage: Stage) -> list[int]:
+def _last_lines(
+    text_lines: Sequence[str], lines: Sequence[int], parents: Sequence[int]
+) -> array[int]:
     """Return the line on which each operation ends, from 1."""
-    lines, parents = stage.text_lines, stage.parents
-    line, height = lines.__getitem__, len(lines)
-    last = [0] * len(stage)  # from 0; first the last line of what is in it
-    for index in range(len(stage) - 1, -1, -1):
-        last[index] = last_line(line, height, stage.lines[index] - 1, last[index])
+    line, height = text_lines.__getitem__, len(text_lines)
+    last = array("q", bytes(8 * len(lines)))  # from 0; first the last line of what is in it
+    for index in range(len(lines) - 1, -1, -1):
+        last[index] = last_line(line, height, lines[index] - 1, last[index])
         parent = parents[index]
         if parent >= 0:
             last[parent] = max(last[parent], last[index])
-    return [one + 1 for one in last]
+    return array("q", (one + 1 for one in last))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
+from actiondbg.commands.interpreter.options import Options, fields_of
+from actiondbg.commands.interpreter.values import non_negative_number
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +32,30 @@ class InSession(Arguments, frozen=True, kw_only=True):
     session: Annotated[
         str, Meta(description="the id that open returned; not needed while one session is open")
     ] = ""
+
+
+def arguments_like(
+    name: str, options: type[Options], notes: Mapping[str, str], *, left_out: Collection[str] = ()
+) -> type[Arguments]:
+    """Return a struct with the options of a command.
+
+    Args:
+        name: of the struct.
+        options: of the command.
+        notes: by field, what its description says besides the help of the option.
+        left_out: fields that it has not.
+    """
+    hints = get_type_hints(options)
+    fields: list[tuple[str, Any, Any]] = []
+    for each in fields_of(options):
+        if each.name not in left_out:
+            text = each.help.replace("--", "") + notes.get(each.name, "")
+            kind = hints[each.name]
+            if each.parse is non_negative_number:
+                kind = Union[Annotated[float, Meta(ge=0)], None]  # noqa: UP007 - not a type yet
+            described = Annotated[kind, Meta(description=text)]
+            fields.append((each.name, described, each.default))
+    return cast("type[Arguments]", msgspec.defstruct(name, fields, bases=(Arguments,), frozen=True))
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)

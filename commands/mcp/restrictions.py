@@ -17,7 +17,7 @@ from actiondbg.tool.identification.executable import locate
 
 Permission = Literal[CommandPermission, "execute", "paths", "plugins"]
 MEANINGS: dict[Permission, str] = {
-    "execute": "bisect and whatif may execute the compiled program (the oracle execute)",
+    "execute": "bisect and whatif may run the compiled program (oracles execute and validate)",
     "native": "the commands native and why-not --native, which start gdb or lldb",
     "paths": "files outside the directory, in the arguments of tools too",
     "plugins": "options of tools that load a library, such as --load-pass-plugin",

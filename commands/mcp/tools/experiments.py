@@ -10,8 +10,14 @@ import msgspec
 from msgspec import Meta
 
 from actiondbg.bisection.verdict import Mode
-from actiondbg.commands.interpreter.oracle_options import EntryResult, build_oracle
-from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, ToolBox
+from actiondbg.commands.interpreter.oracle_options import OracleOptions, build_oracle
+from actiondbg.commands.mcp.declaration import (
+    Arguments,
+    InSession,
+    Positive,
+    ToolBox,
+    arguments_like,
+)
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
 from actiondbg.commands.render.bisection import bisection_text, progress_words
@@ -21,6 +27,7 @@ from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.bisection.progress import Progress
+    from actiondbg.commands.mcp.restrictions import Permission
 
 EXPERIMENTS = ToolBox()
 
@@ -90,61 +97,36 @@ def edit(desk: Desk, given: EditArguments) -> object:
     return edited or "Nothing was changed."
 
 
-class Oracle(Arguments, frozen=True, kw_only=True):
-    """What judges an output: one of execute, verify, crash, diagnostic, filecheck and test."""
-
-    execute: Annotated[
-        bool,
-        Meta(
-            description="bad if the compiled program prints another result than the input; needs "
-            "--allow execute"
-        ),
-    ] = False
-    verify: Annotated[bool, Meta(description="bad if the verifier rejects the IR")] = False
-    crash: Annotated[bool, Meta(description="bad if the tool crashes")] = False
-    diagnostic: Annotated[
-        str | None, Meta(description="bad if the tool emits a diagnostic that matches this glob")
-    ] = None
-    filecheck: Annotated[
-        str | None, Meta(description="good if FileCheck accepts the output with this file's checks")
-    ] = None
-    test: Annotated[
-        str | None,
-        Meta(
-            description="a shell command that judges the output, given as {}: exit status 0 is "
-            "good, 1 to 124 bad, 125 untestable; needs --allow shell"
-        ),
-    ] = None
-    entry: Annotated[str | None, Meta(description="of execute: the entry function (main)")] = None
-    entry_result: Annotated[
-        EntryResult | None, Meta(description="of execute: the result of the entry (void)")
-    ] = None
-    lower: Annotated[
-        str | None, Meta(description="of execute: the pipeline that lowers to the LLVM dialect")
-    ] = None
-    tolerance: Annotated[
-        Annotated[float, Meta(ge=0)] | None,
-        Meta(description="of execute: the tolerance of numbers (1e-5)"),
-    ] = None
-    input: Annotated[
-        str | None, Meta(description="of execute: the input file, if the command is ambiguous")
-    ] = None
+_NEEDS: dict[str, tuple[Permission, str]] = {
+    "test": ("shell", "The oracle test, a shell command"),
+    "execute": ("execute", "The oracle execute, which runs the compiled program"),
+    "validate": ("execute", "The oracle validate, which may run the compiled program"),
+}
+if TYPE_CHECKING:
+    Oracle = Arguments
+else:
+    Oracle = arguments_like(
+        "Oracle",
+        OracleOptions,
+        {name: f"; needs --allow {permission}" for name, (permission, _) in _NEEDS.items()},
+        left_out=("shared_libs",),  # they would be loaded into the tool
+    )
 
 
 def _oracle_fields(desk: Desk, given: Oracle | None) -> dict[str, object]:
     """Return the fields of the shell's OracleOptions, after a check of what they need."""
     if given is None:
         return {}
-    if given.test is not None:
-        desk.restrictions.need("shell", "The oracle test, a shell command")
-    if given.execute:
-        desk.restrictions.need("execute", "The oracle execute, which runs the compiled program")
-    for file in (given.filecheck, given.input):
-        if file is not None:
-            desk.restrictions.path(file)
-    if given.lower is not None:
-        desk.restrictions.check_arguments([given.lower])
-    return msgspec.structs.asdict(given)
+    found = {name: value for name, value in msgspec.structs.asdict(given).items() if value}
+    for name, needed in _NEEDS.items():
+        if name in found:
+            desk.restrictions.need(*needed)
+    for name in ("filecheck", "input"):
+        if name in found:
+            desk.restrictions.path(found[name])
+    if "lower" in found:
+        desk.restrictions.check_arguments([found["lower"]])
+    return found
 
 
 class WhatifArguments(InSession, frozen=True, kw_only=True):

@@ -273,6 +273,7 @@ def test_oracles_that_run_programs(mlir_opt: str, work: Path) -> None:
             for oracle, permission in (
                 ({"test": "touch ran"}, "shell"),
                 ({"execute": True}, "execute"),
+                ({"validate": True}, "execute"),
                 ({"verify": True, "lower": "a{path=/tmp/x}"}, "paths"),
             ):
                 said = await talk.fail(tool, oracle=oracle, **more)

@@ -66,6 +66,7 @@ def test_a_model_can_read_the_list_of_tools() -> None:
         ("step", {"units": 1}, "unknown field 'units'"),
         ("why_not", {}, "missing required field 'pattern'"),
         ("bisect", {"command": ["x"], "oracle": {"verify": 1}}, "in 'oracle.verify'"),
+        ("bisect", {"command": ["x"], "oracle": {"tolerance": -1}}, "in 'oracle.tolerance'"),
         ("open", {"command": "mlir-opt x"}, "in 'command'"),
         ("step", [], "Expected 'object', got 'array'"),
     ],

@@ -34,6 +34,12 @@ error; 2 bad usage; 3 the tool could not be started. docs/explain.md explains th
 """
 
 
+_FIRST_PART = (
+    "This is the first failure. Parts of the input behind it may fail too (--split-input-file): "
+    "explain each alone."
+)
+
+
 class ExplainOptions(Options):
     left: str | None = option(
         "@ID|op:GLOB", help="explain why conversions left these operations, not why one failed"
@@ -65,7 +71,10 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
                 if recorded
                 else _run(stack, tool, options, progress)
             )
-            return _explain(session, options, progress)
+            status = _explain(session, options, progress)
+            if status == 0 and options.left is None and not options.json and _is_split(tool):
+                print(_FIRST_PART)
+            return status
 
 
 def _check(options: ExplainOptions, tool: list[str]) -> None:
@@ -103,6 +112,11 @@ def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> DebugSess
     while session.state != "exited":
         session.continue_()
     return session
+
+
+def _is_split(tool: list[str]) -> bool:
+    """Whether a tool compiles several parts of its input one after the other."""
+    return any(word.lstrip("-").partition("=")[0] == "split-input-file" for word in tool)
 
 
 def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressLine) -> int:

@@ -39,3 +39,18 @@ def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None
     failure = session.past.explain().other
     assert failure is not None and failure.culprit is None and failure.kind == "verifier"
     assert "'func.return' op has 0 operands" in failure.message
+
+
+def test_the_first_of_several_parts(debian: Callable[[str], str]) -> None:
+    head, body = "func.func @f{0}(%a: {1}) -> {1} {{\n", "  %0 = arith.addf %a, %a : {1}\n"
+    add = f"{head}{body}  return %0 : {{1}}\n}}}}\n"
+    parts = [add.format(size, f"vector<{size}xf32>") for size in (4, 5, 6)]
+    source = stock.write("parts.mlir", "// -----\n".join(parts))
+    tool = [debian("mlir-opt"), source, "--convert-arith-to-spirv"]
+    for words, is_told in ((["--split-input-file"], True), ([], False)):
+        done = subprocess.run(
+            [COMMAND, "explain", "--", *tool, *words], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert "vector<5xf32>" in done.stdout and "vector<6xf32>" not in done.stdout
+        assert ("--split-input-file" in done.stdout) == is_told

@@ -55,11 +55,14 @@ class Explanation(msgspec.Struct, kw_only=True):
         conversions: those that failed, and with a target those that left some of its operations,
             in their order.
         other: the first other failure, if no conversion failed; None without one.
+        status: of a recorded run that failed in a way that recordings do not hold, such as in the
+            verifier: the exit status of the tool; 0 of all others.
     """
 
     target: str | None
     conversions: list[Conversion]
     other: OtherFailure | None = None
+    status: int = 0
 
     @property
     def failed(self) -> Conversion | None:

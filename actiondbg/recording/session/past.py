@@ -231,7 +231,10 @@ class RecordedPast:
         self._check_patterns()
         conversions = RecordedConversions(self._describe)
         if target is None:
-            return conversions.explain(self._here)
+            found = conversions.explain(self._here)
+            if found.failed is None and found.other is None and self._position.state == "exited":
+                found.status = self._recording.ending.status or 0
+            return found
         wanted = parse_wanted(target)
         if isinstance(wanted, OperationGlob):
             spec = f"tag:apply-pattern and op:{wanted.glob}"

@@ -48,6 +48,11 @@ _LEFT_HINT = (
     "--left on the command line."
 )
 
+_UNKNOWN_HINT = (
+    "The tool ended with status {}, and a recording does not hold failures of the verifier: "
+    "explain the run itself, with actiondbg explain -- TOOL ARGS."
+)
+
 
 class ExplanationShown(msgspec.Struct):
     """An explanation: the way to what is missing, or everything that was tried."""
@@ -78,6 +83,13 @@ def headline(found: Explanation) -> str:
     place = f" at {first.location}" if first.location else ""
     was = "was being legalized" if first.legalized is None else "was not legalized"
     return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
+
+
+def _hint(found: Explanation) -> str:
+    """Return what to do next where no conversion failed."""
+    if found.other is not None:
+        return _HINTS[found.other.kind]
+    return _UNKNOWN_HINT.format(found.status) if found.status else _LEFT_HINT
 
 
 def _other_words(failure: OtherFailure) -> str:
@@ -128,8 +140,7 @@ class _Text:
                 lines.append(
                     f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}"
                 )
-            hint = _LEFT_HINT if found.other is None else _HINTS[found.other.kind]
-            return [*lines, self._styled(hint, DIM)]
+            return [*lines, self._styled(_hint(found), DIM)]
         self._is_full = bool(conversion.full)
         text = headline(found)
         rows = wrapped(text, self._context.width) if self._context.width else [text]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import actiondbg
 from tests.fakes import stock_tool as stock
@@ -41,11 +42,11 @@ def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None
     assert "'func.return' op has 0 operands" in failure.message
 
 
-def test_the_first_of_several_parts(debian: Callable[[str], str]) -> None:
+def test_the_first_of_several_parts(debian: Callable[[str], str], tmp_path: Path) -> None:
     head, body = "func.func @f{0}(%a: {1}) -> {1} {{\n", "  %0 = arith.addf %a, %a : {1}\n"
     add = f"{head}{body}  return %0 : {{1}}\n}}}}\n"
     parts = [add.format(size, f"vector<{size}xf32>") for size in (4, 5, 6)]
-    source = stock.write("parts.mlir", "// -----\n".join(parts))
+    source = stock.write(str(tmp_path / "parts.mlir"), "// -----\n".join(parts))
     tool = [debian("mlir-opt"), source, "--convert-arith-to-spirv"]
     for words, is_told in ((["--split-input-file"], True), ([], False)):
         done = subprocess.run(
@@ -54,3 +55,18 @@ def test_the_first_of_several_parts(debian: Callable[[str], str]) -> None:
         assert done.returncode == 0, done.stderr
         assert "vector<5xf32>" in done.stdout and "vector<6xf32>" not in done.stdout
         assert ("--split-input-file" in done.stdout) == is_told
+
+
+def test_a_recording_does_not_hold_a_failure(debian: Callable[[str], str], tmp_path: Path) -> None:
+    add = "func.func @f(%a: {0}) -> {0} {{\n  %0 = arith.addi %a, %a : {0}\n  return %0 : {0}\n}}\n"
+    recording = str(tmp_path / "run.adbrec")
+    # The conversion makes an array, on which spirv.IAdd is no operation.
+    for kind, is_told in (("tensor<2xi32>", True), ("i32", False)):
+        source = stock.write(str(tmp_path / "in.mlir"), add.format(kind))
+        tool = [debian("mlir-opt"), source, "--convert-arith-to-spirv"]
+        run = [COMMAND, "record", "-o", recording, "--", *tool]
+        assert subprocess.run(run, capture_output=True).returncode == is_told
+        done = subprocess.run([COMMAND, "explain", recording], capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr == ""
+        assert done.stdout.startswith("No dialect conversion failed up to now.\n")
+        assert ("ended with status 1, and a recording does not hold" in done.stdout) == is_told

@@ -5,9 +5,9 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include <unordered_map>
+#include <unordered_set>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -210,8 +210,8 @@ void Splice::mergeArguments(Block &old, Block &fresh) {
 }
 
 void Splice::mergeBlock(Block &old, Block &fresh) {
-  llvm::DenseMap<Operation *, Operation *> oldOf;
-  llvm::DenseSet<Operation *> kept;
+  std::unordered_map<Operation *, Operation *> oldOf;
+  std::unordered_set<Operation *> kept;
   for (auto [op, changed] : match(old, fresh)) {
     oldOf[changed] = op;
     kept.insert(op);
@@ -223,7 +223,7 @@ void Splice::mergeBlock(Block &old, Block &fresh) {
   for (Operation &op : fresh)
     order.push_back(&op);
   for (Operation *op : order) {
-    Operation *before = oldOf.lookup(op);
+    Operation *before = valueOf(oldOf, op);
     (before ? before : op)->moveBefore(&old, old.end());
     if (before)
       adopt(before, op);

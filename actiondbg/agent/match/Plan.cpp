@@ -25,7 +25,7 @@ static std::string baseOf(StringRef tag, StringRef name, StringRef location,
 Plan::Keys Plan::parseKeys(Fields &fields, StringRef key) {
   if (!fields.optional(key))
     return std::nullopt;
-  llvm::StringSet<> keys;
+  TextSet keys;
   fields.eachObject(key, [&](Fields &inner) {
     std::string tag = inner.text("tag"), name = inner.text("name");
     Key one{baseOf(tag, name, inner.textOr("location", ""),

@@ -3,7 +3,7 @@
 #include "observe/Digest.h"
 #include "observe/Identity.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include <unordered_set>
 
 using namespace mlir;
 
@@ -288,7 +288,7 @@ private:
   }
 
   Operation *root;
-  llvm::DenseSet<Operation *> seen;
+  std::unordered_set<Operation *> seen;
 };
 } // namespace
 

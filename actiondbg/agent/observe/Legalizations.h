@@ -14,12 +14,12 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
 #include <memory>
+#include <unordered_set>
 
 namespace mlir {
 class ConversionTarget;
@@ -123,7 +123,7 @@ private:
     /// The operations around it, if it was not legalized.
     llvm::SmallVector<uint32_t, 8> parents;
     std::vector<Kept> around;
-    llvm::DenseSet<uint32_t> legalized;
+    std::unordered_set<uint32_t> legalized;
     /// The id of the first operation that the conversion makes.
     uint32_t firstId = 0;
     llvm::SmallVector<Open, 8> open;

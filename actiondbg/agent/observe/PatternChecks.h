@@ -11,7 +11,7 @@
 
 #include "observe/ActionVerifier.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include <unordered_set>
 
 namespace adbg {
 
@@ -70,7 +70,7 @@ private:
   uint64_t before = 0;
   Shape rootBefore;
   Snapshot snapshot;
-  llvm::DenseSet<uint32_t> told;
+  std::unordered_set<uint32_t> told;
   struct Made {
     ChangeKind kind;
     uint32_t id;

@@ -5,8 +5,8 @@
 #include "support/Traits.h"
 
 #include "mlir/IR/OpImplementation.h"
+#include "support/Maps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -77,7 +77,7 @@ void LinePrinter::addName(Names &names, Value value, AsmState &state) {
   llvm::raw_string_ostream os(name);
   value.printAsOperand(os, state);
   os.flush();
-  names.try_emplace(StringRef(name).split('#').first, value);
+  names.try_emplace(StringRef(name).split('#').first.str(), value);
 }
 
 std::string LinePrinter::hintOf(BlockArgument argument) {
@@ -377,10 +377,10 @@ PrintedRegion LinePrinter::describe(Region &region, StringRef before,
   if (style.labels == RegionStyle::None || style.labels == RegionStyle::All)
     return printed;
   // A function, for one, names the arguments of its entry itself.
-  for (auto &name : names)
-    if (BlockArgument::classof(name.second) &&
-        BlockArgument(name.second).getOwner() == &region.front() &&
-        mentions(before, name.first()))
+  for (const auto &[name, value] : names)
+    if (BlockArgument::classof(value) &&
+        BlockArgument(value).getOwner() == &region.front() &&
+        mentions(before, name))
       printed.hasEntryArguments = false;
   return printed;
 }
@@ -437,12 +437,12 @@ LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
   unsigned entries = 0, labels = 0;
   llvm::SmallVector<StringRef> lines;
   StringRef(text).split(lines, '\n');
-  llvm::StringSet<> words;
+  TextSet words;
   for (StringRef line : lines) {
     labels += line.starts_with("^bb0(");
     found.hasEmptyBlock |= line.starts_with("^bb0:");
     if (line.size() - line.ltrim(' ').size() == 2)
-      words.insert(line.ltrim(' ').split(' ').first);
+      words.insert(line.ltrim(' ').split(' ').first.str());
   }
   for (Region &region : op->getRegions()) {
     entries += !region.getArguments().empty();

@@ -39,7 +39,7 @@ static std::string compressed(StringRef text) {
 uint64_t Texts::of(StringRef text) {
   if (text.empty())
     return 0;
-  // DenseSet reserves two keys.
+  // Positive as a signed number, too; 0 is no text.
   uint64_t hash = (llvm::xxh3_64bits(text) >> 1) | 1;
   if (known.size() >= most)
     known.clear();
@@ -296,7 +296,7 @@ void OperationKeeper::end(const Frame &frame) {
 
 /// Adds a change to the previous fold: its caller applies the result.
 void OperationKeeper::addToPreviousFold(const Changed &change) {
-  uint64_t before = lines.lookup(change.id), after = 0;
+  uint64_t before = valueOf(lines, change.id), after = 0;
   if (change.kind == ChangeKind::Erased)
     return;
   if (change.kind != ChangeKind::Replaced)
@@ -314,7 +314,7 @@ void OperationKeeper::change(const Changed &change) {
   if (isLate)
     addToPreviousFold(change);
   else if (!isKnown && action.touched.size() < most)
-    action.touched.push_back({change.op, change.id, lines.lookup(change.id)});
+    action.touched.push_back({change.op, change.id, valueOf(lines, change.id)});
   if (change.isGone)
     lines.erase(change.id);
 }

@@ -15,7 +15,7 @@ from tests.headers import header_flags
 from tests.paths import INPUTS, ROOT
 
 STAND_INS = ROOT / "actiondbg/agent/standins"
-FLAGS = ("-std=c++17", "-O1", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden")
+FLAGS = ("-std=c++20", "-O1", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden")
 
 
 def compile_program(program: Path, source: str, options: Sequence[str | Path]) -> Path:

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/PointerLikeTypeTraits.h"
 #include <algorithm>
@@ -89,21 +88,6 @@ struct PointerLikeTypeTraits<PointerUnion<Kinds...>> {
   static constexpr int NumLowBitsAvailable =
       std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...}) -
       int(Log2_64_Ceil(sizeof...(Kinds)));
-};
-
-template <typename... Kinds> struct DenseMapInfo<PointerUnion<Kinds...>> {
-  using Union = PointerUnion<Kinds...>;
-  using Info = DenseMapInfo<void *>;
-  static Union getEmptyKey() {
-    return Union::getFromOpaqueValue(Info::getEmptyKey());
-  }
-  static Union getTombstoneKey() {
-    return Union::getFromOpaqueValue(Info::getTombstoneKey());
-  }
-  static unsigned getHashValue(Union key) {
-    return Info::getHashValue(key.getOpaqueValue());
-  }
-  static bool isEqual(Union a, Union b) { return a == b; }
 };
 
 } // namespace llvm

@@ -17,11 +17,9 @@ std::optional<SkipRule> SkipRule::parse(Fields &fields) {
 }
 
 bool Skips::setRules(llvm::StringRef json) {
-  llvm::Expected<llvm::json::Value> list = llvm::json::parse(json);
-  if (!list) {
-    llvm::consumeError(list.takeError());
+  std::optional<llvm::json::Value> list = llvm::json::parse(json);
+  if (!list)
     return false;
-  }
   llvm::json::Object object{{"rules", std::move(*list)}};
   Fields fields(object);
   std::vector<SkipRule> parsed;

@@ -23,7 +23,7 @@ using llvm::StringRef;
 namespace adbg {
 
 /// The file name in the locations of edited lines.
-static constexpr llvm::StringLiteral editSource = "<edit>";
+static constexpr llvm::StringRef editSource = "<edit>";
 
 std::optional<Edit> Edit::parse(Fields &fields) {
   Edit edit;
@@ -136,7 +136,7 @@ static std::string replaceBy(StringRef text, Operation *target, bool generic) {
   }
   if (failed(parsed))
     return errors.textOr("the edited IR does not parse");
-  if (!llvm::hasSingleElement(block))
+  if (block.getOperations().size() != 1)
     return "the edited IR must be one " +
            target->getName().getStringRef().str() + ", and has " +
            std::to_string(block.getOperations().size()) + " operations";

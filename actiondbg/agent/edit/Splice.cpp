@@ -15,7 +15,7 @@ using llvm::StringRef;
 namespace adbg {
 
 static std::vector<StringRef> linesOf(StringRef text) {
-  llvm::SmallVector<StringRef> parts;
+  std::vector<StringRef> parts;
   text.split(parts, '\n');
   return {parts.begin(), parts.end()};
 }
@@ -167,14 +167,13 @@ void Splice::adopt(Operation *old, Operation *fresh) {
   std::optional<FilePlace> place = asFilePlace(fresh->getLoc());
   if (!place || place->file != source) // an explicit loc(...)
     old->setLoc(fresh->getLoc());
-  for (auto [result, changed] :
-       llvm::zip(old->getResults(), fresh->getResults())) {
-    result.setType(changed.getType());
-    changed.replaceAllUsesWith(result);
+  for (unsigned i = 0; i < fresh->getNumResults(); ++i) {
+    mlir::Value changed = fresh->getResult(i);
+    old->getResult(i).setType(changed.getType());
+    changed.replaceAllUsesWith(old->getResult(i));
   }
-  for (auto [region, changed] :
-       llvm::zip(old->getRegions(), fresh->getRegions()))
-    mergeRegion(region, changed);
+  for (unsigned i = 0; i < fresh->getNumRegions(); ++i)
+    mergeRegion(old->getRegion(i), fresh->getRegion(i));
   adopted.push_back({old, fresh});
 }
 

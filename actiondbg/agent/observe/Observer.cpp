@@ -84,9 +84,14 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                       wasDescribed});
   if (!isDetailed)
     return log.countOnly();
-  log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
-                 ordinal, op->getName(), op->getLoc(),
-                 llvm::SmallVector<ValueName, 0>(detail.by)});
+  log.add(Change{kind,
+                 detail.isBlock,
+                 isFoldsDoing || detail.isGuess,
+                 id,
+                 ordinal,
+                 op->getName(),
+                 op->getLoc(),
+                 {detail.by.begin(), detail.by.end()}});
 }
 
 /// Whether the latest change is the same one.

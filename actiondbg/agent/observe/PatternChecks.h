@@ -55,7 +55,7 @@ private:
     /// Whether its operation has a location, which new ones can take over.
     bool isPlaced;
     /// The new operations without a location.
-    llvm::SmallVector<OperationHandle, 0> unplaced;
+    std::vector<OperationHandle> unplaced;
   };
   static void findUnplaced(const Running &pattern, Recorder &recorder);
   void findSilent(const Frame &frame, Recorder &recorder);
@@ -77,7 +77,7 @@ private:
     OperationHandle op;
     llvm::StringRef name;
   };
-  llvm::SmallVector<Made, 0> made;
+  std::vector<Made> made;
   ActionVerifier verifier;
   bool isBroken = false;
 };

@@ -116,8 +116,8 @@ static size_t endOfName(StringRef text, size_t start) {
 static constexpr StringRef skipped = "{...}";
 
 /// Returns the places of regions in a text.
-static llvm::SmallVector<size_t, 4> placesOfRegions(StringRef text) {
-  llvm::SmallVector<size_t, 4> places;
+static std::vector<size_t> placesOfRegions(StringRef text) {
+  std::vector<size_t> places;
   for (size_t i = 0; i < text.size();) {
     if (text.substr(i).starts_with(skipped))
       places.push_back(i);
@@ -169,7 +169,7 @@ std::vector<bool> LinePrinter::namedArguments(Block *entry) {
   llvm::raw_string_ostream os(text);
   op->print(os, state);
   os.flush();
-  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  std::vector<size_t> places = placesOfRegions(text);
   StringRef header =
       places.empty() ? StringRef(text) : StringRef(text).take_front(places[0]);
   Names names = namesIn(text, op, state);
@@ -338,10 +338,10 @@ std::string LinePrinter::label(Block *block) {
 PrintedOperation LinePrinter::cut(StringRef text, Operation *op,
                                   const Names &names, bool isGeneric) {
   PrintedOperation printed;
-  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  std::vector<size_t> places = placesOfRegions(text);
   // Which regions are printed: all, or those that are not empty. A switch
   // prints the first one last.
-  llvm::SmallVector<Region *, 4> regions;
+  std::vector<Region *> regions;
   bool isAll = places.size() >= op->getNumRegions();
   for (Region &region : op->getRegions())
     if (isAll || !region.empty())
@@ -435,7 +435,7 @@ LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
   op->print(os, state);
   os.flush();
   unsigned entries = 0, labels = 0;
-  llvm::SmallVector<StringRef> lines;
+  std::vector<StringRef> lines;
   StringRef(text).split(lines, '\n');
   TextSet words;
   for (StringRef line : lines) {

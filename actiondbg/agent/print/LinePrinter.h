@@ -33,7 +33,7 @@ private:
   /// An operation's results, as they share names.
   struct Known {
     bool isCustom;
-    llvm::SmallVector<ResultGroup, 2> groups;
+    std::vector<ResultGroup> groups;
   };
   using Names = TextMap<mlir::Value>;
 

@@ -164,7 +164,7 @@ static bool resultsBefore(StringRef text, size_t end, unsigned results,
       --end;
     return text.slice(end, last);
   };
-  llvm::SmallVector<std::pair<unsigned, StringRef>, 4> groups; // from the last
+  std::vector<std::pair<unsigned, StringRef>> groups; // from the last
   unsigned first = results;
   if (!drop('='))
     return false;

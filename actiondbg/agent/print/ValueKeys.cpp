@@ -26,9 +26,8 @@ bool isPrintable(Operation *op) {
   return succeeded(op->getName().verifyInvariants(op));
 }
 
-llvm::SmallVector<ResultGroup, 2> resultGroups(Operation *op,
-                                               bool isPrintable) {
-  llvm::SmallVector<ResultGroup, 2> groups;
+std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
+  std::vector<ResultGroup> groups;
   unsigned count = op->getNumResults();
   if (!count)
     return groups;
@@ -43,9 +42,10 @@ llvm::SmallVector<ResultGroup, 2> resultGroups(Operation *op,
     else
       groups.push_back({number, 0, name.str()});
   });
-  llvm::sort(groups, [](const ResultGroup &left, const ResultGroup &right) {
-    return left.first < right.first;
-  });
+  std::ranges::sort(groups,
+                    [](const ResultGroup &left, const ResultGroup &right) {
+                      return left.first < right.first;
+                    });
   for (size_t i = 0; i < groups.size(); ++i)
     groups[i].size =
         (i + 1 < groups.size() ? groups[i + 1].first : count) - groups[i].first;

@@ -32,8 +32,7 @@ bool isPrintable(mlir::Operation *op);
 
 /// Groups the results of an operation. `isPrintable`: the operation is complete
 /// and may be asked for names.
-llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,
-                                               bool isPrintable);
+std::vector<ResultGroup> resultGroups(mlir::Operation *op, bool isPrintable);
 
 /// The keys of blocks: the number of each insertion of a new block, which is
 /// the same in each run and each replay, unlike its address. A block keeps its

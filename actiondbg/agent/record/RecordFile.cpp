@@ -3,7 +3,6 @@
 #include "record/RecordFile.h"
 #include "observe/Observer.h"
 
-#include "llvm/Support/xxhash.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>

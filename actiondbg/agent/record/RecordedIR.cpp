@@ -8,7 +8,6 @@
 #include "print/ValueKeys.h"
 
 #include "mlir/IR/AsmState.h"
-#include "llvm/Support/xxhash.h"
 #include <dlfcn.h>
 
 using namespace mlir;
@@ -309,7 +308,7 @@ void OperationKeeper::change(const Changed &change) {
     return;
   Open &action = stack[depth - 1];
   bool isLate = change.ordinal != action.ordinal;
-  bool isKnown = llvm::any_of(
+  bool isKnown = std::ranges::any_of(
       action.touched, [&](const Touched &one) { return one.id == change.id; });
   if (isLate)
     addToPreviousFold(change);

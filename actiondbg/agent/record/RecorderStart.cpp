@@ -26,7 +26,7 @@ static llvm::json::Array commandLine() {
   auto text = llvm::MemoryBuffer::getFileAsStream("/proc/self/cmdline");
   if (!text)
     return words;
-  llvm::SmallVector<StringRef> parts;
+  std::vector<StringRef> parts;
   StringRef((*text)->getBuffer()).rtrim('\0').split(parts, '\0');
   for (StringRef part : parts)
     words.push_back(safe(part));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <atomic>
 #include <memory>

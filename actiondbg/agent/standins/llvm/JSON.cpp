@@ -372,8 +372,8 @@ private:
     return true;
   }
   bool parseEscape(std::string &result) {
-    static constexpr StringLiteral names = "\"\\/bfnrt";
-    static constexpr StringLiteral meant = "\"\\/\b\f\n\r\t";
+    static constexpr StringRef names = "\"\\/bfnrt";
+    static constexpr StringRef meant = "\"\\/\b\f\n\r\t";
     char c = next();
     if (c == 'u')
       return parseCodePoint(result);

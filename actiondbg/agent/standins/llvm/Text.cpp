@@ -3,7 +3,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Support/xxhash.h"
 
 namespace llvm {
 
@@ -87,7 +86,7 @@ void printEscapedString(StringRef text, raw_ostream &os) {
   }
 }
 
-void StringRef::split(SmallVectorImpl<StringRef> &parts, StringRef separator,
+void StringRef::split(std::vector<StringRef> &parts, StringRef separator,
                       int mostSplits, bool keepsEmpty) const {
   StringRef rest = *this;
   while (mostSplits-- != 0) {

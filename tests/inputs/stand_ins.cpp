@@ -13,8 +13,6 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstdio>
@@ -433,12 +431,6 @@ static void checkStreams() {
   llvm::raw_fd_ostream missing("/no such folder/file", error);
   put("error", error.message());
   missing.clear_error();
-  auto file = llvm::MemoryBuffer::getFileAsStream("/proc/self/comm");
-  put("read", (*file)->getBuffer().size() > 1);
-  auto absent = llvm::MemoryBuffer::getFileAsStream("/no such file");
-  put("no file", absent.getError().message());
-  put("numbers", llvm::alignTo(13, 8) + llvm::alignDown(13, 8) +
-                     llvm::Log2_64_Ceil(1000) + llvm::isPowerOf2_64(64));
 }
 
 int main() {

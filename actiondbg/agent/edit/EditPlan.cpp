@@ -8,6 +8,7 @@
 #include "requests/IRSearch.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
+#include "support/ReadFile.h"
 
 #include "layout/Proof.h"
 
@@ -15,7 +16,6 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -180,10 +180,10 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
   if (!whyEditInvalid(checked).empty())
     checked = target;
   if (edit.pipeline.empty()) {
-    auto text = llvm::MemoryBuffer::getFile(edit.path);
+    std::optional<std::string> text = readFile(edit.path.c_str());
     if (!text)
-      return "cannot read " + edit.path + ": " + text.getError().message();
-    why = replaceBy((*text)->getBuffer(), target, edit.generic);
+      return "cannot read " + edit.path + ": " + strerror(errno);
+    why = replaceBy(*text, target, edit.generic);
   } else if (PipelineError error = runPipeline(target, edit.pipeline)) {
     why = "the passes cannot be applied: " + *error;
   }

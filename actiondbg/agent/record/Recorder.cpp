@@ -9,7 +9,6 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/Signals.h"
 
 using namespace mlir;
 using llvm::StringRef;

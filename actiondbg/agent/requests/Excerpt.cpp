@@ -7,7 +7,6 @@
 #include "requests/InFork.h"
 #include "requests/Request.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <deque>
 #include <unordered_set>

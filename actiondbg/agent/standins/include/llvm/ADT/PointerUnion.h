@@ -13,7 +13,7 @@ namespace llvm {
 template <typename... Kinds> class PointerUnion {
   static constexpr int spareBits =
       std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...});
-  static constexpr int kindBits = Log2_64_Ceil(sizeof...(Kinds));
+  static constexpr int kindBits = std::bit_width(sizeof...(Kinds) - 1);
   static constexpr int shift = spareBits - kindBits;
   static constexpr uintptr_t kindMask = ((uintptr_t(1) << kindBits) - 1)
                                         << shift;
@@ -87,7 +87,7 @@ struct PointerLikeTypeTraits<PointerUnion<Kinds...>> {
   }
   static constexpr int NumLowBitsAvailable =
       std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...}) -
-      int(Log2_64_Ceil(sizeof...(Kinds)));
+      int(std::bit_width(sizeof...(Kinds) - 1));
 };
 
 } // namespace llvm

@@ -223,7 +223,4 @@ inline std::string &operator+=(std::string &text, StringRef more) {
   return text.append(more.data(), more.size());
 }
 
-/// Of all bits of a text.
-uint64_t xxh3_64bits(StringRef text);
-
 } // namespace llvm

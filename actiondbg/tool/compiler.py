@@ -8,7 +8,7 @@ from actiondbg.errors import AgentBuildError
 from actiondbg.support.executables import which
 
 FLAGS = (
-    "-std=c++17",
+    "-std=c++20",
     "-O2",
     "-DNDEBUG",
     "-fno-rtti",

@@ -6,20 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstdio>
@@ -64,11 +57,40 @@ static std::string printed(const Json &value) {
 // JSON
 //===----------------------------------------------------------------------===//
 
-static void parseOne(StringRef text) {
+// Where LLVM returns an error, the stand-ins have it in an argument.
+#if __has_include("llvm/Support/Error.h")
+static std::optional<Json> parse(StringRef text, std::string *error) {
   llvm::Expected<Json> value = llvm::json::parse(text);
   if (value)
+    return std::move(*value);
+  *error = llvm::toString(value.takeError());
+  return std::nullopt;
+}
+static bool parse(llvm::GlobPattern &pattern, StringRef text,
+                  std::string &error) {
+  llvm::Expected<llvm::GlobPattern> parsed = llvm::GlobPattern::create(text);
+  if (parsed)
+    pattern = std::move(*parsed);
+  else
+    error = llvm::toString(parsed.takeError());
+  return error.empty();
+}
+using Parts = llvm::SmallVector<StringRef>;
+#else
+using Parts = std::vector<StringRef>;
+using llvm::json::parse;
+static bool parse(llvm::GlobPattern &pattern, StringRef text,
+                  std::string &error) {
+  return pattern.parse(text, error);
+}
+#endif
+
+static void parseOne(StringRef text) {
+  std::string error;
+  std::optional<Json> value = parse(text, &error);
+  if (value)
     return put("parsed", printed(*value));
-  put("not parsed", llvm::toString(value.takeError()));
+  put("not parsed", error);
 }
 
 static void checkParsing() {
@@ -168,7 +190,6 @@ static void checkValues() {
     put("double", printed(number));
     llvm::json::Object fields{{"it", number}};
     put("as integer", fields.getInteger("it").value_or(-1));
-    put("as number is it", fields.getNumber("it") == number);
   }
   put("integers", printed(llvm::json::Array{INT64_MIN, INT64_MAX, 0, -1, 7u,
                                             uint64_t(UINT64_MAX), 'a', true,
@@ -181,21 +202,14 @@ static void checkValues() {
   object["\xc3\xa9"] = llvm::json::Array{1, "two", llvm::json::Object{}};
   object["m"] = llvm::json::Object{{"k", false}};
   object["list"] = llvm::json::Array(llvm::ArrayRef<int>({3, 1, 2}));
-  object.try_emplace("a", "another");
-  object.erase("z");
   put("size", object.size());
   put("text", object.getString("a").value_or("none"));
   put("no text", object.getString("B").value_or("none"));
   put("absent", object.get("zz") == nullptr);
-  put("inner", object.getObject("m")->getBoolean("k") == false);
+  put("inner", object.getObject("m")->get("k")->getAsBoolean() == false);
   put("array", (*object.getArray("list"))[0].getAsInteger().value_or(0));
   Json copy(std::move(object));
   put("object", printed(copy));
-  put("equal", copy == Json(copy));
-  put("unequal", copy == Json(nullptr));
-  put("1 == 1.0", Json(1) == Json(1.0));
-  put("kinds",
-      int(Json(1).kind()) + 10 * int(Json("").kind()) + 100 * int(copy.kind()));
 }
 
 static void checkUTF8() {
@@ -273,9 +287,6 @@ static void checkIntegers() {
       parseInteger<int64_t>(text, radix);
       parseInteger<uint64_t>(text, radix);
     }
-  int number = 0;
-  put("to_integer", llvm::to_integer("0x10", number) ? number : -1);
-  put("not to_integer", llvm::to_integer("x", number));
 }
 
 static void checkSearches() {
@@ -285,7 +296,6 @@ static void checkSearches() {
     size_t from = nextRandom() % 12, size = nextRandom() % 5;
     put("find", text.find(part, from));
     put("find a", text.find('a', from));
-    put("rfind", text.rfind(part));
     put("rfind a", text.rfind('a'));
     put("rfind before", text.rfind('a', from));
     put("not of", text.find_first_not_of("ab", from));
@@ -303,20 +313,14 @@ static void checkSearches() {
     put("right trimmed", text.rtrim('/'));
     put("while", text.take_while(llvm::isAlpha));
     put("upper", text.upper());
-    put("lower", text.lower());
     if (!part.empty()) {
       auto [left, right] = text.split(part);
       put("left", left);
       put("right", right);
-      std::tie(left, right) = text.rsplit(part);
-      put("before the last", left);
-      put("after the last", right);
     }
-    llvm::SmallVector<StringRef> parts;
+    Parts parts;
     text.split(parts, '/', int(size) - 1, from % 2);
     put("parts", llvm::join(parts, "|"));
-    parts.assign(llvm::split(text, '/').begin(), llvm::split(text, '/').end());
-    put("lazy parts", llvm::join(parts, "|"));
     StringRef rest = text;
     put("consumed", rest.consume_front(part));
     put("consumed behind", rest.consume_back(part));
@@ -326,16 +330,17 @@ static void checkSearches() {
 
 static void checkTwines() {
   std::string text = "text";
-  llvm::SmallString<4> small("small");
-  put("twine", ("a" + llvm::Twine(1) + text + StringRef("ref") +
-                llvm::Twine('c') + small + llvm::Twine(-5) +
-                llvm::Twine(UINT64_MAX) + llvm::Twine(INT64_MIN) + "")
-                   .str());
+  put("twine",
+      ("a" + llvm::Twine(1) + text + StringRef("ref") + llvm::Twine(-5) +
+       llvm::Twine(UINT64_MAX) + llvm::Twine(INT64_MIN) + "")
+          .str());
   put("hexadecimal", llvm::Twine::utohexstr(0xabcdef).str());
   put("utohexstr", llvm::utohexstr(0xabcdef) + llvm::utohexstr(0, true) +
                        llvm::utohexstr(255, true) +
                        llvm::utohexstr(10, false, 4));
-  put("toHex", llvm::toHex("\x01\xfe z") + llvm::toHex("\x9f", true));
+  uint8_t bytes[] = {1, 0xfe, ' ', 0x9f};
+  put("toHex", llvm::toHex(llvm::ArrayRef(bytes)) +
+                   llvm::toHex(llvm::ArrayRef(bytes), true));
   put("switch",
       llvm::StringSwitch<int>("b").Case("a", 1).Case("b", 2).Default(3));
   put("default",
@@ -354,73 +359,27 @@ static void checkGlobs() {
   for (int i = 0; i < 400; ++i)
     globs.push_back(randomText("aab*?[]!^-\\{},", 7));
   for (const std::string &glob : globs) {
-    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(glob);
+    llvm::GlobPattern pattern;
+    std::string error;
     put("glob", glob);
-    if (!pattern) {
+    if (!parse(pattern, glob, error)) {
       // The rest of the message is the part of the pattern that was left.
-      put("wrong",
-          StringRef(llvm::toString(pattern.takeError())).split(": ").first);
+      put("wrong", StringRef(error).split(": ").first);
       continue;
     }
     std::string matches;
     for (int i = 0; i < 60; ++i)
-      matches += pattern->match(randomText("aab*]-^,{}\\", 6)) ? '1' : '0';
+      matches += pattern.match(randomText("aab*]-^,{}\\", 6)) ? '1' : '0';
     put("matches", matches);
   }
 }
 
 //===----------------------------------------------------------------------===//
-// Containers, algorithms and streams
+// Vectors and streams
 //===----------------------------------------------------------------------===//
-
-static void checkContainers() {
-  llvm::DenseMap<uint32_t, std::string> map;
-  llvm::DenseSet<const void *> set;
-  llvm::StringMap<int64_t> byText;
-  llvm::SetVector<int> ordered;
-  for (int i = 0; i < 20000; ++i) {
-    uint32_t key = nextRandom() % 500;
-    std::string text = std::to_string(key);
-    bool isNew = map.try_emplace(key, text).second;
-    put("new",
-        isNew + 2 * set.insert(reinterpret_cast<void *>(key * 16)).second);
-    byText[text] += i;
-    put("inserted", ordered.insert(int(key)));
-    key = nextRandom() % 500;
-    text = std::to_string(key);
-    if (nextRandom() % 3)
-      continue;
-    put("erased", map.erase(key) + 2 * byText.erase(text) +
-                      4 * set.erase(reinterpret_cast<void *>(key * 16)) +
-                      8 * ordered.remove(int(key)));
-  }
-  std::vector<std::string> all;
-  for (const auto &[key, value] : map)
-    all.push_back(std::to_string(key) + value);
-  for (const auto &entry : byText)
-    all.push_back((entry.getKey() + "=" + llvm::Twine(entry.second)).str());
-  for (StringRef key : byText.keys())
-    all.push_back(key.str());
-  for (const void *one : set)
-    all.push_back(std::to_string(reinterpret_cast<uintptr_t>(one)));
-  llvm::sort(all);
-  put("all", llvm::join(all, " "));
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(ordered, os);
-  put("ordered", os.str());
-  put("sizes", map.size() + set.size() + byText.size() + ordered.size());
-  put("found", map.lookup(all.size()) + map.lookup(7));
-  map.clear();
-  put("empty", map.empty() + 2 * map.contains(7));
-  llvm::StringSet<> names;
-  put("first", names.insert("x").second);
-  put("second", names.insert("x").second + 2 * names.contains("y"));
-}
 
 static void checkVectors() {
   llvm::SmallVector<std::string, 2> texts;
-  std::string trace;
   for (int i = 0; i < 3000; ++i) {
     switch (nextRandom() % 8) {
     case 0:
@@ -429,24 +388,19 @@ static void checkVectors() {
       break;
     case 1:
       if (!texts.empty())
-        texts.erase(texts.begin() + nextRandom() % texts.size());
+        texts.pop_back();
       break;
     case 2:
-      texts.insert(texts.begin() + nextRandom() % (texts.size() + 1),
-                   std::to_string(i));
-      break;
-    case 3:
       texts.resize(nextRandom() % 9);
       break;
-    case 4: {
+    case 3: {
       llvm::SmallVector<std::string, 2> moved = std::move(texts);
       texts = moved;
       break;
     }
-    case 5: {
-      llvm::SmallVector<std::string, 2> other(nextRandom() % 4, "other");
-      texts.swap(other);
-      texts.append(other.begin(), other.end());
+    case 4: {
+      llvm::SmallVector<std::string, 2> other = {"one", "two", "three"};
+      texts.append(other.begin(), other.begin() + nextRandom() % 4);
       break;
     }
     default:
@@ -477,12 +431,6 @@ static void checkStreams() {
   llvm::raw_fd_ostream missing("/no such folder/file", error);
   put("error", error.message());
   missing.clear_error();
-  auto file = llvm::MemoryBuffer::getFileAsStream("/proc/self/comm");
-  put("read", (*file)->getBuffer().size() > 1);
-  auto absent = llvm::MemoryBuffer::getFileAsStream("/no such file");
-  put("no file", absent.getError().message());
-  put("numbers", llvm::alignTo(13, 8) + llvm::alignDown(13, 8) +
-                     llvm::Log2_64_Ceil(1000) + llvm::isPowerOf2_64(64));
 }
 
 int main() {
@@ -493,7 +441,6 @@ int main() {
   checkSearches();
   checkTwines();
   checkGlobs();
-  checkContainers();
   checkVectors();
   checkStreams();
 }

@@ -8,6 +8,7 @@
 #include "requests/IRSearch.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
+#include "support/ReadFile.h"
 
 #include "layout/Proof.h"
 
@@ -15,7 +16,6 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -23,7 +23,7 @@ using llvm::StringRef;
 namespace adbg {
 
 /// The file name in the locations of edited lines.
-static constexpr llvm::StringLiteral editSource = "<edit>";
+static constexpr llvm::StringRef editSource = "<edit>";
 
 std::optional<Edit> Edit::parse(Fields &fields) {
   Edit edit;
@@ -136,7 +136,7 @@ static std::string replaceBy(StringRef text, Operation *target, bool generic) {
   }
   if (failed(parsed))
     return errors.textOr("the edited IR does not parse");
-  if (!llvm::hasSingleElement(block))
+  if (block.getOperations().size() != 1)
     return "the edited IR must be one " +
            target->getName().getStringRef().str() + ", and has " +
            std::to_string(block.getOperations().size()) + " operations";
@@ -180,10 +180,10 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
   if (!whyEditInvalid(checked).empty())
     checked = target;
   if (edit.pipeline.empty()) {
-    auto text = llvm::MemoryBuffer::getFile(edit.path);
+    std::optional<std::string> text = readFile(edit.path.c_str());
     if (!text)
-      return "cannot read " + edit.path + ": " + text.getError().message();
-    why = replaceBy((*text)->getBuffer(), target, edit.generic);
+      return "cannot read " + edit.path + ": " + strerror(errno);
+    why = replaceBy(*text, target, edit.generic);
   } else if (PipelineError error = runPipeline(target, edit.pipeline)) {
     why = "the passes cannot be applied: " + *error;
   }

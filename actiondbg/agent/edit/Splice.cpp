@@ -5,9 +5,9 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include <unordered_map>
+#include <unordered_set>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -15,7 +15,7 @@ using llvm::StringRef;
 namespace adbg {
 
 static std::vector<StringRef> linesOf(StringRef text) {
-  llvm::SmallVector<StringRef> parts;
+  std::vector<StringRef> parts;
   text.split(parts, '\n');
   return {parts.begin(), parts.end()};
 }
@@ -167,14 +167,13 @@ void Splice::adopt(Operation *old, Operation *fresh) {
   std::optional<FilePlace> place = asFilePlace(fresh->getLoc());
   if (!place || place->file != source) // an explicit loc(...)
     old->setLoc(fresh->getLoc());
-  for (auto [result, changed] :
-       llvm::zip(old->getResults(), fresh->getResults())) {
-    result.setType(changed.getType());
-    changed.replaceAllUsesWith(result);
+  for (unsigned i = 0; i < fresh->getNumResults(); ++i) {
+    mlir::Value changed = fresh->getResult(i);
+    old->getResult(i).setType(changed.getType());
+    changed.replaceAllUsesWith(old->getResult(i));
   }
-  for (auto [region, changed] :
-       llvm::zip(old->getRegions(), fresh->getRegions()))
-    mergeRegion(region, changed);
+  for (unsigned i = 0; i < fresh->getNumRegions(); ++i)
+    mergeRegion(old->getRegion(i), fresh->getRegion(i));
   adopted.push_back({old, fresh});
 }
 
@@ -210,8 +209,8 @@ void Splice::mergeArguments(Block &old, Block &fresh) {
 }
 
 void Splice::mergeBlock(Block &old, Block &fresh) {
-  llvm::DenseMap<Operation *, Operation *> oldOf;
-  llvm::DenseSet<Operation *> kept;
+  std::unordered_map<Operation *, Operation *> oldOf;
+  std::unordered_set<Operation *> kept;
   for (auto [op, changed] : match(old, fresh)) {
     oldOf[changed] = op;
     kept.insert(op);
@@ -223,7 +222,7 @@ void Splice::mergeBlock(Block &old, Block &fresh) {
   for (Operation &op : fresh)
     order.push_back(&op);
   for (Operation *op : order) {
-    Operation *before = oldOf.lookup(op);
+    Operation *before = valueOf(oldOf, op);
     (before ? before : op)->moveBefore(&old, old.end());
     if (before)
       adopt(before, op);

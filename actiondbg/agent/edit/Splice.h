@@ -4,7 +4,7 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/StringMap.h"
+#include "support/Maps.h"
 #include <vector>
 
 namespace adbg {
@@ -41,7 +41,7 @@ private:
   const mlir::AsmState::LocationMap &lines;
   llvm::StringRef source;
   std::vector<llvm::StringRef> before, after;
-  llvm::StringMap<unsigned> keys;
+  TextMap<unsigned> keys;
   std::vector<Pair> adopted;
   std::vector<mlir::Operation *> dead;
   std::vector<mlir::Block *> deadBlocks;

@@ -207,12 +207,12 @@ static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
   StringRef name = holder ? holder->getName().getStringRef() : "nothing";
   if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
     os << "region " << region->getRegionNumber() << " of " << name << ", "
-       << plural(llvm::range_size(*region), "block");
+       << plural(std::ranges::distance(*region), "block");
   } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
     os << "block "
        << StringRef(printer.label(block)).split('(').first.rtrim(':') << " of "
        << name << ", " << plural(block->getNumArguments(), "argument") << ", "
-       << plural(llvm::range_size(*block), "operation");
+       << plural(std::ranges::distance(*block), "operation");
   } else if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit)) {
     value.print(os, OpPrintingFlags().skipRegions().useLocalScope());
   }

@@ -9,8 +9,6 @@
 #include "print/InputNames.h"
 #include "support/AgentHeap.h"
 
-#include "llvm/Support/Signals.h"
-
 using namespace mlir;
 using llvm::StringRef;
 
@@ -31,7 +29,6 @@ void Engine::attach(const std::string &socket) {
   // Other threads wait while the first requests are served.
   turns.baton.take(Baton::Patience::Always);
   attached = true;
-  llvm::sys::AddSignalHandler([](void *) { first().end.sendCrash(); }, nullptr);
   handleCrashSignals();
   on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   connection.notify("hello", hello(*this));

@@ -51,7 +51,7 @@ struct OwnEngine {
     engine.leaveThread();
     ThreadEngines &others = threadEngines();
     std::lock_guard<std::mutex> lock(others.mutex);
-    llvm::erase(others.all, &engine);
+    std::erase(others.all, &engine);
   }
 };
 } // namespace
@@ -86,7 +86,7 @@ bool Engine::isBusyElsewhere() {
   ThreadEngines &others = threadEngines();
   std::lock_guard<std::mutex> lock(others.mutex);
   return (local.engine != &one && one.innermost) ||
-         llvm::any_of(others.all, [](const Engine *other) {
+         std::ranges::any_of(others.all, [](const Engine *other) {
            return other != local.engine && other->innermost;
          });
 }

@@ -73,13 +73,13 @@ struct ErasedUnit {
 /// longer than most actions do.
 struct Rare {
   /// Units that were erased or replaced since the action began.
-  llvm::SmallVector<ErasedUnit, 0> erased;
+  std::vector<ErasedUnit> erased;
   /// Breakpoints that stop after this action whatever its outcome.
-  llvm::SmallVector<int, 0> stopAfter;
+  std::vector<int> stopAfter;
   /// Those that depend on its outcome, and the results that their conditions
   /// allow.
-  llvm::SmallVector<std::pair<int, Results>, 0> undecided;
-  llvm::SmallVector<std::string, 0> reasons, values;
+  std::vector<std::pair<int, Results>> undecided;
+  std::vector<std::string> reasons, values;
   std::unique_ptr<Snapshot> snapshot;
   /// Of a pass or a step that has inserted operations itself, while the lineage
   /// is recorded: the operands before.

@@ -4,8 +4,7 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Block.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SetVector.h"
+#include <unordered_map>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -52,8 +51,8 @@ private:
 
   OperationNames &names;
   AsmState state;
-  llvm::DenseMap<mlir::Value, int64_t> values;
-  llvm::DenseMap<Block *, int64_t> blocks;
+  std::unordered_map<mlir::Value, int64_t> values;
+  std::unordered_map<Block *, int64_t> blocks;
 };
 } // namespace
 
@@ -152,13 +151,14 @@ Object Neighbourhood::describe(Region &region) {
                                {"type", safe(text(argument.getType()))},
                                {"uses", countOf(argument.getUses())},
                                {"local", true}});
-  llvm::SetVector<StringRef> found;
+  std::vector<StringRef> found;
   size_t count = 0;
   for (Operation &op : entry) {
     if (++count > mostCounted)
       break;
-    if (found.size() < most)
-      found.insert(op.getName().getStringRef());
+    StringRef name = op.getName().getStringRef();
+    if (found.size() < most && !llvm::is_contained(found, name))
+      found.push_back(name);
   }
   if (!entry.empty())
     for (mlir::Value operand : entry.back().getOperands().take_front(most))

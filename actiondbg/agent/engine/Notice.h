@@ -19,7 +19,7 @@ struct Position {
 struct Notice {
   llvm::StringRef reason;
   /// The breakpoints that were hit.
-  llvm::SmallVector<int, 4> hit;
+  std::vector<int> hit;
   std::string message;
   std::optional<Culprit> culprit;
   /// Whether breakpoints, watches or catches are all that stops: such stops are

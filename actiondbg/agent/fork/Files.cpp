@@ -276,7 +276,8 @@ void Files::note() {
         one.keep(old);
   }
   closedir(all);
-  llvm::sort(open, [](const Open &a, const Open &b) { return a.fd < b.fd; });
+  std::ranges::sort(open,
+                    [](const Open &a, const Open &b) { return a.fd < b.fd; });
 }
 
 const Files::Open *Files::find(int fd) const {
@@ -485,9 +486,10 @@ void Files::discard() {
     if (file == null || fstat(file, &one) != 0 ||
         (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY)
       continue;
-    bool isStream = llvm::any_of(streams, [&](const struct stat &stream) {
-      return stream.st_dev == one.st_dev && stream.st_ino == one.st_ino;
-    });
+    bool isStream =
+        std::ranges::any_of(streams, [&](const struct stat &stream) {
+          return stream.st_dev == one.st_dev && stream.st_ino == one.st_ino;
+        });
     if (S_ISREG(one.st_mode) || isStream)
       dup2(null, file);
   }

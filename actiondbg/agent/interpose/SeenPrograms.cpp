@@ -68,7 +68,7 @@ static void keepVariables() {
   AgentHeap agentHeap;
   auto *kept = new std::vector<char *>;
   const char *names = getenv("ACTIONDBG_KEPT");
-  llvm::SmallVector<StringRef, 8> others;
+  std::vector<StringRef> others;
   StringRef(names ? names : "").split(others, ',');
   for (char **one = environ; *one; ++one)
     if (isForAgents(*one) ||
@@ -378,7 +378,7 @@ bool isFollowed(StringRef glob) {
       wanted->matchesNow(withoutDirectory({executable, size_t(size)})))
     return true;
   std::string line = ownCommandLine();
-  llvm::SmallVector<StringRef, 16> words;
+  std::vector<StringRef> words;
   StringRef(line).split(words, '\0');
   for (StringRef word : words)
     if (wanted->matchesNow(withoutDirectory(word)))

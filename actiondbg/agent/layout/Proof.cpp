@@ -11,7 +11,6 @@
 #include "support/Symbols.h"
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/xxhash.h"
 #include <cerrno>
 #include <chrono>
 #include <csignal>

@@ -7,9 +7,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include <unordered_map>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -114,12 +113,13 @@ void Alternative::run(Engine &engine, Frame &frame,
   runAround(engine, frame, frame.rare().after, frame.parent);
 }
 
-void countOperations(Operation *root, llvm::StringMap<int64_t> &counts) {
-  llvm::DenseMap<const void *, int64_t> byKey;
+void countOperations(Operation *root, TextMap<int64_t> &counts) {
+  std::unordered_map<const void *, int64_t> byKey;
   root->walk(
       [&](Operation *op) { ++byKey[op->getName().getAsOpaquePointer()]; });
   for (const auto &[key, count] : byKey)
-    counts[OperationName::getFromOpaquePointer(key).getStringRef()] += count;
+    counts[OperationName::getFromOpaquePointer(key).getStringRef().str()] +=
+        count;
 }
 
 void Alternative::note(Operation *root) {
@@ -139,10 +139,10 @@ void Alternative::note(Operation *root) {
   os.clear_error();
 }
 
-Object asObject(const llvm::StringMap<int64_t> &counts) {
+Object asObject(const TextMap<int64_t> &counts) {
   Object object;
-  for (const auto &entry : counts)
-    object[llvm::json::fixUTF8(entry.first())] = entry.second;
+  for (const auto &[name, count] : counts)
+    object[llvm::json::fixUTF8(name)] = count;
   return object;
 }
 

@@ -6,9 +6,9 @@
 #include "match/Glob.h"
 
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringMap.h"
+#include "support/Maps.h"
 #include <memory>
+#include <unordered_set>
 
 namespace mlir {
 class PatternApplicator;
@@ -72,7 +72,7 @@ public:
   void note(mlir::Operation *root);
   /// Whether each change of a benefit found a pattern.
   llvm::json::Array describeUse() const;
-  const llvm::StringMap<int64_t> &finalOperations() const { return operations; }
+  const TextMap<int64_t> &finalOperations() const { return operations; }
 
 private:
   BenefitChange *find(const mlir::Pattern &pattern);
@@ -80,14 +80,14 @@ private:
   void runAround(Engine &engine, Frame &frame,
                  llvm::ArrayRef<std::string> pipelines, Frame *around);
 
-  llvm::DenseSet<const mlir::PatternApplicator *> ordered;
-  llvm::StringMap<int64_t> operations;
+  std::unordered_set<const mlir::PatternApplicator *> ordered;
+  TextMap<int64_t> operations;
   bool isOwn = false;
   bool hasFailed = false;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.
-void countOperations(mlir::Operation *root, llvm::StringMap<int64_t> &counts);
-llvm::json::Object asObject(const llvm::StringMap<int64_t> &counts);
+void countOperations(mlir::Operation *root, TextMap<int64_t> &counts);
+llvm::json::Object asObject(const TextMap<int64_t> &counts);
 
 } // namespace adbg

@@ -39,7 +39,7 @@ static Results awaited(const Frame &frame, const Breakpoint &one) {
 }
 
 bool BreakpointHits::needReasons(const Frame &frame) const {
-  return llvm::any_of(breakpoints, [&](const Breakpoint &one) {
+  return std::ranges::any_of(breakpoints, [&](const Breakpoint &one) {
     return awaited(frame, one) && one.needsReasons();
   });
 }

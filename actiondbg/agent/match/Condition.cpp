@@ -6,7 +6,7 @@
 #include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/StringMap.h"
+#include "support/Maps.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -79,7 +79,7 @@ const Condition::Field Condition::unnamed = {
     [](const Frame &frame, const Moment &) { return textOf(frame.unnamed()); }};
 
 std::optional<Condition::Node> Condition::operatorNamed(StringRef name) {
-  static const llvm::StringMap<Node> nodes = {
+  static const TextMap<Node> nodes = {
       {"and", Node::And},           {"or", Node::Or},
       {"not", Node::Not},           {"==", Node::Equal},
       {"!=", Node::Unequal},        {"<", Node::Less},

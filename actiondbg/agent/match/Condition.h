@@ -54,7 +54,7 @@ private:
   };
   /// A field by its name; one line of a table.
   struct Field {
-    llvm::StringLiteral name;
+    llvm::StringRef name;
     Operand (*value)(const Frame &frame, const Moment &moment);
     /// Whether MLIR owns the text, so that it stays the same.
     bool isOwnedByMlir = false;

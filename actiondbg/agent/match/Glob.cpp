@@ -10,18 +10,10 @@ namespace adbg {
 std::optional<Glob> Glob::create(StringRef text, std::string &error) {
   Glob glob;
   glob.text = text.str();
-  // The pattern refers to its text: allocate both together.
-  auto owned = std::make_shared<std::pair<std::string, llvm::GlobPattern>>();
-  owned->first = glob.text;
-  llvm::Expected<llvm::GlobPattern> parsed =
-      llvm::GlobPattern::create(owned->first);
-  if (!parsed) {
-    error = "the glob '" + glob.text +
-            "' is malformed: " + llvm::toString(parsed.takeError());
+  if (!glob.pattern.parse(text, error)) {
+    error = "the glob '" + glob.text + "' is malformed: " + error;
     return std::nullopt;
   }
-  owned->second = std::move(*parsed);
-  glob.pattern = {owned, &owned->second};
   return glob;
 }
 
@@ -36,7 +28,7 @@ std::optional<Glob> Glob::parse(Fields &fields, StringRef key) {
 }
 
 bool Glob::matchesNow(StringRef candidate) const {
-  return candidate == text || pattern->match(candidate);
+  return candidate == text || pattern.match(candidate);
 }
 
 bool Glob::matches(StringRef candidate) {

@@ -5,7 +5,6 @@
 #include "support/Fields.h"
 #include "support/Memo.h"
 #include "llvm/Support/GlobPattern.h"
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,7 +27,7 @@ public:
 
 private:
   std::string text;
-  std::shared_ptr<llvm::GlobPattern> pattern;
+  llvm::GlobPattern pattern;
   Memo<bool> known, knownNames;
 };
 

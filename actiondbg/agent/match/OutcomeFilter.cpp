@@ -35,7 +35,7 @@ bool OutcomeFilter::matches(const Frame &frame, bool own) const {
   if (asksForAll())
     return true;
   if (reason &&
-      llvm::any_of(frame.rare().reasons, [&](const std::string &text) {
+      std::ranges::any_of(frame.rare().reasons, [&](const std::string &text) {
         return reason->matchesNow(text);
       }))
     return true;

@@ -25,7 +25,7 @@ static std::string baseOf(StringRef tag, StringRef name, StringRef location,
 Plan::Keys Plan::parseKeys(Fields &fields, StringRef key) {
   if (!fields.optional(key))
     return std::nullopt;
-  llvm::StringSet<> keys;
+  TextSet keys;
   fields.eachObject(key, [&](Fields &inner) {
     std::string tag = inner.text("tag"), name = inner.text("name");
     Key one{baseOf(tag, name, inner.textOr("location", ""),
@@ -124,8 +124,9 @@ bool Plan::isCandidate(const Frame &frame) {
     return false;
   if (isAlways(frame))
     return false;
-  return specs.empty() ||
-         llvm::any_of(specs, [&](Spec &spec) { return spec.matches(frame); });
+  return specs.empty() || std::ranges::any_of(specs, [&](Spec &spec) {
+           return spec.matches(frame);
+         });
 }
 
 Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
@@ -206,10 +207,11 @@ bool Plan::decide(Frame &frame, const Identities &ids) {
 }
 
 void Plan::begin(Frame *innermost, bool isBefore, const Identities &ids) {
-  llvm::SmallVector<Frame *> frames;
+  std::vector<Frame *> frames;
   for (Frame *frame = innermost; frame; frame = frame->parent)
     frames.push_back(frame);
-  for (Frame *frame : llvm::reverse(frames)) {
+  std::ranges::reverse(frames);
+  for (Frame *frame : frames) {
     if (frame == innermost && isBefore) {
       bool wasPlanned = std::exchange(frame->isPlanned, decide(*frame, ids));
       frame->skipped = frame->isPlanned || (frame->skipped && !wasPlanned);
@@ -243,7 +245,7 @@ void Plan::write(const Frame &frame, uint64_t newest) {
   if (hasKeys || isPass) {
     bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
     const Key *key = isKnown ? &keys.back().second : nullptr;
-    llvm::SmallVector<StringRef, 5> parts;
+    std::vector<StringRef> parts;
     if (key)
       StringRef(key->base).split(parts, '\0');
     auto part = [&](unsigned i) {

@@ -4,9 +4,9 @@
 
 #include "match/Spec.h"
 #include "observe/Identity.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "support/Maps.h"
 #include "llvm/Support/raw_ostream.h"
+#include <unordered_map>
 
 namespace adbg {
 
@@ -46,14 +46,14 @@ private:
   /// The operations of the attempts with one name and place.
   struct Place {
     unsigned count = 0;
-    llvm::DenseMap<uint32_t, unsigned> byOperation;
+    std::unordered_map<uint32_t, unsigned> byOperation;
   };
   struct Key {
     std::string base;
     unsigned nth = 0;
     std::string text() const { return base + '\0' + std::to_string(nth); }
   };
-  using Keys = std::optional<llvm::StringSet<>>;
+  using Keys = std::optional<TextSet>;
 
   static Keys parseKeys(Fields &fields, llvm::StringRef key);
   void parseSpecs(Fields &fields);
@@ -70,7 +70,7 @@ private:
   Keys applied, skipped;
   std::vector<Spec> specs;
   std::vector<Glob> always;
-  llvm::StringSet<> passes, held;
+  TextSet passes, held;
   bool hasKeys = false;
   /// The plan consists of a limit only.
   bool isPlain = false;
@@ -80,7 +80,7 @@ private:
   Kind onlyKind = Kind::None;
   std::string onlyName;
   uint32_t onlyOperation = 0;
-  llvm::StringMap<Place> places;
+  TextMap<Place> places;
   /// Keys of the running actions, innermost last.
   std::vector<std::pair<uint64_t, Key>> keys;
 };

@@ -17,11 +17,9 @@ std::optional<SkipRule> SkipRule::parse(Fields &fields) {
 }
 
 bool Skips::setRules(llvm::StringRef json) {
-  llvm::Expected<llvm::json::Value> list = llvm::json::parse(json);
-  if (!list) {
-    llvm::consumeError(list.takeError());
+  std::optional<llvm::json::Value> list = llvm::json::parse(json);
+  if (!list)
     return false;
-  }
   llvm::json::Object object{{"rules", std::move(*list)}};
   Fields fields(object);
   std::vector<SkipRule> parsed;
@@ -35,9 +33,9 @@ bool Skips::setRules(llvm::StringRef json) {
 
 bool Skips::wants(const Frame &frame) {
   uint64_t ordinal = frame.ordinal;
-  if (llvm::binary_search(wanted, ordinal))
+  if (std::ranges::binary_search(wanted, ordinal))
     return true;
-  if (rules.empty() || llvm::binary_search(exempt, ordinal))
+  if (rules.empty() || std::ranges::binary_search(exempt, ordinal))
     return false;
   for (SkipRule &rule : rules)
     if (rule.first <= ordinal && ordinal <= rule.last &&

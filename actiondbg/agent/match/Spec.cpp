@@ -195,7 +195,7 @@ std::optional<Spec> Spec::parse(Fields &fields) {
   });
   if (!fields.error.empty())
     return std::nullopt;
-  llvm::stable_sort(spec.terms, [](const Term &left, const Term &right) {
+  std::ranges::stable_sort(spec.terms, [](const Term &left, const Term &right) {
     return left.isFasterThan(right);
   });
   if (const llvm::json::Value *condition = fields.optional("condition")) {

@@ -64,7 +64,7 @@ struct Spec {
   uint64_t matched = 0;
 
   static std::optional<Spec> parse(Fields &fields);
-  using Terms = llvm::SmallVector<Term *, 2>;
+  using Terms = std::vector<Term *>;
   /// Returns the terms that the names of an action leave open; nullopt if
   /// another one does not match.
   std::optional<Terms> openTerms(const Frame &frame);

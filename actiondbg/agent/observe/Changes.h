@@ -32,7 +32,7 @@ struct Change {
   uint64_t ordinal;
   mlir::OperationName op;
   mlir::Location loc;
-  llvm::SmallVector<ValueName, 0> by;
+  std::vector<ValueName> by;
 };
 
 /// The number of changes of an action so far, nested actions included.

@@ -3,7 +3,7 @@
 #include "observe/Digest.h"
 #include "observe/Identity.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include <unordered_set>
 
 using namespace mlir;
 
@@ -185,7 +185,7 @@ private:
 // else.
 uint64_t digest(Operation *root) {
   uint64_t sum = mix(digestOne(root), root);
-  llvm::SmallVector<Region *, 64> left;
+  std::vector<Region *> left;
   auto add = [&](Operation *op) {
     for (Region &region : op->getRegions()) {
       if (region.empty())
@@ -198,8 +198,8 @@ uint64_t digest(Operation *root) {
   Cursor cursors[8];
   unsigned used = 0;
   while (used || !left.empty()) {
-    while (used < std::size(cursors) && !left.empty())
-      cursors[used++] = Cursor(left.pop_back_val());
+    for (; used < std::size(cursors) && !left.empty(); left.pop_back())
+      cursors[used++] = Cursor(left.back());
     for (unsigned i = 0; i < used; ++i) {
       Operation *op = cursors[i].look();
       if (LLVM_LIKELY(op)) {
@@ -236,7 +236,7 @@ public:
       visitNext(found[i]);
   }
 
-  llvm::SmallVector<Operation *, 0> found;
+  std::vector<Operation *> found;
 
 private:
   /// More uses of a value, or more empty blocks, are passed over.
@@ -288,7 +288,7 @@ private:
   }
 
   Operation *root;
-  llvm::DenseSet<Operation *> seen;
+  std::unordered_set<Operation *> seen;
 };
 } // namespace
 
@@ -315,9 +315,9 @@ Snapshot Snapshot::near(Operation *op, Operation *root, const Identities &ids) {
   for (Operation *one : nearest.found)
     snapshot.add(one, ids);
   // As the whole is walked.
-  llvm::sort(snapshot.entries, [](const Entry &left, const Entry &right) {
-    return left.id < right.id;
-  });
+  std::ranges::sort(
+      snapshot.entries,
+      [](const Entry &left, const Entry &right) { return left.id < right.id; });
   return snapshot;
 }
 

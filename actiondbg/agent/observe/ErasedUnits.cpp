@@ -41,8 +41,8 @@ void ErasedUnits::noteReplaced(Operation *op, ValueRange by) {
       const ErasedUnit *before = frame->erasedUnit(i);
       ErasedUnit erased = before ? *before : describe(i, op);
       erased.by = holder;
-      llvm::SmallVector<ErasedUnit, 0> &all = frame->needRare().erased;
-      llvm::erase_if(all, [&](ErasedUnit &old) { return old.unit == i; });
+      std::vector<ErasedUnit> &all = frame->needRare().erased;
+      std::erase_if(all, [&](ErasedUnit &old) { return old.unit == i; });
       all.push_back(erased);
     }
   }

@@ -116,7 +116,8 @@ size_t Identities::bytes() const {
     // Pages without operations are not counted: they take no memory.
     for (llvm::ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
          rest = rest.drop_front(1024))
-      if (llvm::any_of(rest.take_front(1024), [](uint32_t one) { return one; }))
+      if (std::ranges::any_of(rest.take_front(1024),
+                              [](uint32_t one) { return one; }))
         sum += 1024 * (sizeof(uint32_t) + finds);
   });
   return sum;

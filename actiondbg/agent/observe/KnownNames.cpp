@@ -20,7 +20,7 @@ void KnownNames::number(Frame &frame) {
     }
     return;
   default:
-    frame.nth = ++tags[frame.tag()];
+    frame.nth = ++tags[frame.tag().str()];
   }
 }
 
@@ -32,7 +32,7 @@ void KnownNames::addPattern(const mlir::Pattern &pattern) {
     patterns.insert(withoutAnonymous(name));
 }
 
-const llvm::StringSet<> &KnownNames::patternNames() {
+const TextSet &KnownNames::patternNames() {
   for (const UnnamedPattern &one : unnamed)
     patterns.insert(withoutAnonymous(one.find().name));
   unnamed.clear();
@@ -41,9 +41,9 @@ const llvm::StringSet<> &KnownNames::patternNames() {
 
 size_t KnownNames::bytes() const {
   size_t bytes = 0;
-  for (llvm::StringRef name : patterns.keys())
+  for (const std::string &name : patterns)
     bytes += name.size() + 2 * sizeof(void *);
-  for (llvm::StringRef name : passes.keys())
+  for (const auto &[name, runs] : passes)
     bytes += name.size() + 3 * sizeof(void *);
   return bytes;
 }

@@ -4,8 +4,7 @@
 
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "support/Maps.h"
 #include <set>
 
 namespace adbg {
@@ -20,17 +19,17 @@ public:
   void addPattern(const mlir::Pattern &pattern);
   /// Returns the names of patterns, and finds those of patterns without a debug
   /// name, which takes time, only now.
-  const llvm::StringSet<> &patternNames();
+  const TextSet &patternNames();
   size_t bytes() const;
 
-  llvm::StringMap<uint64_t> passes;
+  TextMap<uint64_t> passes;
   /// The number of their runs that have begun, adaptors aside.
   uint64_t passRuns = 0;
   /// The number of actions of each uncommon tag.
-  llvm::StringMap<uint64_t> tags;
+  TextMap<uint64_t> tags;
 
 private:
-  llvm::StringSet<> patterns;
+  TextSet patterns;
   std::set<UnnamedPattern> unnamed;
   uint64_t patternActions = 0, folds = 0, passActions = 0;
 };

@@ -14,12 +14,12 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
 #include <memory>
+#include <unordered_set>
 
 namespace mlir {
 class ConversionTarget;
@@ -94,7 +94,7 @@ private:
 
   /// An operation that is being legalized.
   struct Open {
-    llvm::SmallVector<const mlir::Pattern *, 4> tried;
+    std::vector<const mlir::Pattern *> tried;
     bool isTrying = false;
     /// Whether the pattern that is tried said why it fails.
     bool hasSaidWhy = false;
@@ -115,18 +115,18 @@ private:
     const mlir::ConversionTarget *target = nullptr;
     const mlir::FrozenRewritePatternSet *patterns = nullptr;
     mlir::MLIRContext *context = nullptr;
-    llvm::SmallVector<Root, 2> roots;
+    std::vector<Root> roots;
     llvm::json::Object head;
     std::string names;
     /// What was tried for the newest operation that no pattern generated.
     std::vector<Event> events;
     /// The operations around it, if it was not legalized.
-    llvm::SmallVector<uint32_t, 8> parents;
+    std::vector<uint32_t> parents;
     std::vector<Kept> around;
-    llvm::DenseSet<uint32_t> legalized;
+    std::unordered_set<uint32_t> legalized;
     /// The id of the first operation that the conversion makes.
     uint32_t firstId = 0;
-    llvm::SmallVector<Open, 8> open;
+    std::vector<Open> open;
     bool isCut = false, hasHead = false;
   };
 

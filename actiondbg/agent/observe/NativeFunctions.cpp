@@ -18,7 +18,7 @@ using llvm::StringRef;
 
 namespace adbg {
 
-using Functions = llvm::SmallVector<const void *>;
+using Functions = std::vector<const void *>;
 using Table = const void *const *;
 
 static Table tableOf(const void *object) {

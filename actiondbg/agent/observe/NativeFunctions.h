@@ -9,6 +9,6 @@ namespace adbg {
 /// Returns the addresses of the functions that an action calls: matchAndRewrite
 /// of a pattern, runOnOperation of a pass, the hook of a fold. Empty if they
 /// are unknown. Several for a pattern where it is unknown which one is its own.
-llvm::SmallVector<const void *> functionsOf(const Frame &frame);
+std::vector<const void *> functionsOf(const Frame &frame);
 
 } // namespace adbg

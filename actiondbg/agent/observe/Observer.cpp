@@ -84,9 +84,14 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                       wasDescribed});
   if (!isDetailed)
     return log.countOnly();
-  log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
-                 ordinal, op->getName(), op->getLoc(),
-                 llvm::SmallVector<ValueName, 0>(detail.by)});
+  log.add(Change{kind,
+                 detail.isBlock,
+                 isFoldsDoing || detail.isGuess,
+                 id,
+                 ordinal,
+                 op->getName(),
+                 op->getLoc(),
+                 {detail.by.begin(), detail.by.end()}});
 }
 
 /// Whether the latest change is the same one.
@@ -146,7 +151,7 @@ void Observer::recordOrigin(Operation *op, uint32_t id) {
 }
 
 void Observer::recordHeirs(const Frame &frame) {
-  llvm::DenseMap<uint64_t, bool> known;
+  std::unordered_map<uint64_t, bool> known;
   frame.rare().operands->heirs(
       ids, frame.tally.firstId, [&](uint32_t id, uint32_t erased) {
         if (known.try_emplace(uint64_t(id) << 32 | erased, true).second)
@@ -362,7 +367,7 @@ void Observer::begin(Frame &frame, bool isCounted) {
 void Observer::findUnreported(Frame &frame) {
   if (frame.rare().snapshot) {
     std::unique_ptr<Snapshot> before = std::move(frame.needRare().snapshot);
-    llvm::DenseSet<uint32_t> known;
+    std::unordered_set<uint32_t> known;
     for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
          ++i)
       known.insert(log[i].id);

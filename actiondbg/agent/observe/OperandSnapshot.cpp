@@ -30,9 +30,11 @@ void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
     root = root->getParentOp();
   if (!root || !roots.try_emplace(root, true).second)
     return;
-  llvm::SmallVector<Operation *, 32> around = {root};
-  while (!around.empty())
-    for (Region &region : around.pop_back_val()->getRegions())
+  std::vector<Operation *> around = {root};
+  while (!around.empty()) {
+    Operation *parent = around.back();
+    around.pop_back();
+    for (Region &region : parent->getRegions())
       for (Block &block : region)
         for (Operation &inner : block)
           // The new one is not in the list yet.
@@ -41,6 +43,7 @@ void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
             if (inner.getNumRegions() && !isIsolated(&inner))
               around.push_back(&inner);
           }
+  }
 }
 
 void OperandSnapshot::heirs(

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/DenseMap.h"
+#include <unordered_map>
 #include <vector>
 
 namespace adbg {
@@ -40,7 +40,7 @@ private:
 
   void add(mlir::Operation *op, const Identities &ids);
 
-  llvm::DenseMap<mlir::Operation *, bool> roots;
+  std::unordered_map<mlir::Operation *, bool> roots;
   std::vector<User> users;
   /// Without an operation for arguments of blocks.
   std::vector<Known> definers;

@@ -11,7 +11,7 @@
 
 #include "observe/ActionVerifier.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include <unordered_set>
 
 namespace adbg {
 
@@ -55,7 +55,7 @@ private:
     /// Whether its operation has a location, which new ones can take over.
     bool isPlaced;
     /// The new operations without a location.
-    llvm::SmallVector<OperationHandle, 0> unplaced;
+    std::vector<OperationHandle> unplaced;
   };
   static void findUnplaced(const Running &pattern, Recorder &recorder);
   void findSilent(const Frame &frame, Recorder &recorder);
@@ -70,14 +70,14 @@ private:
   uint64_t before = 0;
   Shape rootBefore;
   Snapshot snapshot;
-  llvm::DenseSet<uint32_t> told;
+  std::unordered_set<uint32_t> told;
   struct Made {
     ChangeKind kind;
     uint32_t id;
     OperationHandle op;
     llvm::StringRef name;
   };
-  llvm::SmallVector<Made, 0> made;
+  std::vector<Made> made;
   ActionVerifier verifier;
   bool isBroken = false;
 };

@@ -9,12 +9,12 @@
 #include "support/Memo.h"
 #include "support/Symbols.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include <map>
 #include <mutex>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <unordered_map>
+#include <unordered_set>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -68,9 +68,9 @@ static std::string unnamedText(const Pattern &pattern) {
 
 UnnamedPattern::UnnamedPattern(const Pattern &pattern)
     : unnamed(unnamedText(pattern)) {
-  static thread_local llvm::DenseSet<const void *> vtables, functions;
-  auto isKnown = [](llvm::DenseSet<const void *> &known, const void *address,
-                    auto check) {
+  static thread_local std::unordered_set<const void *> vtables, functions;
+  auto isKnown = [](std::unordered_set<const void *> &known,
+                    const void *address, auto check) {
     if (known.contains(address))
       return true;
     bool isTrue = check();
@@ -154,7 +154,8 @@ const FoundName &UnnamedPattern::find() const {
 }
 
 const FoundName &foundNameOf(const Pattern &pattern) {
-  static thread_local llvm::DenseMap<const Pattern *, const FoundName *> known;
+  static thread_local std::unordered_map<const Pattern *, const FoundName *>
+      known;
   static thread_local unsigned epoch = 0;
   // A pattern of a newer set may have reused the address.
   if (epoch != namesEpoch())

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/DenseMap.h"
+#include <unordered_map>
 
 namespace adbg {
 
@@ -56,7 +56,7 @@ private:
   uint64_t ordinalOfLatest = 0;
   uint32_t firstOfLatest = 0;
   /// The operations whose blocks are in regions without an operation.
-  llvm::DenseMap<mlir::Block *, Origin> bodies;
+  std::unordered_map<mlir::Block *, Origin> bodies;
 };
 
 } // namespace adbg

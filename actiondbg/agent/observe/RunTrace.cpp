@@ -162,7 +162,7 @@ uint16_t RunTrace::numberOf(StringRef text) {
 void RunTrace::readNames() {
   while (readBytes < shared->nameBytes) {
     StringRef text = shared->names + readBytes;
-    numbers.try_emplace(text, texts.size());
+    numbers.try_emplace(text.str(), texts.size());
     texts.push_back(text);
     readBytes += text.size() + 1;
   }

@@ -13,7 +13,7 @@
 #include "observe/Identity.h"
 #include "support/Memo.h"
 
-#include "llvm/ADT/StringMap.h"
+#include "support/Maps.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <vector>
@@ -115,7 +115,7 @@ private:
   Memo<uint16_t> patterns;
   KeyMemo<uint16_t> operations;
   uint16_t fold = 0;
-  llvm::StringMap<uint16_t> numbers;
+  TextMap<uint16_t> numbers;
   std::vector<llvm::StringRef> texts{""};
   uint32_t readBytes = 0;
   std::optional<Difference> found;

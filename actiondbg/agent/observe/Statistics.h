@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/Frame.h"
+#include "support/Maps.h"
 #include "support/Memo.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace adbg {
 
@@ -19,11 +19,11 @@ class Statistics {
 public:
   /// Returns the totals for the name of `frame`.
   Statistic &of(const Frame &frame);
-  const llvm::StringMap<Statistic> &all() const { return byName; }
+  const TextMap<Statistic> &all() const { return byName; }
 
 private:
   Statistic &find(const Frame &frame);
-  llvm::StringMap<Statistic> byName;
+  TextMap<Statistic> byName;
   Memo<Statistic *> patterns, passes, others;
   KeyMemo<Statistic *> folds;
 };

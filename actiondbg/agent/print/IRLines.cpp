@@ -64,11 +64,12 @@ LinePlace IRLines::placeOf(const IRUnit &unit) {
   Operation *op = holderOf(unit);
   auto *block = llvm::dyn_cast_if_present<Block *>(unit);
   // From the outside in: what is in a region that is not printed is not either.
-  llvm::SmallVector<Operation *> around;
+  std::vector<Operation *> around;
   for (Operation *each = op; each; each = each->getParentOp())
     around.push_back(each);
   Operation *shown = nullptr;
-  for (Operation *each : llvm::reverse(around)) {
+  std::ranges::reverse(around);
+  for (Operation *each : around) {
     if (!isShown(each))
       break;
     shown = each;

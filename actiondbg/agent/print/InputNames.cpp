@@ -63,7 +63,7 @@ void InputNames::reached(Operation *op) {
 void InputNames::addFromSource(Operation *root, size_t most) {
   SourceText source;
   std::vector<Operation *> defining;
-  llvm::DenseSet<Operation *> named;
+  std::unordered_set<Operation *> named;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (most == 0)
       return WalkResult::interrupt();

@@ -4,7 +4,6 @@
 
 #include "observe/Identity.h"
 #include "print/SourceText.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
@@ -13,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <unordered_set>
 #include <vector>
 
 namespace adbg {
@@ -92,7 +92,7 @@ private:
   bool isOrdered = true;
   OrderedTexts ordered;
   /// The operations without a parent whose names are known, by id.
-  llvm::DenseSet<uint32_t> roots;
+  std::unordered_set<uint32_t> roots;
   /// The number of entries that `takeNew` has returned.
   size_t taken = 0;
   /// Ordered by scope.

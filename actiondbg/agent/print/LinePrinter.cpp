@@ -5,8 +5,8 @@
 #include "support/Traits.h"
 
 #include "mlir/IR/OpImplementation.h"
+#include "support/Maps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -77,7 +77,7 @@ void LinePrinter::addName(Names &names, Value value, AsmState &state) {
   llvm::raw_string_ostream os(name);
   value.printAsOperand(os, state);
   os.flush();
-  names.try_emplace(StringRef(name).split('#').first, value);
+  names.try_emplace(StringRef(name).split('#').first.str(), value);
 }
 
 std::string LinePrinter::hintOf(BlockArgument argument) {
@@ -116,8 +116,8 @@ static size_t endOfName(StringRef text, size_t start) {
 static constexpr StringRef skipped = "{...}";
 
 /// Returns the places of regions in a text.
-static llvm::SmallVector<size_t, 4> placesOfRegions(StringRef text) {
-  llvm::SmallVector<size_t, 4> places;
+static std::vector<size_t> placesOfRegions(StringRef text) {
+  std::vector<size_t> places;
   for (size_t i = 0; i < text.size();) {
     if (text.substr(i).starts_with(skipped))
       places.push_back(i);
@@ -169,7 +169,7 @@ std::vector<bool> LinePrinter::namedArguments(Block *entry) {
   llvm::raw_string_ostream os(text);
   op->print(os, state);
   os.flush();
-  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  std::vector<size_t> places = placesOfRegions(text);
   StringRef header =
       places.empty() ? StringRef(text) : StringRef(text).take_front(places[0]);
   Names names = namesIn(text, op, state);
@@ -338,10 +338,10 @@ std::string LinePrinter::label(Block *block) {
 PrintedOperation LinePrinter::cut(StringRef text, Operation *op,
                                   const Names &names, bool isGeneric) {
   PrintedOperation printed;
-  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  std::vector<size_t> places = placesOfRegions(text);
   // Which regions are printed: all, or those that are not empty. A switch
   // prints the first one last.
-  llvm::SmallVector<Region *, 4> regions;
+  std::vector<Region *> regions;
   bool isAll = places.size() >= op->getNumRegions();
   for (Region &region : op->getRegions())
     if (isAll || !region.empty())
@@ -377,10 +377,10 @@ PrintedRegion LinePrinter::describe(Region &region, StringRef before,
   if (style.labels == RegionStyle::None || style.labels == RegionStyle::All)
     return printed;
   // A function, for one, names the arguments of its entry itself.
-  for (auto &name : names)
-    if (BlockArgument::classof(name.second) &&
-        BlockArgument(name.second).getOwner() == &region.front() &&
-        mentions(before, name.first()))
+  for (const auto &[name, value] : names)
+    if (BlockArgument::classof(value) &&
+        BlockArgument(value).getOwner() == &region.front() &&
+        mentions(before, name))
       printed.hasEntryArguments = false;
   return printed;
 }
@@ -435,14 +435,14 @@ LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
   op->print(os, state);
   os.flush();
   unsigned entries = 0, labels = 0;
-  llvm::SmallVector<StringRef> lines;
+  std::vector<StringRef> lines;
   StringRef(text).split(lines, '\n');
-  llvm::StringSet<> words;
+  TextSet words;
   for (StringRef line : lines) {
     labels += line.starts_with("^bb0(");
     found.hasEmptyBlock |= line.starts_with("^bb0:");
     if (line.size() - line.ltrim(' ').size() == 2)
-      words.insert(line.ltrim(' ').split(' ').first);
+      words.insert(line.ltrim(' ').split(' ').first.str());
   }
   for (Region &region : op->getRegions()) {
     entries += !region.getArguments().empty();

@@ -11,10 +11,10 @@
 #include "print/ValueKeys.h"
 
 #include "mlir/IR/AsmState.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringMap.h"
+#include "support/Maps.h"
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace adbg {
@@ -33,9 +33,9 @@ private:
   /// An operation's results, as they share names.
   struct Known {
     bool isCustom;
-    llvm::SmallVector<ResultGroup, 2> groups;
+    std::vector<ResultGroup> groups;
   };
-  using Names = llvm::StringMap<mlir::Value>;
+  using Names = TextMap<mlir::Value>;
 
   const Known &knownOf(mlir::Operation *op);
   mlir::OpPrintingFlags flagsFor(bool isGeneric) const;
@@ -68,7 +68,7 @@ private:
   /// tool numbers all values of the scope for them.
   std::map<std::pair<mlir::Operation *, bool>, std::unique_ptr<mlir::AsmState>>
       states;
-  llvm::DenseMap<mlir::Operation *, Known> known;
+  std::unordered_map<mlir::Operation *, Known> known;
   /// The result of namedArguments.
   std::map<mlir::Block *, std::vector<bool>> named;
   /// The styles of operations with a name, with and without results.

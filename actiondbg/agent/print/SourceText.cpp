@@ -2,6 +2,7 @@
 
 #include "print/SourceText.h"
 
+#include "support/ReadFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include <algorithm>
 #include <cctype>
@@ -53,16 +54,8 @@ static std::string contentOf(int fd) {
 
 /// The words of the tool's command, each with a null character behind it.
 static const std::string &commandWords() {
-  static const std::string *words = [] {
-    auto *all = new std::string;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    char part[4096];
-    for (ssize_t size; fd >= 0 && (size = ::read(fd, part, sizeof(part))) > 0;)
-      all->append(part, size);
-    if (fd >= 0)
-      close(fd);
-    return all;
-  }();
+  static const auto *words =
+      new std::string(readFile("/proc/self/cmdline").value_or(""));
   return *words;
 }
 
@@ -164,7 +157,7 @@ static bool resultsBefore(StringRef text, size_t end, unsigned results,
       --end;
     return text.slice(end, last);
   };
-  llvm::SmallVector<std::pair<unsigned, StringRef>, 4> groups; // from the last
+  std::vector<std::pair<unsigned, StringRef>> groups; // from the last
   unsigned first = results;
   if (!drop('='))
     return false;

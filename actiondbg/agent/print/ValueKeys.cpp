@@ -8,7 +8,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpImplementation.h"
-#include "llvm/ADT/DenseSet.h"
+#include <unordered_set>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -26,9 +26,8 @@ bool isPrintable(Operation *op) {
   return succeeded(op->getName().verifyInvariants(op));
 }
 
-llvm::SmallVector<ResultGroup, 2> resultGroups(Operation *op,
-                                               bool isPrintable) {
-  llvm::SmallVector<ResultGroup, 2> groups;
+std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
+  std::vector<ResultGroup> groups;
   unsigned count = op->getNumResults();
   if (!count)
     return groups;
@@ -43,9 +42,10 @@ llvm::SmallVector<ResultGroup, 2> resultGroups(Operation *op,
     else
       groups.push_back({number, 0, name.str()});
   });
-  llvm::sort(groups, [](const ResultGroup &left, const ResultGroup &right) {
-    return left.first < right.first;
-  });
+  std::ranges::sort(groups,
+                    [](const ResultGroup &left, const ResultGroup &right) {
+                      return left.first < right.first;
+                    });
   for (size_t i = 0; i < groups.size(); ++i)
     groups[i].size =
         (i + 1 < groups.size() ? groups[i + 1].first : count) - groups[i].first;
@@ -88,7 +88,7 @@ std::string BlockKeys::of(const Identities &ids, Block *block) {
   Lock lock(*this);
   auto [entry, isNew] = keys.try_emplace(block);
   if (isNew) {
-    uint32_t number = numbers.lookup(block);
+    uint32_t number = valueOf(numbers, block);
     entry->second =
         number ? ("/" + llvm::Twine(number)).str() : placeOf(ids, block);
     // The block that was there before may have moved away.
@@ -185,7 +185,7 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
       *last = name;
   };
   Operation *last = nullptr;
-  llvm::DenseSet<uint32_t> listed;
+  std::unordered_set<uint32_t> listed;
   auto enter = [&](Operation *op) {
     if (op != last)
       os << "@" << ids.of(op) << "\n";
@@ -252,7 +252,7 @@ static OpResult firstOfGroup(OpResult result, AsmState &state) {
 /// Writes the names and keys of the operands in `root`, as `writeNames`.
 static void writeUsedNames(const Identities &ids, Operation *root,
                            AsmState &state, llvm::raw_ostream &os) {
-  llvm::DenseSet<const void *> seen;
+  std::unordered_set<const void *> seen;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Value operand : op->getOperands()) {
       if (!operand || !seen.insert(operand.getAsOpaquePointer()).second)

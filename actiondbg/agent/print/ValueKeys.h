@@ -9,14 +9,14 @@
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
-#include "llvm/ADT/DenseMap.h"
+#include "support/Maps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <mutex>
 #include <string>
 #include <sys/types.h>
+#include <unordered_map>
 
 namespace adbg {
 
@@ -32,8 +32,7 @@ bool isPrintable(mlir::Operation *op);
 
 /// Groups the results of an operation. `isPrintable`: the operation is complete
 /// and may be asked for names.
-llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,
-                                               bool isPrintable);
+std::vector<ResultGroup> resultGroups(mlir::Operation *op, bool isPrintable);
 
 /// The keys of blocks: the number of each insertion of a new block, which is
 /// the same in each run and each replay, unlike its address. A block keeps its
@@ -59,7 +58,7 @@ public:
   /// Returns the number of a block's insertion; 0 if it was not observed.
   uint32_t numberOf(mlir::Block *block) {
     Lock lock(*this);
-    return numbers.lookup(block);
+    return valueOf(numbers, block);
   }
   /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
   /// @12, if its insertion was not observed.
@@ -67,7 +66,7 @@ public:
   /// Returns the block with a key, or null.
   mlir::Block *find(llvm::StringRef key) {
     Lock lock(*this);
-    return blocks.lookup(key);
+    return valueOf(blocks, key);
   }
   /// Gives keys to all blocks with arguments in `root`: a fork that lists them
   /// keeps none.
@@ -108,11 +107,11 @@ private:
   std::atomic<bool> isShared{false};
   bool isNumbering = true;
   std::recursive_mutex mutex;
-  llvm::DenseMap<mlir::Block *, uint32_t> numbers;
+  std::unordered_map<mlir::Block *, uint32_t> numbers;
   uint32_t last = 0;
   /// Of blocks whose arguments were shown.
-  llvm::DenseMap<mlir::Block *, std::string> keys;
-  llvm::StringMap<mlir::Block *> blocks;
+  std::unordered_map<mlir::Block *, std::string> keys;
+  TextMap<mlir::Block *> blocks;
 };
 
 /// Identifies a value for its life: `12.0` is result 0 of operation @12,

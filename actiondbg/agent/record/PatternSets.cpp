@@ -7,7 +7,6 @@
 #include "support/Symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
 #include <cstdio>
 #include <fcntl.h>
 #include <mutex>

@@ -3,7 +3,6 @@
 #include "record/RecordFile.h"
 #include "observe/Observer.h"
 
-#include "llvm/Support/xxhash.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -204,8 +203,7 @@ void PackedSection::dropLast() {
 }
 
 uint32_t Dictionary::of(StringRef text, Section &strings) {
-  // DenseMap reserves two keys.
-  uint64_t hash = llvm::xxh3_64bits(text) >> 1;
+  uint64_t hash = llvm::xxh3_64bits(text);
   if (byHash.size() >= most)
     byHash.clear();
   auto [entry, isNew] = byHash.try_emplace(hash, last + 1);

@@ -9,11 +9,11 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 #include <sys/uio.h>
+#include <unordered_map>
 
 namespace adbg {
 
@@ -252,7 +252,7 @@ private:
   static constexpr size_t most = 1 << 16;
   Space space;
   uint32_t last = 0;
-  llvm::DenseMap<uint64_t, uint32_t> byHash;
+  std::unordered_map<uint64_t, uint32_t> byHash;
 };
 
 } // namespace adbg

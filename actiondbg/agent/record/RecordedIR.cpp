@@ -8,7 +8,6 @@
 #include "print/ValueKeys.h"
 
 #include "mlir/IR/AsmState.h"
-#include "llvm/Support/xxhash.h"
 #include <dlfcn.h>
 
 using namespace mlir;
@@ -39,7 +38,7 @@ static std::string compressed(StringRef text) {
 uint64_t Texts::of(StringRef text) {
   if (text.empty())
     return 0;
-  // DenseSet reserves two keys.
+  // Positive as a signed number, too; 0 is no text.
   uint64_t hash = (llvm::xxh3_64bits(text) >> 1) | 1;
   if (known.size() >= most)
     known.clear();
@@ -296,7 +295,7 @@ void OperationKeeper::end(const Frame &frame) {
 
 /// Adds a change to the previous fold: its caller applies the result.
 void OperationKeeper::addToPreviousFold(const Changed &change) {
-  uint64_t before = lines.lookup(change.id), after = 0;
+  uint64_t before = valueOf(lines, change.id), after = 0;
   if (change.kind == ChangeKind::Erased)
     return;
   if (change.kind != ChangeKind::Replaced)
@@ -309,12 +308,12 @@ void OperationKeeper::change(const Changed &change) {
     return;
   Open &action = stack[depth - 1];
   bool isLate = change.ordinal != action.ordinal;
-  bool isKnown = llvm::any_of(
+  bool isKnown = std::ranges::any_of(
       action.touched, [&](const Touched &one) { return one.id == change.id; });
   if (isLate)
     addToPreviousFold(change);
   else if (!isKnown && action.touched.size() < most)
-    action.touched.push_back({change.op, change.id, lines.lookup(change.id)});
+    action.touched.push_back({change.op, change.id, valueOf(lines, change.id)});
   if (change.isGone)
     lines.erase(change.id);
 }

@@ -5,7 +5,7 @@
 #include "engine/Frame.h"
 #include "observe/Identity.h"
 #include "record/RecordFile.h"
-#include "llvm/ADT/DenseSet.h"
+#include <unordered_set>
 
 namespace adbg {
 
@@ -20,7 +20,7 @@ public:
 
 private:
   static constexpr size_t most = 1 << 16;
-  llvm::DenseSet<uint64_t> known;
+  std::unordered_set<uint64_t> known;
 };
 
 /// Records the IR before and after each change of one thread.
@@ -93,7 +93,7 @@ private:
   const bool onlyPasses;
   const Ordinals kept;
   std::vector<Open> stack;
-  llvm::DenseMap<mlir::Operation *, Known> known;
+  std::unordered_map<mlir::Operation *, Known> known;
   PendingFold pendingFold;
   /// The operation whose text is that after the pass that has just ended, and
   /// its digest then: a tool may change it before the next pass. Null after
@@ -133,7 +133,7 @@ private:
 
   std::vector<Open> stack;
   /// The latest line of each operation, by operation id.
-  llvm::DenseMap<uint32_t, uint64_t> lines;
+  std::unordered_map<uint32_t, uint64_t> lines;
   size_t depth = 0;
 };
 

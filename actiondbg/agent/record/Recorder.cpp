@@ -9,7 +9,6 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/Signals.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -152,10 +151,7 @@ uint32_t Recorder::nameOfOther(const Frame &frame) {
 }
 
 uint32_t Recorder::nameOfText(const Frame &frame) {
-  llvm::SmallString<128> text(frame.tag());
-  text += '\0';
-  llvm::raw_svector_ostream os(text);
-  os << frame.text();
+  std::string text = frame.tag().str() + '\0' + frame.text();
   if (textNames.size() == mostTexts)
     textNames.clear();
   uint32_t &name = textNames[text];

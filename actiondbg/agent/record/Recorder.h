@@ -372,7 +372,7 @@ private:
     uint64_t places = 0;
   } knownFunction;
   /// The names of actions that are described by their printed text only.
-  llvm::StringMap<uint32_t> textNames;
+  TextMap<uint32_t> textNames;
   static constexpr unsigned mostTexts = 4096;
 
   Counters counters;

@@ -112,7 +112,7 @@ void Recorder::enlist() {
 void Recorder::delist() {
   Recorders &others = recorders();
   std::lock_guard<std::mutex> lock(others.mutex);
-  llvm::erase(others.all, this);
+  std::erase(others.all, this);
   if (ofThread == this)
     ofThread = nullptr;
   if (hasTimer)

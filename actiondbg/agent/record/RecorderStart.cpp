@@ -4,10 +4,9 @@
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
 #include "record/Stages.h"
+#include "support/ReadFile.h"
 
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Signals.h"
 #include <unistd.h>
 
 using llvm::StringRef;
@@ -23,11 +22,11 @@ bool Recorder::wantsReversed = false;
 
 static llvm::json::Array commandLine() {
   llvm::json::Array words;
-  auto text = llvm::MemoryBuffer::getFileAsStream("/proc/self/cmdline");
+  std::optional<std::string> text = readFile("/proc/self/cmdline");
   if (!text)
     return words;
-  llvm::SmallVector<StringRef> parts;
-  StringRef((*text)->getBuffer()).rtrim('\0').split(parts, '\0');
+  std::vector<StringRef> parts;
+  StringRef(*text).rtrim('\0').split(parts, '\0');
   for (StringRef part : parts)
     words.push_back(safe(part));
   return words;
@@ -76,8 +75,6 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   wantsOneThread = !settings.oneThread.empty();
   wantsReversed = !settings.reversed.empty();
   Stages::begin();
-  // Covers fatal signals that the agent does not handle itself.
-  llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   handleEndSignals();
   handleWakeSignal();
   return true;

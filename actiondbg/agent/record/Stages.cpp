@@ -29,7 +29,7 @@ struct Known {
   std::mutex mutex;
   /// The ids of the operations without a parent whose input is recorded, with
   /// the row at which their output is.
-  llvm::DenseMap<uint32_t, uint64_t> roots;
+  std::unordered_map<uint32_t, uint64_t> roots;
   /// Descriptors of the processes that write stages.
   std::vector<int> writers;
   bool hasFailure = false;
@@ -59,8 +59,8 @@ private:
   int tool;
   Identities &ids = Identities::all();
   std::vector<Dictionary> dictionaries;
-  llvm::DenseMap<Location, uint32_t> numbers;
-  llvm::DenseMap<OperationName, uint32_t> names;
+  std::unordered_map<Location, uint32_t> numbers;
+  std::unordered_map<OperationName, uint32_t> names;
   Section strings{SectionKind::Strings, 0},
       locations{SectionKind::Locations, sizeof(LocationRow)};
   PackedSection operations{SectionKind::StageOperations};

@@ -15,10 +15,13 @@
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
-#include "llvm/Support/Threading.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -122,13 +125,13 @@ static bool isInGreedyIteration(const Frame &frame) {
 //===----------------------------------------------------------------------===//
 
 static void printThread(llvm::raw_ostream &os) {
-  llvm::SmallString<32> name;
-  llvm::get_thread_name(name);
+  char name[64] = {};
+  pthread_getname_np(pthread_self(), name, sizeof(name));
   os << "[thread ";
-  if (name.empty())
-    os << llvm::get_threadid();
-  else
+  if (*name)
     os << name;
+  else
+    os << syscall(SYS_gettid);
   os << "] ";
 }
 

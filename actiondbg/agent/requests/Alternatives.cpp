@@ -98,8 +98,7 @@ static Answer<NoResult> runAround(Engine &engine,
   return NoResult();
 }
 
-static Object census(const Engine &engine,
-                     const llvm::StringMap<int64_t> &operations) {
+static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
   llvm::json::Array rules;
   for (const SkipRule &rule : engine.skips.standing())
     rules.push_back(int64_t(rule.uses));
@@ -128,7 +127,7 @@ static Answer<Object> getCensus(Engine &engine) {
   Operation *root = rootOf(engine);
   if (!root)
     return noIR();
-  llvm::StringMap<int64_t> counts;
+  TextMap<int64_t> counts;
   countOperations(root, counts);
   return census(engine, counts);
 }

@@ -108,7 +108,7 @@ static std::vector<uint64_t> ordinals(Fields &fields,
     else
       all.push_back(ordinal);
   }
-  llvm::sort(all);
+  std::ranges::sort(all);
   return all;
 }
 

@@ -7,7 +7,7 @@
 #include "requests/InFork.h"
 #include "requests/Request.h"
 
-#include "llvm/ADT/SetVector.h"
+#include <unordered_set>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -58,21 +58,26 @@ static Answer<Object> getCursor(Engine &engine) {
 // Links between operations
 //===----------------------------------------------------------------------===//
 
-static llvm::SetVector<Operation *> linksOf(const IRUnit &unit, bool users) {
-  llvm::SetVector<Operation *> links;
+static std::vector<Operation *> linksOf(const IRUnit &unit, bool users) {
+  std::vector<Operation *> links;
+  std::unordered_set<Operation *> seen;
+  auto add = [&](Operation *link) {
+    if (seen.insert(link).second)
+      links.push_back(link);
+  };
   if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit)) {
     if (users)
       for (Operation *user : op->getUsers())
-        links.insert(user);
+        add(user);
     else
       for (mlir::Value operand : op->getOperands())
         if (Operation *def = operand ? operand.getDefiningOp() : nullptr)
-          links.insert(def);
+          add(def);
   } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
     for (BlockArgument argument : block->getArguments())
       for (Operation *user : argument.getUsers())
         if (users)
-          links.insert(user);
+          add(user);
   }
   return links;
 }
@@ -219,7 +224,7 @@ static Answer<Object> moveToId(Engine &engine, int64_t id) {
 }
 
 static Answer<Object> moveToLink(Engine &engine, int64_t index, bool users) {
-  llvm::SetVector<Operation *> links = linksOf(engine.stops.cursor, users);
+  std::vector<Operation *> links = linksOf(engine.stops.cursor, users);
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
   if (index >= size)

@@ -7,10 +7,9 @@
 #include "requests/InFork.h"
 #include "requests/Request.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <deque>
+#include <unordered_set>
 
 using namespace mlir;
 using llvm::json::Array;
@@ -36,7 +35,7 @@ static Array definitionsOf(IRLines &lines, const LinePlace &current,
   Array all;
   if (!current.op)
     return all;
-  llvm::SmallPtrSet<Operation *, 8> described;
+  std::unordered_set<Operation *> described;
   for (Value operand : current.op->getOperands()) {
     Operation *op = operand ? operand.getDefiningOp() : nullptr;
     if (!op || !described.insert(op).second ||

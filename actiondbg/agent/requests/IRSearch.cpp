@@ -29,7 +29,7 @@ static bool isVisible(Region *region, const IRUnit &cursor) {
 /// Finds the value with a name in one naming scope; null if there is none.
 static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
   AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
-  llvm::SmallVector<Value> found;
+  std::vector<Value> found;
   // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
     std::string text;
@@ -105,8 +105,10 @@ FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
                    StringRef keys) {
   Operation *root = rootOf(holderOf(cursor));
   IRUnit visible;
-  llvm::SmallVector<IRUnit, 1> found;
-  for (StringRef key : llvm::split(keys, ' ')) {
+  std::vector<IRUnit> found;
+  std::vector<StringRef> all;
+  keys.split(all, ' ');
+  for (StringRef key : all) {
     IRUnit unit = findKey(ids, root, key);
     if (!unit)
       continue;
@@ -200,7 +202,7 @@ static int64_t positionOf(Block *block) {
 }
 
 llvm::json::Array pathTo(const IRUnit &unit, Operation *root) {
-  llvm::SmallVector<int64_t> path;
+  std::vector<int64_t> path;
   auto *op = llvm::dyn_cast_if_present<Operation *>(unit);
   auto *block = llvm::dyn_cast_if_present<Block *>(unit);
   auto *region = llvm::dyn_cast_if_present<Region *>(unit);
@@ -222,7 +224,8 @@ llvm::json::Array pathTo(const IRUnit &unit, Operation *root) {
       break;
     }
   }
-  return llvm::json::Array(llvm::reverse(path));
+  std::ranges::reverse(path);
+  return llvm::json::Array(path);
 }
 
 } // namespace adbg

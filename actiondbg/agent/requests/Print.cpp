@@ -14,7 +14,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

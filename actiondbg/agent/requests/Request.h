@@ -26,7 +26,7 @@ inline llvm::json::Value toJSON(NoResult) { return llvm::json::Object{}; }
 
 /// A request of the front end, which is answered while the tool is stopped.
 struct Request {
-  llvm::StringLiteral method;
+  llvm::StringRef method;
   Answer<llvm::json::Value> (*answer)(Engine &engine, Fields &fields);
   /// Whether it reads IR, or calls functions of the tool with it.
   bool readsIR = false;

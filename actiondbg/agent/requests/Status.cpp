@@ -63,9 +63,9 @@ struct GetNamesArguments {
 
 using Names = std::set<std::string>;
 
-template <class Map> static void addKeys(const Map &map, Names &names) {
-  for (StringRef name : map.keys())
-    names.insert(name.str());
+static void addKeys(const TextMap<uint64_t> &map, Names &names) {
+  for (const auto &[name, number] : map)
+    names.insert(name);
 }
 
 static void addOperations(const Engine &engine, Names &names) {
@@ -105,7 +105,8 @@ static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
     names.insert({"apply-pattern", "fold", "pass-execution", "transform-op"});
     break;
   case Kind::Pattern:
-    addKeys(engine.knownNames.patternNames(), names);
+    for (const std::string &name : engine.knownNames.patternNames())
+      names.insert(name);
     break;
   case Kind::Pass:
     addKeys(engine.knownNames.passes, names);

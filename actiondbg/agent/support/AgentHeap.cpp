@@ -3,10 +3,10 @@
 #include "support/AgentHeap.h"
 
 #include "llvm/Support/Compiler.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +30,10 @@ namespace adbg {
 
 namespace {
 
+uintptr_t alignTo(uintptr_t value, uintptr_t align) {
+  return (value + align - 1) / align * align;
+}
+
 /// Blocks of powers of two in reserved address space; freed ones are kept in a
 /// list for each size. The kernel maps a page at its first write.
 class BlockHeap {
@@ -44,12 +48,12 @@ public:
     if (bytes > most / 2 || alignment > most / 4)
       return nullptr;
     size_t slack = alignment > sizeof(Header) ? alignment : 0;
-    unsigned log = llvm::Log2_64_Ceil(
-        std::max(bytes + sizeof(Header) + slack, 2 * sizeof(Header)));
+    unsigned log = std::bit_width(
+        std::max(bytes + sizeof(Header) + slack, 2 * sizeof(Header)) - 1);
     uintptr_t block = takeBlock(log);
     if (!block)
       return nullptr;
-    uintptr_t memory = llvm::alignTo(block + sizeof(Header), alignment);
+    uintptr_t memory = alignTo(block + sizeof(Header), alignment);
     *headerOf(memory) = {log, memory - block};
     return reinterpret_cast<void *>(memory);
   }
@@ -110,8 +114,8 @@ private:
   /// The whole pages of a large block, behind what links free blocks.
   struct Pages {
     Pages(uintptr_t block, unsigned log)
-        : first(llvm::alignTo(block + sizeof(Free), pageSize)),
-          last(llvm::alignDown(block + (uintptr_t(1) << log), pageSize)) {}
+        : first(alignTo(block + sizeof(Free), pageSize)),
+          last((block + (uintptr_t(1) << log)) / pageSize * pageSize) {}
     void *begin() const { return reinterpret_cast<void *>(first); }
     size_t size() const { return last - first; }
     uintptr_t first, last;
@@ -291,7 +295,7 @@ void *aligned_alloc(size_t alignment, size_t bytes) {
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
-  if (!llvm::isPowerOf2_64(alignment) || alignment % sizeof(void *))
+  if (!std::has_single_bit(alignment) || alignment % sizeof(void *))
     return EINVAL;
   void *taken = memalign(alignment, bytes);
   if (!taken)

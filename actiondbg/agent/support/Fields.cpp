@@ -24,7 +24,7 @@ const llvm::json::Value *Fields::get(StringRef key) {
 
 const llvm::json::Value *Fields::optional(StringRef key) {
   const llvm::json::Value *value = get(key);
-  return value && value->kind() != llvm::json::Value::Null ? value : nullptr;
+  return value && !value->isNull() ? value : nullptr;
 }
 
 int64_t Fields::integer(StringRef key, int64_t least) {
@@ -130,7 +130,7 @@ void Fields::eachObject(StringRef key,
 
 bool Fields::done() {
   for (const auto &field : object)
-    if (!read.count(field.first.str()))
+    if (!read.count(field.first))
       fail("there is no field '" + nameOf(field.first) + "'");
   return error.empty();
 }

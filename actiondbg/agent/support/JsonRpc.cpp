@@ -10,10 +10,10 @@ namespace adbg {
 
 Envelope Envelope::open(StringRef line) {
   Envelope envelope;
-  llvm::Expected<Json> parsed = llvm::json::parse(line);
+  std::string error;
+  std::optional<Json> parsed = llvm::json::parse(line, &error);
   if (!parsed) {
-    envelope.error.emplace(ParseError, "the line is not JSON: " +
-                                           llvm::toString(parsed.takeError()));
+    envelope.error.emplace(ParseError, "the line is not JSON: " + error);
     return envelope;
   }
   Object *object = parsed->getAsObject();

@@ -10,7 +10,7 @@ bool visitLocations(Location loc, llvm::function_ref<bool(Location)> visit) {
   if (visit(loc))
     return true;
   if (auto fused = dyn_cast<FusedLoc>(loc))
-    return llvm::any_of(fused.getLocations(), [&](Location inner) {
+    return std::ranges::any_of(fused.getLocations(), [&](Location inner) {
       return visitLocations(inner, visit);
     });
   if (auto call = dyn_cast<CallSiteLoc>(loc))

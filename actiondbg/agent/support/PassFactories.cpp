@@ -105,7 +105,7 @@ struct FactoryTrial {
     if (!pass || !object.contains(*reinterpret_cast<void **>(pass.get())))
       return "it makes no pass";
     StringRef name = pass->getArgument();
-    return !name.empty() && llvm::all_of(name, llvm::isPrint)
+    return !name.empty() && std::ranges::all_of(name, llvm::isPrint)
                ? ""
                : "its pass has no name";
   }

@@ -104,7 +104,7 @@ std::vector<std::string> registeredPasses() {
   close(null);
   // "  --NAME  -  DESCRIPTION", without a space behind the longest names; lines
   // of options are indented further.
-  llvm::SmallVector<StringRef> lines;
+  std::vector<StringRef> lines;
   StringRef(text).split(lines, '\n');
   for (StringRef line : lines)
     if (line.consume_front("  --"))

@@ -7,7 +7,6 @@
 
 #include "support/Symbols.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -22,6 +21,7 @@
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <unordered_map>
 #include <vector>
 
 using llvm::StringRef;
@@ -233,7 +233,7 @@ public:
   }
 
   std::string find(const File &file, uint64_t address) const {
-    auto found = llvm::find(addresses, address);
+    auto found = std::ranges::find(addresses, address);
     if (found == addresses.end())
       return "";
     return file.readText(texts, names[found - addresses.begin()]);
@@ -284,7 +284,7 @@ private:
   std::string findDebug(const File &file) const {
     const std::string global = "/usr/lib/debug";
     std::string folder = realFolder();
-    llvm::SmallVector<std::string> paths;
+    std::vector<std::string> paths;
     if (std::string id = buildId(file); id.size() > 2)
       paths.push_back(global + "/.build-id/" + id.substr(0, 2) + "/" +
                       id.substr(2) + ".debug");

@@ -2,12 +2,12 @@
 
 #pragma once
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 
 namespace adbg {
 
@@ -51,7 +51,7 @@ private:
   std::mutex mutex;
   // Its elements stay where they are.
   std::deque<Record> records;
-  llvm::DenseMap<const void *, unsigned> live;
+  std::unordered_map<const void *, unsigned> live;
 };
 
 } // namespace adbg

@@ -30,7 +30,7 @@ EMULATOR = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
 
 def compiled(name: str, directory: Path) -> Path:
     built = directory / name
-    options = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl"]
+    options = ["-std=c++20", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl"]
     command = [*find_compiler(), str(SOURCES / f"{name}.cpp"), "-o", str(built), *options]
     subprocess.run(command, check=True)
     return built
@@ -71,7 +71,7 @@ def _detours_on_aarch64(directory: Path, source: str, *options: str) -> list[str
     library, program = directory / "targets.so", directory / "detours"
     shared = [*options, "-O1", "-shared", "-fPIC", "-o", str(library)]
     subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / source, *shared], check=True)
-    words = ["-std=c++17", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
+    words = ["-std=c++20", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *words], check=True)
     return _outputs([*EMULATOR, program, library])
 
@@ -160,7 +160,7 @@ def test_where_a_longjmp_leads_is_known(tmp_path: Path) -> None:
 @needs_aarch64
 def test_where_a_longjmp_leads_is_known_on_aarch64(tmp_path: Path) -> None:
     program = tmp_path / "jumps"
-    options = ["-std=c++17", "-O2", "-iquote", str(AGENT_SOURCE), "-o", str(program)]
+    options = ["-std=c++20", "-O2", "-iquote", str(AGENT_SOURCE), "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "jumps.cpp", *options], check=True)
     assert _outputs([*EMULATOR, program]) == ["here", "returned"]
 

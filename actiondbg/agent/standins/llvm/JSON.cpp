@@ -1,6 +1,7 @@
 //===- JSON.cpp - JSON values ---------------------------------------------===//
 
 #include "llvm/Support/JSON.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cerrno>
@@ -11,58 +12,28 @@
 namespace llvm::json {
 
 //===----------------------------------------------------------------------===//
-// Objects and arrays
+// Values
 //===----------------------------------------------------------------------===//
 
-Object::Object() = default;
-Object::Object(const Object &) = default;
-Object::Object(Object &&) noexcept = default;
-Object &Object::operator=(const Object &) = default;
-Object &Object::operator=(Object &&) noexcept = default;
-Object::~Object() = default;
+static std::string asUTF8(std::string text) {
+  return LLVM_LIKELY(isUTF8(text)) ? std::move(text) : fixUTF8(text);
+}
+
 Object::Object(std::initializer_list<Field> all) {
   for (const Field &field : all)
-    fields.emplace(field.key, std::move(field.value));
+    emplace(asUTF8(field.key), std::move(field.value));
 }
 
-void Object::clear() { fields.clear(); }
-Object::iterator Object::find(StringRef key) { return fields.find(key); }
-Object::const_iterator Object::find(StringRef key) const {
-  return fields.find(key);
+Value &Object::operator[](StringRef key) {
+  return try_emplace(asUTF8(key.str()), nullptr).first->second;
 }
-Value &Object::operator[](ObjectKey key) {
-  return fields.try_emplace(std::move(key), nullptr).first->second;
-}
-std::pair<Object::iterator, bool> Object::insert(Field field) {
-  return try_emplace(std::move(field.key), std::move(field.value));
-}
-std::pair<Object::iterator, bool> Object::try_emplace(ObjectKey key,
-                                                      Value &&value) {
-  return fields.try_emplace(std::move(key), std::move(value));
-}
-bool Object::erase(StringRef key) {
-  auto found = fields.find(key);
-  if (found == fields.end())
-    return false;
-  fields.erase(found);
-  return true;
-}
-
 const Value *Object::get(StringRef key) const {
-  auto found = fields.find(key);
-  return found == fields.end() ? nullptr : &found->second;
+  auto found = find(key);
+  return found == end() ? nullptr : &found->second;
 }
 Value *Object::get(StringRef key) {
-  auto found = fields.find(key);
-  return found == fields.end() ? nullptr : &found->second;
-}
-std::optional<bool> Object::getBoolean(StringRef key) const {
-  const Value *value = get(key);
-  return value ? value->getAsBoolean() : std::nullopt;
-}
-std::optional<double> Object::getNumber(StringRef key) const {
-  const Value *value = get(key);
-  return value ? value->getAsNumber() : std::nullopt;
+  auto found = find(key);
+  return found == end() ? nullptr : &found->second;
 }
 std::optional<int64_t> Object::getInteger(StringRef key) const {
   const Value *value = get(key);
@@ -72,184 +43,44 @@ std::optional<StringRef> Object::getString(StringRef key) const {
   const Value *value = get(key);
   return value ? value->getAsString() : std::nullopt;
 }
-const Object *Object::getObject(StringRef key) const {
+const Array *Object::getArray(StringRef key) const {
   const Value *value = get(key);
-  return value ? value->getAsObject() : nullptr;
+  return value ? value->getAsArray() : nullptr;
 }
 Object *Object::getObject(StringRef key) {
   Value *value = get(key);
   return value ? value->getAsObject() : nullptr;
 }
-const Array *Object::getArray(StringRef key) const {
-  const Value *value = get(key);
-  return value ? value->getAsArray() : nullptr;
-}
-Array *Object::getArray(StringRef key) {
-  Value *value = get(key);
-  return value ? value->getAsArray() : nullptr;
-}
 
-Array::Array() = default;
-Array::Array(const Array &) = default;
-Array::Array(Array &&) noexcept = default;
-Array &Array::operator=(const Array &) = default;
-Array &Array::operator=(Array &&) noexcept = default;
-Array::~Array() = default;
 Array::Array(std::initializer_list<Value> all) {
-  values.reserve(all.size());
+  reserve(all.size());
   for (const Value &value : all)
-    values.push_back(std::move(const_cast<Value &>(value)));
+    emplace_back(nullptr).content = std::move(value.content);
 }
 
-size_t Array::size() const { return values.size(); }
-Value &Array::operator[](size_t index) { return values[index]; }
-const Value &Array::operator[](size_t index) const { return values[index]; }
-Value &Array::front() { return values.front(); }
-const Value &Array::front() const { return values.front(); }
-Value &Array::back() { return values.back(); }
-const Value &Array::back() const { return values.back(); }
-void Array::reserve(size_t size) { values.reserve(size); }
-void Array::clear() { values.clear(); }
-void Array::push_back(const Value &value) { values.push_back(value); }
-void Array::push_back(Value &&value) { values.push_back(std::move(value)); }
-void Array::pop_back() { values.pop_back(); }
-Array::iterator Array::insert(const_iterator at, Value value) {
-  return values.insert(at, std::move(value));
-}
-Array::iterator Array::erase(const_iterator at) { return values.erase(at); }
+Value::Value(std::string text) : content(asUTF8(std::move(text))) {}
 
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-Value::Value(std::string all) : holds(Holds::Text), text(std::move(all)) {
-  if (LLVM_UNLIKELY(!isUTF8(text)))
-    text = fixUTF8(text);
-}
-
-Value::Value(const Value &other) : holds(other.holds) {
-  switch (holds) {
-  case Holds::Text:
-    new (&text) std::string(other.text);
-    return;
-  case Holds::Array:
-    new (&array) json::Array(other.array);
-    return;
-  case Holds::Object:
-    new (&object) json::Object(other.object);
-    return;
-  default:
-    natural = other.natural;
-  }
-}
-
-/// Moves the content of another value here, where none is.
-void Value::take(const Value &other) {
-  holds = other.holds;
-  switch (holds) {
-  case Holds::Text:
-    new (&text) std::string(std::move(other.text));
-    return;
-  case Holds::Array:
-    new (&array) json::Array(std::move(other.array));
-    return;
-  case Holds::Object:
-    new (&object) json::Object(std::move(other.object));
-    return;
-  default:
-    natural = other.natural;
-  }
-}
-
-void Value::destroy() {
-  if (holds == Holds::Text)
-    text.~basic_string();
-  else if (holds == Holds::Array)
-    array.~Array();
-  else if (holds == Holds::Object)
-    object.~Object();
-}
-
-Value::Kind Value::kind() const {
-  static constexpr Kind kinds[] = {Null,   Boolean, Number, Number,
-                                   Number, String,  Array,  Object};
-  return kinds[static_cast<unsigned>(holds)];
-}
-
-std::optional<std::nullptr_t> Value::getAsNull() const {
-  return kind() == Null ? std::optional(nullptr) : std::nullopt;
-}
-std::optional<bool> Value::getAsBoolean() const {
-  return kind() == Boolean ? std::optional(boolean) : std::nullopt;
-}
-std::optional<double> Value::getAsNumber() const {
-  if (kind() != Number)
-    return std::nullopt;
-  return holds == Holds::Double    ? real
-         : holds == Holds::Integer ? static_cast<double>(integer)
-                                   : static_cast<double>(natural);
-}
 std::optional<int64_t> Value::getAsInteger() const {
-  if (holds == Holds::Integer)
-    return integer;
-  if (holds == Holds::Unsigned && natural <= INT64_MAX)
-    return natural;
+  if (auto *natural = std::get_if<uint64_t>(&content))
+    return *natural <= INT64_MAX ? std::optional(*natural) : std::nullopt;
+  auto *real = std::get_if<double>(&content);
+  if (!real)
+    return getIf<int64_t>();
   double whole;
-  if (holds == Holds::Double && std::modf(real, &whole) == 0 &&
-      real >= -0x1p63 && real < 0x1p63)
-    return static_cast<int64_t>(real);
+  if (std::modf(*real, &whole) == 0 && *real >= -0x1p63 && *real < 0x1p63)
+    return static_cast<int64_t>(*real);
   return std::nullopt;
-}
-std::optional<uint64_t> Value::getAsUINT64() const {
-  if (holds == Holds::Unsigned || (holds == Holds::Integer && integer >= 0))
-    return natural;
-  return std::nullopt;
-}
-std::optional<StringRef> Value::getAsString() const {
-  return kind() == String ? std::optional(StringRef(text)) : std::nullopt;
-}
-
-static bool isSame(const Array &a, const Array &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
-static bool isSame(const Object &a, const Object &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto &one, const auto &other) {
-                      return StringRef(one.first) == StringRef(other.first) &&
-                             one.second == other.second;
-                    });
-}
-bool operator==(const Value &a, const Value &b) {
-  if (a.kind() != b.kind())
-    return false;
-  switch (a.kind()) {
-  case Value::Null:
-    return true;
-  case Value::Boolean:
-    return a.getAsBoolean() == b.getAsBoolean();
-  case Value::Number:
-    return a.holds == Value::Holds::Integer || b.holds == Value::Holds::Integer
-               ? a.getAsInteger() == b.getAsInteger()
-               : a.getAsNumber() == b.getAsNumber();
-  case Value::String:
-    return a.getAsString() == b.getAsString();
-  case Value::Array:
-    return isSame(*a.getAsArray(), *b.getAsArray());
-  case Value::Object:
-    return isSame(*a.getAsObject(), *b.getAsObject());
-  }
-  return false;
 }
 
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//
 
-static void printText(raw_ostream &os, StringRef text) {
+static void print(raw_ostream &os, const std::string &text) {
   os << '"';
-  const char *from = text.begin();
+  const char *from = text.data(), *end = from + text.size();
   // Most text has nothing to escape: write it in pieces.
-  for (const char *at = from; at != text.end(); ++at) {
+  for (const char *at = from; at != end; ++at) {
     auto c = static_cast<unsigned char>(*at);
     if (LLVM_LIKELY(c >= 0x20 && c != '"' && c != '\\'))
       continue;
@@ -262,51 +93,36 @@ static void printText(raw_ostream &os, StringRef text) {
     else
       os << "\\u00" << hexdigit(c >> 4, true) << hexdigit(c, true);
   }
-  os.write(from, text.end() - from) << '"';
+  os.write(from, end - from) << '"';
 }
 
-static void printNumber(raw_ostream &os, double number) {
+static void print(raw_ostream &os, std::nullptr_t) { os << "null"; }
+static void print(raw_ostream &os, bool value) {
+  os << (value ? "true" : "false");
+}
+static void print(raw_ostream &os, int64_t number) { os << number; }
+static void print(raw_ostream &os, uint64_t number) { os << number; }
+static void print(raw_ostream &os, double number) {
   char digits[40];
   os.write(digits, std::snprintf(digits, sizeof(digits), "%.17g", number));
 }
-
-void Value::print(raw_ostream &os) const {
-  StringRef separator;
-  switch (kind()) {
-  case Null:
-    os << "null";
-    return;
-  case Boolean:
-    os << (*getAsBoolean() ? "true" : "false");
-    return;
-  case Number:
-    if (holds == Holds::Integer)
-      os << integer;
-    else if (holds == Holds::Unsigned)
-      os << natural;
-    else
-      printNumber(os, real);
-    return;
-  case String:
-    return printText(os, *getAsString());
-  case Array:
-    os << '[';
-    for (const Value &value : *getAsArray()) {
-      os << separator << value;
-      separator = ",";
-    }
-    os << ']';
-    return;
-  case Object:
-    os << '{';
-    for (const auto &[key, value] : *getAsObject()) {
-      os << separator;
-      printText(os, key);
-      os << ':' << value;
-      separator = ",";
-    }
-    os << '}';
-  }
+static void print(raw_ostream &os, const Array &all) {
+  os << '[';
+  interleave(all, os, ",");
+  os << ']';
+}
+static void print(raw_ostream &os, const Object &object) {
+  auto printField = [&](const auto &field) {
+    print(os, field.first);
+    os << ':' << field.second;
+  };
+  os << '{';
+  interleave(object, os, printField, ",");
+  os << '}';
+}
+raw_ostream &operator<<(raw_ostream &os, const Value &value) {
+  std::visit([&](const auto &held) { print(os, held); }, value.content);
+  return os;
 }
 
 //===----------------------------------------------------------------------===//
@@ -503,7 +319,7 @@ private:
       skipSpace();
       if (next() != ':')
         return fail("Expected : after object key");
-      if (!parseValue(object[std::move(key)]))
+      if (!parseValue(object[key]))
         return false;
       skipSpace();
       char c = next();
@@ -556,8 +372,8 @@ private:
     return true;
   }
   bool parseEscape(std::string &result) {
-    static constexpr StringLiteral names = "\"\\/bfnrt";
-    static constexpr StringLiteral meant = "\"\\/\b\f\n\r\t";
+    static constexpr StringRef names = "\"\\/bfnrt";
+    static constexpr StringRef meant = "\"\\/\b\f\n\r\t";
     char c = next();
     if (c == 'u')
       return parseCodePoint(result);
@@ -608,11 +424,13 @@ private:
 };
 } // namespace
 
-Expected<Value> parse(StringRef text) {
+std::optional<Value> parse(StringRef text, std::string *error) {
   Parser parser(text);
-  Value value = nullptr;
-  if (!parser.parseDocument(value))
-    return Error(std::move(parser.error));
+  std::optional<Value> value = nullptr;
+  if (!parser.parseDocument(*value))
+    value.reset();
+  if (error)
+    *error = std::move(parser.error);
   return value;
 }
 

@@ -87,7 +87,7 @@ void printEscapedString(StringRef text, raw_ostream &os) {
   }
 }
 
-void StringRef::split(SmallVectorImpl<StringRef> &parts, StringRef separator,
+void StringRef::split(std::vector<StringRef> &parts, StringRef separator,
                       int mostSplits, bool keepsEmpty) const {
   StringRef rest = *this;
   while (mostSplits-- != 0) {
@@ -150,38 +150,41 @@ static bool addRanges(StringRef set, std::bitset<256> &allowed) {
   return true;
 }
 
-Expected<GlobPattern> GlobPattern::create(StringRef pattern) {
-  GlobPattern result;
+bool GlobPattern::parse(StringRef pattern, std::string &error) {
+  auto fail = [&](const Twine &why) {
+    error = why.str();
+    return false;
+  };
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == '*') {
-      result.endsWithStar = true;
+      endsWithStar = true;
       continue;
     }
     Place place;
-    place.isAfterStar = std::exchange(result.endsWithStar, false);
+    place.isAfterStar = std::exchange(endsWithStar, false);
     if (pattern[i] == '?') {
       place.allowed.set();
     } else if (pattern[i] == '[') {
       // A set holds at least one character, which may be `]`.
       size_t end = pattern.find(']', i + 2);
       if (end == StringRef::npos)
-        return Error("invalid glob pattern, unmatched '['");
+        return fail("invalid glob pattern, unmatched '['");
       StringRef set = pattern.slice(i + 1, end);
       bool isInverted = set[0] == '^' || set[0] == '!';
       if (!addRanges(set.drop_front(isInverted), place.allowed))
-        return createStringError("invalid glob pattern: " + pattern);
+        return fail("invalid glob pattern: " + pattern);
       if (isInverted)
         place.allowed.flip();
       i = end;
     } else {
       i += pattern[i] == '\\';
       if (i == pattern.size())
-        return Error("invalid glob pattern, stray '\\'");
+        return fail("invalid glob pattern, stray '\\'");
       place.allowed.set(static_cast<unsigned char>(pattern[i]));
     }
-    result.places.push_back(place);
+    places.push_back(place);
   }
-  return result;
+  return true;
 }
 
 bool GlobPattern::match(StringRef text) const {

@@ -22,8 +22,8 @@ AttributeClass AttributeStorage::classOf() const {
     return llvm::StringSwitch<AttributeClass>(*name)
         .Case("builtin.string", AttributeClass::String)
         .Case("builtin.dictionary", AttributeClass::Dictionary)
-        .Cases("builtin.file_line_range", "builtin.file_line_loc",
-               AttributeClass::FileLocation)
+        .Case("builtin.file_line_range", AttributeClass::FileLocation)
+        .Case("builtin.file_line_loc", AttributeClass::FileLocation)
         .Case("builtin.fused_loc", AttributeClass::FusedLocation)
         .Case("builtin.call_site_loc", AttributeClass::CallSiteLocation)
         .Case("builtin.name_loc", AttributeClass::NameLocation)

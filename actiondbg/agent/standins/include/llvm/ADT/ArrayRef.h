@@ -5,7 +5,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
-#include <optional>
 #include <vector>
 
 namespace llvm {
@@ -19,11 +18,9 @@ public:
   using value_type = T;
   using iterator = const T *;
   using const_iterator = const T *;
-  using reverse_iterator = std::reverse_iterator<iterator>;
   using size_type = size_t;
 
   constexpr ArrayRef() = default;
-  constexpr ArrayRef(std::nullopt_t) {}
   constexpr ArrayRef(const T &one) : start(&one), length(1) {}
   constexpr ArrayRef(const T *data, size_t size) : start(data), length(size) {}
   constexpr ArrayRef(const T *from, const T *to)
@@ -53,23 +50,12 @@ public:
                             std::is_convertible_v<U *const *, T const *>>>
   ArrayRef(ArrayRef<U *> values)
       : start(values.data()), length(values.size()) {}
-  template <typename U, typename = std::enable_if_t<
-                            std::is_convertible_v<U *const *, T const *>>>
-  ArrayRef(const SmallVectorImpl<U *> &values)
-      : start(values.data()), length(values.size()) {}
-  template <typename U, typename = std::enable_if_t<
-                            !std::is_same_v<U *, T> &&
-                            std::is_convertible_v<U *const *, T const *>>>
-  ArrayRef(const std::vector<U *> &values)
-      : start(values.data()), length(values.size()) {}
 
   constexpr const T *data() const { return start; }
   constexpr size_t size() const { return length; }
   constexpr bool empty() const { return !length; }
   constexpr iterator begin() const { return start; }
   constexpr iterator end() const { return start + length; }
-  reverse_iterator rbegin() const { return reverse_iterator(end()); }
-  reverse_iterator rend() const { return reverse_iterator(begin()); }
   const T &front() const { return start[0]; }
   const T &back() const { return start[length - 1]; }
   const T &operator[](size_t index) const { return start[index]; }
@@ -94,30 +80,12 @@ public:
   using iterator = T *;
 
   constexpr MutableArrayRef() = default;
-  MutableArrayRef(T &one) : ArrayRef<T>(one) {}
   MutableArrayRef(T *data, size_t size) : ArrayRef<T>(data, size) {}
-  MutableArrayRef(T *from, T *to) : ArrayRef<T>(from, to) {}
-  MutableArrayRef(SmallVectorImpl<T> &values) : ArrayRef<T>(values) {}
-  MutableArrayRef(std::vector<T> &values) : ArrayRef<T>(values) {}
 
   T *data() const { return const_cast<T *>(ArrayRef<T>::data()); }
   iterator begin() const { return data(); }
   iterator end() const { return data() + this->size(); }
-  T &front() const { return data()[0]; }
-  T &back() const { return data()[this->size() - 1]; }
   T &operator[](size_t index) const { return data()[index]; }
-  MutableArrayRef slice(size_t from, size_t size) const {
-    return {data() + from, size};
-  }
-  MutableArrayRef drop_front(size_t size = 1) const {
-    return {data() + size, this->size() - size};
-  }
-  MutableArrayRef drop_back(size_t size = 1) const {
-    return {data(), this->size() - size};
-  }
-  MutableArrayRef take_front(size_t size = 1) const {
-    return {data(), std::min(size, this->size())};
-  }
 };
 
 template <typename T> ArrayRef(const T &) -> ArrayRef<T>;

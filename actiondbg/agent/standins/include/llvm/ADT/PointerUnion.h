@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/PointerLikeTypeTraits.h"
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace llvm {
 template <typename... Kinds> class PointerUnion {
   static constexpr int spareBits =
       std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...});
-  static constexpr int kindBits = Log2_64_Ceil(sizeof...(Kinds));
+  static constexpr int kindBits = std::bit_width(sizeof...(Kinds) - 1);
   static constexpr int shift = spareBits - kindBits;
   static constexpr uintptr_t kindMask = ((uintptr_t(1) << kindBits) - 1)
                                         << shift;
@@ -88,22 +87,7 @@ struct PointerLikeTypeTraits<PointerUnion<Kinds...>> {
   }
   static constexpr int NumLowBitsAvailable =
       std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...}) -
-      int(Log2_64_Ceil(sizeof...(Kinds)));
-};
-
-template <typename... Kinds> struct DenseMapInfo<PointerUnion<Kinds...>> {
-  using Union = PointerUnion<Kinds...>;
-  using Info = DenseMapInfo<void *>;
-  static Union getEmptyKey() {
-    return Union::getFromOpaqueValue(Info::getEmptyKey());
-  }
-  static Union getTombstoneKey() {
-    return Union::getFromOpaqueValue(Info::getTombstoneKey());
-  }
-  static unsigned getHashValue(Union key) {
-    return Info::getHashValue(key.getOpaqueValue());
-  }
-  static bool isEqual(Union a, Union b) { return a == b; }
+      int(std::bit_width(sizeof...(Kinds) - 1));
 };
 
 } // namespace llvm

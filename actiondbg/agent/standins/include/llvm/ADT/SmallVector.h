@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/iterator_range.h"
 #include "llvm/Support/Compiler.h"
 #include <algorithm>
 #include <cstdint>
@@ -16,8 +15,6 @@
 #include <utility>
 
 namespace llvm {
-
-template <typename T> class ArrayRef;
 
 /// The part that does not depend on the number of elements inside. Functions of
 /// the tool append to it: the address, the size and the capacity, then the
@@ -84,8 +81,6 @@ public:
   using size_type = size_t;
   using iterator = T *;
   using const_iterator = const T *;
-  using reverse_iterator = std::reverse_iterator<iterator>;
-  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
   using reference = T &;
   using const_reference = const T &;
 
@@ -104,14 +99,6 @@ public:
   const_iterator begin() const { return data(); }
   iterator end() { return data() + used; }
   const_iterator end() const { return data() + used; }
-  reverse_iterator rbegin() { return reverse_iterator(end()); }
-  const_reverse_iterator rbegin() const {
-    return const_reverse_iterator(end());
-  }
-  reverse_iterator rend() { return reverse_iterator(begin()); }
-  const_reverse_iterator rend() const {
-    return const_reverse_iterator(begin());
-  }
   T &front() { return data()[0]; }
   const T &front() const { return data()[0]; }
   T &back() { return data()[used - 1]; }
@@ -135,11 +122,6 @@ public:
   void push_back(const T &value) { emplace_back(value); }
   void push_back(T &&value) { emplace_back(std::move(value)); }
   void pop_back() { data()[--used].~T(); }
-  T pop_back_val() {
-    T result = std::move(back());
-    pop_back();
-    return result;
-  }
   void truncate(size_t size) {
     std::destroy(begin() + size, end());
     used = size;
@@ -152,11 +134,6 @@ public:
     for (; used < size; ++used)
       new (data() + used) T();
   }
-  void resize(size_t size, const T &value) {
-    if (size <= used)
-      return truncate(size);
-    append(size - used, T(value));
-  }
   template <typename Iterator, typename = typename std::iterator_traits<
                                    Iterator>::iterator_category>
   void append(Iterator from, Iterator to) {
@@ -167,20 +144,8 @@ public:
     for (; from != to; ++from)
       emplace_back(*from);
   }
-  void append(size_t count, const T &value) {
-    reserve(used + count);
-    for (size_t i = 0; i < count; ++i)
-      emplace_back(value);
-  }
   void append(std::initializer_list<T> values) {
     append(values.begin(), values.end());
-  }
-  void append(const SmallVectorImpl &other) {
-    append(other.begin(), other.end());
-  }
-  void assign(size_t count, T value) {
-    clear();
-    append(count, value);
   }
   template <typename Iterator, typename = typename std::iterator_traits<
                                    Iterator>::iterator_category>
@@ -188,42 +153,12 @@ public:
     clear();
     append(from, to);
   }
-  void assign(std::initializer_list<T> values) {
-    assign(values.begin(), values.end());
-  }
-  iterator erase(const_iterator at) { return erase(at, at + 1); }
   iterator erase(const_iterator from, const_iterator to) {
     auto *target = const_cast<iterator>(from);
     auto *rest = std::move(const_cast<iterator>(to), end(), target);
     truncate(rest - begin());
     return target;
   }
-  iterator insert(iterator at, T value) {
-    size_t index = at - begin();
-    emplace_back(std::move(value));
-    std::rotate(begin() + index, end() - 1, end());
-    return begin() + index;
-  }
-  template <typename Iterator, typename = typename std::iterator_traits<
-                                   Iterator>::iterator_category>
-  iterator insert(iterator at, Iterator from, Iterator to) {
-    size_t index = at - begin(), before = used;
-    append(from, to);
-    std::rotate(begin() + index, begin() + before, end());
-    return begin() + index;
-  }
-  void swap(SmallVectorImpl &other) {
-    if (this != &other)
-      std::swap_ranges(begin(), begin() + std::min(size(), other.size()),
-                       other.begin());
-    SmallVectorImpl &longer = used > other.used ? *this : other;
-    SmallVectorImpl &shorter = used > other.used ? other : *this;
-    size_t common = shorter.used;
-    shorter.append(std::make_move_iterator(longer.begin() + common),
-                   std::make_move_iterator(longer.end()));
-    longer.truncate(common);
-  }
-
   SmallVectorImpl &operator=(const SmallVectorImpl &other) {
     if (this != &other)
       assign(other.begin(), other.end());
@@ -235,12 +170,6 @@ public:
       take(std::move(other));
     }
     return *this;
-  }
-  bool operator==(const SmallVectorImpl &other) const {
-    return std::equal(begin(), end(), other.begin(), other.end());
-  }
-  bool operator!=(const SmallVectorImpl &other) const {
-    return !(*this == other);
   }
 };
 
@@ -258,37 +187,18 @@ template <typename T, unsigned inner = defaultInnerElements<T>>
 class SmallVector : public SmallVectorImpl<T>, SmallVectorStorage<T, inner> {
 public:
   SmallVector() : SmallVectorImpl<T>(inner) {}
-  explicit SmallVector(size_t size) : SmallVector() { this->resize(size); }
-  SmallVector(size_t size, const T &value) : SmallVector() {
-    this->assign(size, value);
-  }
   template <typename Iterator, typename = typename std::iterator_traits<
                                    Iterator>::iterator_category>
   SmallVector(Iterator from, Iterator to) : SmallVector() {
     this->append(from, to);
   }
-  template <typename Iterator>
-  explicit SmallVector(const iterator_range<Iterator> &range) : SmallVector() {
-    this->append(range.begin(), range.end());
-  }
   SmallVector(std::initializer_list<T> values) : SmallVector() {
     this->append(values);
-  }
-  template <typename U,
-            typename = std::enable_if_t<std::is_convertible_v<U, T>>>
-  explicit SmallVector(ArrayRef<U> values) : SmallVector() {
-    this->append(values.begin(), values.end());
   }
   SmallVector(const SmallVector &other) : SmallVector() {
     this->append(other.begin(), other.end());
   }
-  SmallVector(const SmallVectorImpl<T> &other) : SmallVector() {
-    this->append(other.begin(), other.end());
-  }
   SmallVector(SmallVector &&other) : SmallVector() {
-    this->take(std::move(other));
-  }
-  SmallVector(SmallVectorImpl<T> &&other) : SmallVector() {
     this->take(std::move(other));
   }
   SmallVector &operator=(const SmallVector &other) {
@@ -297,14 +207,6 @@ public:
   }
   SmallVector &operator=(SmallVector &&other) {
     SmallVectorImpl<T>::operator=(std::move(other));
-    return *this;
-  }
-  SmallVector &operator=(SmallVectorImpl<T> &&other) {
-    SmallVectorImpl<T>::operator=(std::move(other));
-    return *this;
-  }
-  SmallVector &operator=(std::initializer_list<T> values) {
-    this->assign(values);
     return *this;
   }
 };

@@ -11,11 +11,11 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llvm {
 
 class StringRef;
-template <typename T> class SmallVectorImpl;
 
 /// Parse an integer at the beginning of `text`, and drop its digits; return
 /// true on failure. A radix of 0: by the prefix.
@@ -93,7 +93,6 @@ public:
     *this = drop_back(suffix.length);
     return true;
   }
-  bool consume_back(char suffix) { return consume_back({&suffix, 1}); }
 
   size_t find(char c, size_t from = 0) const { return view().find(c, from); }
   size_t find(StringRef text, size_t from = 0) const {
@@ -103,12 +102,8 @@ public:
     // Counts from the end: the character at `from` is not looked at.
     return from ? view().rfind(c, from - (from != npos)) : npos;
   }
-  size_t rfind(StringRef text) const { return view().rfind(text.view()); }
   size_t find_first_not_of(StringRef chars, size_t from = 0) const {
     return view().find_first_not_of(chars.view(), from);
-  }
-  size_t find_first_not_of(char c, size_t from = 0) const {
-    return view().find_first_not_of(c, from);
   }
   size_t find_last_not_of(StringRef chars) const {
     return view().find_last_not_of(chars.view());
@@ -159,16 +154,13 @@ public:
   std::pair<StringRef, StringRef> split(char separator) const {
     return around(find(separator), 1);
   }
-  std::pair<StringRef, StringRef> rsplit(StringRef separator) const {
-    return around(rfind(separator), separator.size());
-  }
   std::pair<StringRef, StringRef> rsplit(char separator) const {
     return around(rfind(separator), 1);
   }
-  void split(SmallVectorImpl<StringRef> &parts, StringRef separator,
+  void split(std::vector<StringRef> &parts, StringRef separator,
              int mostSplits = -1, bool keepsEmpty = true) const;
-  void split(SmallVectorImpl<StringRef> &parts, char separator,
-             int mostSplits = -1, bool keepsEmpty = true) const {
+  void split(std::vector<StringRef> &parts, char separator, int mostSplits = -1,
+             bool keepsEmpty = true) const {
     split(parts, StringRef(&separator, 1), mostSplits, keepsEmpty);
   }
 
@@ -183,7 +175,6 @@ public:
   }
   StringRef ltrim(char c) const { return ltrim(StringRef(&c, 1)); }
   StringRef rtrim(char c) const { return rtrim(StringRef(&c, 1)); }
-  StringRef trim(char c) const { return trim(StringRef(&c, 1)); }
 
   /// Parses all of the text; returns true on failure.
   template <typename T> bool getAsInteger(unsigned radix, T &result) const {
@@ -208,13 +199,6 @@ public:
     return false;
   }
 
-  std::string lower() const {
-    std::string result = str();
-    for (char &c : result)
-      if (c >= 'A' && c <= 'Z')
-        c += 'a' - 'A';
-    return result;
-  }
   std::string upper() const {
     std::string result = str();
     for (char &c : result)
@@ -235,19 +219,8 @@ private:
 inline bool operator==(StringRef a, StringRef b) { return a.equals(b); }
 inline bool operator!=(StringRef a, StringRef b) { return !a.equals(b); }
 inline bool operator<(StringRef a, StringRef b) { return a.compare(b) < 0; }
-inline bool operator<=(StringRef a, StringRef b) { return a.compare(b) <= 0; }
-inline bool operator>(StringRef a, StringRef b) { return a.compare(b) > 0; }
-inline bool operator>=(StringRef a, StringRef b) { return a.compare(b) >= 0; }
 inline std::string &operator+=(std::string &text, StringRef more) {
   return text.append(more.data(), more.size());
 }
-
-/// Text known at compile time.
-class StringLiteral : public StringRef {
-public:
-  template <size_t size>
-  constexpr StringLiteral(const char (&text)[size])
-      : StringRef(text, size - 1) {}
-};
 
 } // namespace llvm

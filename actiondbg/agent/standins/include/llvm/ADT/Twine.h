@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace llvm {
@@ -39,17 +38,8 @@ public:
   Twine(const char *text) : text(text) {}
   Twine(std::nullptr_t) = delete;
   Twine(const std::string &text) : text(text) {}
-  Twine(std::string_view text) : text(text) {}
   Twine(StringRef text) : text(text) {}
-  Twine(const StringLiteral &text) : text(text) {}
-  Twine(const SmallVectorImpl<char> &text) : text(text.data(), text.size()) {}
   Twine(const Twine &left, const Twine &right) : left(&left), right(&right) {}
-  explicit Twine(char c) {
-    digits[sizeof(digits) - 1] = c;
-    digitCount = 1;
-  }
-  explicit Twine(signed char c) : Twine(static_cast<char>(c)) {}
-  explicit Twine(unsigned char c) : Twine(static_cast<char>(c)) {}
   explicit Twine(int number) { write(static_cast<long long>(number)); }
   explicit Twine(long number) { write(static_cast<long long>(number)); }
   explicit Twine(long long number) { write(number); }

@@ -11,5 +11,3 @@ namespace llvm {
                                          bool generatesCrash = true);
 
 } // namespace llvm
-
-#define llvm_unreachable(message) __builtin_unreachable()

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
 #include <bitset>
+#include <string>
 #include <vector>
 
 namespace llvm {
@@ -21,7 +21,7 @@ class GlobPattern {
   bool endsWithStar = false;
 
 public:
-  static Expected<GlobPattern> create(StringRef pattern);
+  bool parse(StringRef pattern, std::string &error);
   bool match(StringRef text) const;
 };
 

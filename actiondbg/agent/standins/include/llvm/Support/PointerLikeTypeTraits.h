@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/Support/MathExtras.h"
+#include <bit>
 
 namespace llvm {
 
@@ -16,7 +16,7 @@ template <typename T> struct PointerLikeTypeTraits<T *> {
   static T *getFromVoidPointer(void *pointer) {
     return static_cast<T *>(pointer);
   }
-  static constexpr int NumLowBitsAvailable = Log2_64(alignof(T));
+  static constexpr int NumLowBitsAvailable = std::countr_zero(alignof(T));
 };
 template <> struct PointerLikeTypeTraits<void *> {
   static void *getAsVoidPointer(void *pointer) { return pointer; }

@@ -11,12 +11,15 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FileSystem.h"
 #include <cstdint>
 #include <string>
 #include <system_error>
 
 namespace llvm {
+
+namespace sys::fs {
+enum OpenFlags : unsigned { OF_None = 0, OF_Append = 4 };
+} // namespace sys::fs
 
 class Twine;
 

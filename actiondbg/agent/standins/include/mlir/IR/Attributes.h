@@ -6,7 +6,6 @@
 #include "layout/Storage.h"
 #include "layout/ToolFunctions.h"
 #include "mlir/Support/LLVM.h"
-#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir {
@@ -51,22 +50,3 @@ inline raw_ostream &operator<<(raw_ostream &os, Attribute attribute) {
 }
 
 } // namespace mlir
-
-namespace llvm {
-template <typename T>
-struct DenseMapInfo<T,
-                    std::enable_if_t<std::is_base_of_v<mlir::Attribute, T>>> {
-  using Storage = DenseMapInfo<void *>;
-  static T getEmptyKey() { return of(Storage::getEmptyKey()); }
-  static T getTombstoneKey() { return of(Storage::getTombstoneKey()); }
-  static unsigned getHashValue(T key) {
-    return Storage::getHashValue(key.getAsOpaquePointer());
-  }
-  static bool isEqual(T a, T b) { return a == b; }
-
-private:
-  static T of(void *pointer) {
-    return T(static_cast<mlir::Attribute::ImplType *>(pointer));
-  }
-};
-} // namespace llvm

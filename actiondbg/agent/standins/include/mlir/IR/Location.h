@@ -125,18 +125,8 @@ inline bool isStrictFileLineColLoc(Location loc) {
 
 } // namespace mlir
 
-namespace llvm {
-template <> struct DenseMapInfo<mlir::Location> {
-  using Storage = DenseMapInfo<void *>;
-  static mlir::Location getEmptyKey() {
-    return mlir::Location::getFromOpaquePointer(Storage::getEmptyKey());
+template <> struct std::hash<mlir::Location> {
+  size_t operator()(mlir::Location location) const {
+    return std::hash<const void *>()(location.getAsOpaquePointer());
   }
-  static mlir::Location getTombstoneKey() {
-    return mlir::Location::getFromOpaquePointer(Storage::getTombstoneKey());
-  }
-  static unsigned getHashValue(mlir::Location key) {
-    return Storage::getHashValue(key.getAsOpaquePointer());
-  }
-  static bool isEqual(mlir::Location a, mlir::Location b) { return a == b; }
 };
-} // namespace llvm

@@ -106,8 +106,8 @@ public:
     return true;
   }
   /// Returns the users of all results, one result after the other.
-  SmallVector<Operation *, 4> getUsers() {
-    SmallVector<Operation *, 4> users;
+  std::vector<Operation *> getUsers() {
+    std::vector<Operation *> users;
     for (OpResult result : getResults())
       for (Operation *user : result.getUsers())
         users.push_back(user);
@@ -118,8 +118,8 @@ public:
   llvm::MutableArrayRef<BlockOperand> getBlockOperands() const {
     return {reinterpret_cast<BlockOperand *>(behindProperties()), numSuccs};
   }
-  SmallVector<Block *, 2> getSuccessors() const {
-    SmallVector<Block *, 2> blocks;
+  std::vector<Block *> getSuccessors() const {
+    std::vector<Block *> blocks;
     for (BlockOperand &successor : getBlockOperands())
       blocks.push_back(successor.get());
     return blocks;
@@ -332,8 +332,8 @@ public:
 
   /// Returns the blocks that have this one as a successor, each as often as
   /// that.
-  SmallVector<Block *, 4> getPredecessors() const {
-    SmallVector<Block *, 4> blocks;
+  std::vector<Block *> getPredecessors() const {
+    std::vector<Block *> blocks;
     for (BlockOperand *use = firstUse; use; use = use->nextUse)
       blocks.push_back(use->getOwner()->getBlock());
     return blocks;

@@ -100,8 +100,6 @@ protected:
   Impl *getImpl() const { return impl; }
 
 private:
-  friend struct llvm::DenseMapInfo<OperationName>;
-
   Impl *impl = nullptr;
 };
 
@@ -176,21 +174,8 @@ struct OperationEquivalence {
 
 } // namespace mlir
 
-namespace llvm {
-template <> struct DenseMapInfo<mlir::OperationName> {
-  using Storage = DenseMapInfo<void *>;
-  static mlir::OperationName getEmptyKey() {
-    return mlir::OperationName::getFromOpaquePointer(Storage::getEmptyKey());
-  }
-  static mlir::OperationName getTombstoneKey() {
-    return mlir::OperationName::getFromOpaquePointer(
-        Storage::getTombstoneKey());
-  }
-  static unsigned getHashValue(mlir::OperationName key) {
-    return Storage::getHashValue(key.getAsOpaquePointer());
-  }
-  static bool isEqual(mlir::OperationName a, mlir::OperationName b) {
-    return a == b;
+template <> struct std::hash<mlir::OperationName> {
+  size_t operator()(mlir::OperationName name) const {
+    return std::hash<const void *>()(name.getAsOpaquePointer());
   }
 };
-} // namespace llvm

@@ -5,7 +5,6 @@
 #include "layout/Layout.h"
 #include "layout/ToolFunctions.h"
 #include "mlir/Support/LLVM.h"
-#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir {

@@ -251,20 +251,8 @@ private:
 
 } // namespace mlir
 
-namespace llvm {
-template <typename T>
-struct DenseMapInfo<T, std::enable_if_t<std::is_base_of_v<mlir::Value, T>>> {
-  using Storage = DenseMapInfo<void *>;
-  static T getEmptyKey() { return of(Storage::getEmptyKey()); }
-  static T getTombstoneKey() { return of(Storage::getTombstoneKey()); }
-  static unsigned getHashValue(T key) {
-    return Storage::getHashValue(key.getAsOpaquePointer());
-  }
-  static bool isEqual(T a, T b) { return a == b; }
-
-private:
-  static T of(void *pointer) {
-    return T(static_cast<mlir::Value::Impl *>(pointer));
+template <> struct std::hash<mlir::Value> {
+  size_t operator()(mlir::Value value) const {
+    return std::hash<const void *>()(value.getAsOpaquePointer());
   }
 };
-} // namespace llvm

@@ -114,7 +114,7 @@ public:
     return OpResult(detail::resultOf(op, unsigned(first + index)));
   }
   /// Returns the uses of all results, one result after the other.
-  inline SmallVector<OpOperand *, 4> getUses() const;
+  inline std::vector<OpOperand *> getUses() const;
 
 private:
   friend class ValueRange;

@@ -51,7 +51,7 @@ def with_aliases_of(before: str, after: str) -> str:
         if name not in chosen:
             chosen[name] = _free(name, used)
             used.add(chosen[name])
-    return _in_order(_replaced(after, lambda name: chosen.get(name, name)), list(old))
+    return _in_order(with_names(after, lambda name: chosen.get(name, name)), list(old))
 
 
 def without_aliases(text: str, *, bare: bool = False) -> str:
@@ -65,7 +65,7 @@ def without_aliases(text: str, *, bare: bool = False) -> str:
     meanings = _meanings(definitions(text))
     if meanings:
         body = _DEFINITION.sub("", text)
-        text = _replaced(body, lambda name: meanings[name][1:] if name in meanings else name)
+        text = with_names(body, lambda name: meanings[name][1:] if name in meanings else name)
     return _ATTRIBUTE.sub("<", text) if bare else text
 
 
@@ -87,10 +87,18 @@ def with_used(part: str, known: Mapping[str, str]) -> str:
     return "".join((*above.values(), part))
 
 
+def with_names(text: str, name_of: Callable[[str], str]) -> str:
+    """Return a text with other names of its aliases, and of what looks like them."""
+    return _TOKEN.sub(
+        lambda match: name_of(match[0]) if match[0][0] in "#!" else match[0],
+        text,
+    )
+
+
 def with_suffix(text: str, suffix: str) -> str:
     """Return a text whose aliases have other names, for a text that has aliases of its own."""
     names = definitions(text)
-    return _replaced(text, lambda name: f"{name}{suffix}" if name in names else name)
+    return with_names(text, lambda name: f"{name}{suffix}" if name in names else name)
 
 
 def _meanings(known: Mapping[str, str]) -> dict[str, str]:
@@ -100,7 +108,9 @@ def _meanings(known: Mapping[str, str]) -> dict[str, str]:
         for name, definition in known.items():
             is_location = definition.startswith("loc(") and definition.endswith(")")
             bare = definition[len("loc(") : -1] if is_location else definition
-            meaning = _replaced(bare, lambda used: meanings[used][1:] if used in meanings else used)
+            meaning = with_names(
+                bare, lambda used: meanings[used][1:] if used in meanings else used
+            )
             if len(meaning) > _LONGEST:
                 meaning = hashlib.sha256(meaning.encode(errors="replace")).hexdigest()
             meanings[name] = name[0] + meaning
@@ -109,13 +119,6 @@ def _meanings(known: Mapping[str, str]) -> dict[str, str]:
 
 def _uses(text: str) -> list[str]:
     return [token for token in _TOKEN.findall(text) if token[0] in "#!"]
-
-
-def _replaced(text: str, name_of: Callable[[str], str]) -> str:
-    return _TOKEN.sub(
-        lambda match: name_of(match[0]) if match[0][0] in "#!" else match[0],
-        text,
-    )
 
 
 def _free(name: str, used: set[str]) -> str:

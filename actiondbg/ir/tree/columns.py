@@ -5,14 +5,28 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from actiondbg.ir.aliases import with_names
 from actiondbg.ir.tokens import symbol_name
 from actiondbg.ir.tree import grammar
 from actiondbg.ir.tree.tree import Tree
 from actiondbg.ir.written_locations import WrittenLocations
 
 _INSIDE = re.compile(r"[(\[<%]")  # a symbol behind these is a part of something else
+
+
+class AliasedPart(NamedTuple):
+    """A part of a text with aliases of its own, such as one of --split-input-file.
+
+    Attributes:
+        first: the index of its first operation.
+        aliases: the texts of its locations, by alias with the ``#``.
+    """
+
+    first: int
+    aliases: dict[str, str]
 
 
 class Columns:
@@ -87,10 +101,36 @@ class Columns:
             symbol_uses={index: tuple(uses) for index, uses in self._uses.items()},
         )
 
-    def locations(self, aliases: Mapping[str, str]) -> WrittenLocations:
-        """Return the locations of the operations; ``aliases`` are those that the text defines."""
+    def locations(self, parts: Sequence[AliasedPart]) -> WrittenLocations:
+        """Return the locations of the operations.
+
+        Args:
+            parts: of the text, in order; each has aliases of its own.
+        """
+        aliases = dict(parts[0].aliases)
+        ends = [part.first for part in parts[1:]] + [len(self.names)]
+        for number, (part, end) in enumerate(zip(parts, ends, strict=True)):
+            if number:
+                aliases |= self._rename_aliases(part, end, f"${number}")
         texts = list(self._location_texts)
         return WrittenLocations(self._location_keys, texts, aliases, self.offsets)
+
+    def _rename_aliases(self, part: AliasedPart, end: int, suffix: str) -> dict[str, str]:
+        """Give the aliases of a part other names; return their definitions."""
+        names = part.aliases
+
+        def renamed(text: str) -> str:
+            return with_names(text, lambda name: f"{name}{suffix}" if name in names else name)
+
+        texts = list(self._location_texts)
+        keys: dict[int, int] = {}
+        for index in range(part.first, end):
+            key = self._location_keys[index]
+            if key not in keys:
+                text = renamed(texts[key])
+                keys[key] = self._location_texts.setdefault(text, len(self._location_texts))
+            self._location_keys[index] = keys[key]
+        return {f"{name}{suffix}": renamed(text) for name, text in names.items()}
 
 
 def _first(results: str) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.tokens import unescaped
 from actiondbg.ir.tree import grammar
-from actiondbg.ir.tree.columns import Columns
+from actiondbg.ir.tree.columns import AliasedPart, Columns
 from actiondbg.ir.tree.tree import Tree
 from actiondbg.ir.written_locations import WrittenLocations
 from actiondbg.support.counts import counted
@@ -78,7 +78,7 @@ def scan(text: str, name: str, *, partial: bool = False) -> ScannedText:
         raise BrokenText(f"{name} {error}") from None
     columns = scanner.columns
     return ScannedText(
-        name, columns.tree(text), columns.locations(scanner.aliases), tuple(scanner.unread)
+        name, columns.tree(text), columns.locations(scanner.parts), tuple(scanner.unread)
     )
 
 
@@ -104,7 +104,7 @@ class _Scanner:
     def __init__(self, text: str, partial: bool) -> None:
         self._text, self._partial = text, partial
         self.columns = Columns()
-        self.aliases: dict[str, str] = {}
+        self.parts = [AliasedPart(0, {})]
         self.unread: list[Unread] = []
         self._stack = [_Bracket("R", 1, -1, "builtin")]
         self._top = self._stack[0]
@@ -176,6 +176,8 @@ class _Scanner:
             self._line += 1
             return begin + 1
         if sign == "/" and text.startswith("//", begin):
+            if len(self._stack) == 1 and text.startswith(_SEPARATOR, begin):
+                self.parts.append(AliasedPart(len(self.columns.names), {}))
             end = text.find("\n", begin)
             return len(text) if end < 0 else end
         self._fresh = False
@@ -267,7 +269,7 @@ class _Scanner:
         self._end_statement()
         self._current = -1
         while match := grammar.SIMPLE_ALIAS.match(text, begin):
-            self.aliases[match[1]] = match[2]
+            self.parts[-1].aliases[match[1]] = match[2]
             self._line += 1
             begin = match.end()
             self._fresh = True
@@ -282,7 +284,7 @@ class _Scanner:
         location = grammar.LOCATION.match(text, at)
         if location:
             end = self._closing(location.end())
-            self.aliases[match["name"]] = text[location.end() : end - 1]
+            self.parts[-1].aliases[match["name"]] = text[location.end() : end - 1]
         else:
             end = self._value_end(at)
         self._line += text.count("\n", begin, end)
@@ -471,6 +473,7 @@ class _Scanner:
 
 
 _OPENS, _ENDS = frozenset("<({["), frozenset(">)}]")
+_SEPARATOR = "// -----"  # of --split-input-file, and of the dumps of a log
 _NAMES_SYMBOL = "sym_name = "
 
 

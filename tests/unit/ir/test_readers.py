@@ -125,6 +125,15 @@ def test_aliases_are_written_out(context: Any, seed: int) -> None:
     assert without_aliases(text).strip() == plain.strip()
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_part_has_aliases_of_its_own(context: Any, seed: int) -> None:
+    modules = [ir.Module.parse(RandomIR(each).module()).operation for each in range(seed, seed + 3)]
+    texts = [module.get_asm(enable_debug_info=True) for module in modules]
+    stage = scanned_stage("// -----\n".join(texts), "it").stage
+    known = [str(each.location) for module in modules for each, _ in operations_of(module)]
+    assert [f"loc({operation.location.text})" for operation in stage] == known
+
+
 def test_parts_of_dumps_are_found_and_can_be_parsed(context: Any) -> None:
     found: list[tuple[str, Printed]] = []
     for seed in SEEDS:

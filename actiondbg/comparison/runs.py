@@ -97,6 +97,8 @@ class RunComparison:
         if self.has_same_bytes:
             return "same"
         # A run without any action has made nothing that could be recorded.
+        if self.has_hidden_data:
+            return "unknown"
         sides = (self.a, self.b)
         is_known = all(side.final_texts is not None or not side.recording.count for side in sides)
         return "same" if is_known and "unknown" not in kinds else "unknown"
@@ -105,6 +107,12 @@ class RunComparison:
     def has_same_bytes(self) -> bool:
         """Whether both are known to have written the same, and something."""
         return bool(self.a.output) and self.a.output == self.b.output
+
+    @property
+    def has_hidden_data(self) -> bool:
+        """Whether the IR at the end has elided constants or resources, whose data is not in it."""
+        texts = (text for each in self.functions for text in each.texts)
+        return any(text is not None and "dense_resource<" in text for text in texts)
 
     @property
     def has_same_actions(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.canonical import canonical
 from actiondbg.ir.tree.scanner import scan
+from actiondbg.ir.written_locations import without_locations
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -79,7 +80,8 @@ def _last_texts(recording: Recording) -> dict[Function, str] | None:
         if not is_whole and not str(row["op"]).endswith(".func"):
             return None
         for snapshot in recording.snapshots(row["ordinal"]):
-            texts = function_texts(snapshot.after or "")
+            # A log may have locations, which name files and lines of the input.
+            texts = function_texts(without_locations(without_aliases(snapshot.after or "")))
             found = texts if is_whole else found | texts
     return {Function(0, symbol): text for symbol, text in found.items()}
 

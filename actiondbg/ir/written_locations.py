@@ -53,6 +53,27 @@ def last_file_position(operation: str, text: str) -> tuple[str, int, int] | None
     return None if place is None else (unescaped(place[1]), int(place[2]), int(place[3]))
 
 
+def without_locations(text: str) -> str:
+    """Return a text without any location: at the ends of lines, and of arguments of blocks."""
+    parts: list[str] = []
+    end = depth = 0
+    opened: list[int] = []  # the depths at which locations begin
+    for match in _NESTED.finditer(text):
+        sign = match[0][-1]
+        if sign == "(":
+            depth += 1
+            if match[0] != "(":
+                if not opened:
+                    parts.append(text[end : match.start()])
+                opened.append(depth)
+        elif sign == ")":
+            if opened and opened[-1] == depth:
+                opened.pop()
+                end = match.end()
+            depth -= 1
+    return "".join((*parts, text[end:]))
+
+
 def without_location(text: str) -> str:
     """Return a text without the locations at the ends of its lines."""
     bare = _AT_LINE_ENDS.sub("", text)

@@ -107,6 +107,8 @@ def _summary(compared: RunComparison) -> str:
     note = ""
     if a.final_texts is None or b.final_texts is None:
         note = " The IR at the end is not recorded: record with --ir output, or --ir function."
+    elif compared.has_hidden_data:
+        note = " The data of large constants and of resources was not compared."
     if not parts:
         return f"{count} by the same actions.{note}"
     return f"Of {count}: {', '.join(parts)}.{note}"

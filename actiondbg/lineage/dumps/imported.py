@@ -90,10 +90,14 @@ def stages_of(recording: Recording) -> list[Stage]:
     """
     describe = ActionDescriptions(recording)
     known: list[_Shown] = []
+    last: _Shown | None = None
     for name, event in _points(describe):
         shown = next(_shown(describe, name, event), None)
+        last = shown or last
         if shown is not None and (not known or known[-1].read() != shown.read()):
             known.append(shown)
+    if len(known) == 1 and last is not None and last is not known[0]:
+        known.append(last)  # no pass changed anything
     if len(known) < 2:
         raise UsageError(
             f"{recording.path} does not show the module before and after a pass: import a log of "

@@ -264,6 +264,12 @@ def _notes(log: LogReader, reader: PassReader, overlap: bool) -> list[str]:
         )
     if reader.unread:
         notes.append(f"{counted(reader.unread, 'dump')} without an operation left out.")
+    if reader.unseen:
+        notes.append(
+            f"{counted(reader.unseen, 'dump')} before passes show IR that no pass of the log left: "
+            "passes were not printed, or the tool split its input (--split-input-file), and the "
+            "import takes its parts for one module."
+        )
     if overlap or reader.alternates:
         notes.append(
             "The log mixes the passes of several threads; they are in the order of their first "

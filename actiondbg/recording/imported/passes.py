@@ -80,6 +80,7 @@ class PassReader:
         operations: the operations of the dumps.
         unread: the number of dumps without an operation.
         alternates: whether the dumps of several functions alternate, as those of threads do.
+        unseen: the number of dumps before passes whose IR no pass of the log left.
     """
 
     def __init__(self, store: Callable[[str], int]) -> None:
@@ -96,6 +97,8 @@ class PassReader:
         self.operations = OperationTexts()
         self.unread = 0
         self.alternates = False
+        self.unseen = 0
+        self._running = 0  # passes whose dump after them may come
 
     def add(self, dump: Dump) -> None:
         """Add the next dump."""
@@ -111,6 +114,7 @@ class PassReader:
             operation = self.operations.of_key(scope)
         self._notice_threads(dump.header.name, printed, outer)
         if dump.header.when == "before":
+            self._notice_unseen(printed, dump.text)
             self.operations.keep(printed, dump.text, outer, self._event)
             self._resolve(printed, dump.text)
             self._begin(ImportedPass(dump.header, operation, printed, self._event), dump.text)
@@ -139,6 +143,7 @@ class PassReader:
     def _begin(self, one: ImportedPass, text: str) -> None:
         one.before = self._keep(text)
         self._passes.append(one)
+        self._running += 1
         self._open.setdefault((one.header.full_name, one.operation.id), []).append(one)
         self._waiting.setdefault(one.printed, []).append(one)
 
@@ -203,6 +208,7 @@ class PassReader:
         if not waiting:
             return None
         one = waiting.pop()
+        self._running -= 1
         if one in self._waiting.get(one.printed, ()):
             self._waiting[one.printed].remove(one)
         self._next.pop(one, None)
@@ -243,6 +249,14 @@ class PassReader:
                 changes.append(ImportedChange("replaced", erased, heir))
             changes.append(ImportedChange("erased", erased))
         return changes or [ImportedChange("modified", printed.id)]
+
+    def _notice_unseen(self, printed: ImportedOperation, text: str) -> None:
+        """Notice IR that no pass left: of passes that were not printed, or of another module."""
+        if self._running:
+            return  # they may have changed it
+        last = self.operations.last_text(printed, text)
+        if last.text is not None and last.is_exact:
+            self.unseen += not is_same(last.text, text, bare=not last.is_own)
 
     def _notice_threads(self, name: str, printed: ImportedOperation, outer: Printed) -> None:
         """Notice functions whose dumps alternate, although a pipeline finishes one after another.

@@ -21,7 +21,7 @@ from actiondbg.ir.tree.outline import (
     symbols_in,
     without_indent,
 )
-from actiondbg.ir.written_locations import without_location
+from actiondbg.ir.written_locations import without_location, without_locations
 from actiondbg.lineage.scanned_stage import scanned_stage
 from tests.elements import some
 from tests.fakes.random_ir import RandomIR
@@ -123,6 +123,7 @@ def test_aliases_are_written_out(context: Any, seed: int) -> None:
     text = module.get_asm(enable_debug_info=True)
     plain = module.get_asm(enable_debug_info=True, use_local_scope=True)
     assert without_aliases(text).strip() == plain.strip()
+    assert without_locations(plain).strip() == module.get_asm(use_local_scope=True).strip()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

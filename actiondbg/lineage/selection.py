@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fnmatch import translate
 
 from actiondbg.errors import UsageError
-from actiondbg.ir.tokens import RESULT, VALUE
+from actiondbg.ir.tokens import RESULT, VALUE, symbol_name
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.locations.source_files import same_file
 from actiondbg.lineage.locations.source_range import SourceRange
@@ -73,11 +73,18 @@ def _around(stage: Stage, index: int, line: int) -> int:
 
 
 def _of_symbol(stage: Stage, text: str) -> list[Operation]:
-    *outer, last = [part.strip('@"') for part in text.split("::")]
-    found = stage.with_symbol(last)
-    return [
-        operation for operation in found if _symbols_around(operation)[: len(outer)] == outer[::-1]
-    ]
+    """Return the operations that a symbol names: as MLIR writes it, or without its quotes."""
+    for path in dict.fromkeys((symbol_name(text), text.replace("@", ""))):
+        *outer, last = path.split("::")
+        inside = outer[::-1]
+        found = [
+            operation
+            for operation in stage.with_symbol(last)
+            if _symbols_around(operation)[: len(outer)] == inside
+        ]
+        if found:
+            return found
+    return []
 
 
 def _symbols_around(operation: Operation) -> list[str]:

@@ -266,7 +266,8 @@ def _notes(log: LogReader, reader: PassReader, overlap: bool) -> list[str]:
         notes.append(f"{counted(reader.unread, 'dump')} without an operation left out.")
     if reader.unseen:
         notes.append(
-            f"{counted(reader.unseen, 'dump')} before passes show IR that no pass of the log left: "
+            f"{counted(reader.unseen, 'dump')} before passes "
+            f"{'shows' if reader.unseen == 1 else 'show'} IR that no pass of the log left: "
             "passes were not printed, or the tool split its input (--split-input-file), and the "
             "import takes its parts for one module."
         )

@@ -326,6 +326,53 @@ def test_imported_logs(mlir_opt: str) -> None:
     assert (same["output"], same["same_actions"]) == ("same", True)
 
 
+def test_locations_of_logs_are_no_difference(mlir_opt: str) -> None:
+    for name in ("one", "two"):
+        Path(f"{name}.mlir").write_text(SOURCE)
+        flags = (
+            "--mlir-print-ir-before-all",
+            "--mlir-print-ir-after-all",
+            "--mlir-print-debuginfo",
+        )
+        done = subprocess.run(
+            [mlir_opt, f"{name}.mlir", "--canonicalize", *flags], capture_output=True, text=True
+        )
+        Path(f"{name}.log").write_text(done.stderr)
+        subprocess.run([COMMAND, "import", f"{name}.log", "-o", f"{name}.adbrec"], check=True)
+    done = compare("one.adbrec", "two.adbrec")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "The IR at the end is the same, by the same actions: 3 functions." in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["resource", "elided"])
+def test_data_that_is_not_in_the_ir(mlir_opt: str, kind: str) -> None:
+    def program(last: int) -> str:
+        if kind == "elided":
+            value = f"dense<[{'1, ' * 4999}{last}]>"
+            resources = ""
+        else:
+            value = "dense_resource<blob>"
+            data = f"0x04000000{last:02X}000000"
+            resources = f'{{-# dialect_resources: {{builtin: {{blob: "{data}"}}}} #-}}\n'
+        size = 5000 if kind == "elided" else 1
+        return (
+            f"func.func @f() -> tensor<{size}xi32> {{\n"
+            f"  %0 = arith.constant {value} : tensor<{size}xi32>\n"
+            f"  return %0 : tensor<{size}xi32>\n}}\n{resources}"
+        )
+
+    for number in (2, 3):
+        Path(f"{number}.mlir").write_text(program(number))
+    one, other = (shlex.join([mlir_opt, f"{number}.mlir", "--cse"]) for number in (2, 3))
+    assert "The output is identical" in compare(one, one).stdout
+    done = compare(one, other)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[2:] == [
+        "1 function by the same actions. The data of large constants and of resources was not "
+        "compared."
+    ]
+
+
 def test_the_directory_of_a_recording_is_gone(mlir_opt: str) -> None:
     Path("gone").mkdir()
     shutil.copy("in.mlir", "gone")

@@ -72,6 +72,13 @@ def test_a_log_without_modules_or_locations(tmp_path: Path) -> None:
         stages_of(imported(log, tmp_path))
 
 
+def test_a_log_in_which_nothing_changed(tmp_path: Path) -> None:
+    dump = "// -----// IR Dump {} CSE (cse) //----- //\nmodule {{\n}}\n\n"
+    log = tmp_path / "x.log"
+    log.write_text(dump.format("Before") + dump.format("After"))
+    assert [one.name for one in stages_of(imported(log, tmp_path))] == ["input", "after cse #1"]
+
+
 def test_the_command_line_reads_an_import(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -216,6 +216,16 @@ def test_dumps_before_and_after_nest(tmp_path: Path) -> None:
     assert changes(recording, 1) == ["modified func.func f"]
 
 
+def test_ir_that_no_pass_left_is_noted(tmp_path: Path) -> None:
+    dump = "// -----// IR Dump {} CSE (cse) //----- //\nmodule {{\n  func.func @{}()\n}}\n\n"
+    log = tmp_path / "split.log"
+    parts = [(when, name) for name in "ab" for when in ("Before", "After")]
+    log.write_text("".join(dump.format(*part) for part in parts))
+    [note] = imported(log, tmp_path / "run.adbrec")[0].notes
+    assert note.startswith("1 dump before passes shows IR that no pass of the log left:")
+    assert imported(LOGS / "both.log", tmp_path / "both.adbrec")[0].notes == []
+
+
 def test_an_import_has_no_times_no_command_and_no_known_end(tmp_path: Path) -> None:
     _, recording = imported(LOGS / "both.log", tmp_path / "run.adbrec")
     assert set(rows(recording, "start_ns", "duration_ns", "self_ns")) == {(None, None, None)}

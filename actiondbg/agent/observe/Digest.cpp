@@ -3,7 +3,7 @@
 #include "observe/Digest.h"
 #include "observe/Identity.h"
 
-#include <unordered_set>
+#include <array>
 
 using namespace mlir;
 
@@ -225,7 +225,6 @@ class Neighbours {
 public:
   /// `root` contains all of them.
   Neighbours(Operation *op, Operation *root) : root(root) {
-    seen.reserve(Snapshot::mostNear);
     found.reserve(Snapshot::mostNear);
     for (Operation *around = op; around; around = around->getParentOp()) {
       visit(around);
@@ -244,8 +243,22 @@ private:
 
   bool isFull() const { return found.size() >= Snapshot::mostNear; }
   void visit(Operation *op) {
-    if (op && !isFull() && seen.insert(op).second)
+    if (op && !isFull() && isNew(op))
       found.push_back(op);
+  }
+  /// Whether an operation was not seen before. Nothing is allocated: this runs
+  /// before each application of a pattern.
+  bool isNew(Operation *op) {
+    size_t at = (uintptr_t(op) >> 4) * 0x9E3779B97F4A7C15 >> 32;
+    for (;; ++at) {
+      Operation *&slot = seen[at % seen.size()];
+      if (slot == op)
+        return false;
+      if (!slot) {
+        slot = op;
+        return true;
+      }
+    }
   }
 
   void visitNext(Operation *op) {
@@ -288,7 +301,7 @@ private:
   }
 
   Operation *root;
-  std::unordered_set<Operation *> seen;
+  std::array<Operation *, 2 * Snapshot::mostNear> seen = {};
 };
 } // namespace
 

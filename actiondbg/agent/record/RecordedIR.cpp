@@ -277,6 +277,8 @@ void OperationKeeper::begin(const Frame &frame) {
   Open &action = stack[depth++];
   action.ordinal = frame.ordinal;
   action.touched.clear();
+  if (!action.ids.empty())
+    action.ids = {};
   // Another thread may have changed it since this thread last visited it.
   if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
     recordLines(frame.op(), /*anew=*/!frame.parent);
@@ -308,11 +310,9 @@ void OperationKeeper::change(const Changed &change) {
     return;
   Open &action = stack[depth - 1];
   bool isLate = change.ordinal != action.ordinal;
-  bool isKnown = std::ranges::any_of(
-      action.touched, [&](const Touched &one) { return one.id == change.id; });
   if (isLate)
     addToPreviousFold(change);
-  else if (!isKnown && action.touched.size() < most)
+  else if (action.touched.size() < most && action.ids.insert(change.id).second)
     action.touched.push_back({change.op, change.id, valueOf(lines, change.id)});
   if (change.isGone)
     lines.erase(change.id);

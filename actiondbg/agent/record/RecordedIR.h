@@ -121,6 +121,8 @@ private:
   struct Open {
     uint64_t ordinal = 0;
     std::vector<Touched> touched;
+    /// Their ids: a pass may touch any number, and each more than once.
+    std::unordered_set<uint32_t> ids;
   };
   static constexpr size_t most = 4096;
   std::string lineOf(mlir::Operation *op) const;

@@ -78,7 +78,8 @@ def test_nested_actions_never_have_more(mlir_opt: str, source: str, threads: boo
     below: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(columns, 0))
     for row in rows:
         assert all(row[column] >= 0 for column in columns)
-        assert row["page_faults"] == row["minor_faults"] + row["major_faults"]
+        # The kernel counts a fault that it tries again twice, and what it was only once.
+        assert row["page_faults"] >= row["minor_faults"] + row["major_faults"]
         above = by_ordinal.get(row["parent"])
         if above is not None and above["thread"] == row["thread"]:
             for column in columns:

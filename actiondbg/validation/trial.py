@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.support.counts import counted
-from actiondbg.validation.agreement import Run, Strictness, disagreement, strictness
+from actiondbg.validation.agreement import Run, disagreement
 from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.congruence import Cut, Uncut, cuts
 from actiondbg.validation.domain import (
@@ -55,6 +55,7 @@ from actiondbg.validation.program import (
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
+from actiondbg.validation.strictness import Strictness, strictness
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType, Type
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
@@ -166,7 +167,7 @@ class Trial:
         self._known: KnownPieces = {} if known is None else known
         self._limits = limits
         self._runner = runner
-        self._strictness: Strictness = strictness((pair.before, pair.after))
+        self._strictness: Strictness = strictness(pair.before, pair.after, pair.symbol)
         self._start = time.monotonic()
         self._inputs = 0
         self._alias = ""
@@ -572,7 +573,7 @@ class Trial:
             pair.after.source,
             pair.symbol,
             inputs,
-            exact=self._strictness.bits,
+            self._strictness,
             suspect=pair.suspect,
         )
         if isinstance(found, NotRun):

@@ -13,6 +13,7 @@ from actiondbg.validation.program import (
     Attribute,
     Function,
     Module,
+    OpaqueAttribute,
     Operation,
     references,
     walk,
@@ -20,8 +21,8 @@ from actiondbg.validation.program import (
 from actiondbg.validation.reading import MAPS
 from actiondbg.validation.types import ComplexType, FloatType, OpaqueType, ShapedType, Type
 
-_EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
-_OPEN_ZEROS = re.compile(r"arith\.(?:max|min)numf|llvm\.intr\.(?:max|min)num|complex\.mul")
+_EXTREMES = frozenset({"maximumf", "minimumf", "maxnumf", "minnumf"})
+_OPEN_ZEROS = re.compile(r"(?:arith\.)?(?:max|min)numf|llvm\.intr\.(?:max|min)num|complex\.mul")
 # Of one result only, by IEEE 754 or because it is an integer. Not so math.fma, which is expanded to
 # a product and a sum.
 _EXACT_MATH = frozenset(
@@ -141,7 +142,13 @@ def _is_open(operation: Operation) -> bool:
         return not _ORDERLESS_KINDS.issuperset(_kinds(operation, "reductions"))
     if name == "vector.outerproduct" and len(operation.operands) == 2:  # nothing is added
         return False
-    return bool(_VECTOR_REDUCTIONS.fullmatch(name))
+    return bool(_VECTOR_REDUCTIONS.fullmatch(name)) and _kind(operation) not in _EXTREMES
+
+
+def _kind(operation: Operation) -> str:
+    """Return how a reduction of vectors combines: ``add``, ``maxnumf``."""
+    kind = operation.attributes.get("kind")
+    return kind.text.partition("<")[2].rstrip("> ") if isinstance(kind, OpaqueAttribute) else "add"
 
 
 def _is_open_linalg(operation: Operation) -> bool:
@@ -180,6 +187,8 @@ def _has_open_zeros(operation: Operation) -> bool:
     """Whether the sign of a zero is open."""
     if _OPEN_ZEROS.fullmatch(operation.name):
         return True
+    if _VECTOR_REDUCTIONS.fullmatch(operation.name):
+        return bool(_OPEN_ZEROS.fullmatch(_kind(operation)))
     if operation.name == "affine.parallel":
         return not _OPEN_ZERO_KINDS.isdisjoint(_kinds(operation, "reductions"))
     return operation.name == "memref.atomic_rmw" and bool(

@@ -29,6 +29,12 @@ func.func @fast(%x: f32) -> f32 {
   return %r : f32
 }
 """
+_MAXIMUM = """
+func.func @f(%v: vector<4xf32>, %s: f32) -> f32 {{
+  %r = vector.reduction <{kind}>, %v, %s : vector<4xf32> into f32
+  return %r : f32
+}}
+"""
 
 
 def _verdict(before: str, after: str) -> str:
@@ -55,6 +61,14 @@ def test_a_called_function_opens_the_order() -> None:
     assert _verdict(before + _FAST, after + _FAST) == "equivalent"
     exact = _FAST.replace("fastmath<reassoc> ", "")
     assert _verdict(before + exact, after + exact) == "different"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("maximumf", "maxnumf"), ("maxnumf", "maximumf"), ("minnumf", "minimumf")]
+)
+def test_a_maximum_has_no_order(before: str, after: str) -> None:
+    texts = _MAXIMUM.format(kind=before), _MAXIMUM.format(kind=after)
+    assert _verdict(*texts) == "different"
 
 
 _LINALG = """

@@ -16,6 +16,8 @@ from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
 # Relative, for results of functions in which the order of operations is open, or approximations.
 _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
 _LOOSEST = 0.5
+# Of a returned view whose memory was freed, or that lies in none.
+NO_MEMORY = " may be accessed before, and not after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
 def _sharing(source: Run, target: Run, left: RuntimeValue, right: RuntimeValue) -> str | None:
     """Return how a returned view shares other memory than before, which its users may write to."""
     if not isinstance(left, MemRef) or not isinstance(right, MemRef) or 0 in left.sizes:
+        return None
+    if not left.buffer.is_alive:
         return None
     places = _place_of(source, left.buffer), _place_of(target, right.buffer)
     if places[0] == places[1]:
@@ -142,6 +146,10 @@ class _Check:
     def _views(self, left: MemRef, right: MemRef) -> str | None:
         if left.sizes != right.sizes:
             return f" has sizes {left.sizes} before and {right.sizes} after"
+        if not left.buffer.is_alive:
+            return None
+        if not right.buffer.is_alive:
+            return NO_MEMORY
         kind = left.buffer.element
         kind = kind if isinstance(kind, IntegerType | FloatType) else None
         return self._items(_seen(left), _seen(right), kind, left.sizes)

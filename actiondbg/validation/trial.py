@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.support.counts import counted
-from actiondbg.validation.agreement import Run, disagreement
+from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
 from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.congruence import Cut, Uncut, cuts
 from actiondbg.validation.domain import (
@@ -134,8 +134,8 @@ class _Difference(NamedTuple):
 
     @property
     def is_undefined(self) -> bool:
-        """Whether the program after has poison, or undefined behaviour, which runs may not show."""
-        return self.after is None or self.where.endswith("poison after")
+        """Whether runs may not show it: poison, freed memory or undefined behaviour after."""
+        return self.after is None or self.where.endswith(("poison after", NO_MEMORY))
 
 
 class _Doubt(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,7 +14,7 @@ from actiondbg.validation.program import (
     Module,
     OpaqueAttribute,
     Operation,
-    references,
+    called,
     walk,
 )
 from actiondbg.validation.reading import MAPS
@@ -54,7 +53,7 @@ _ORDERLESS = frozenset(
     }
 )
 _MOVING = frozenset({"linalg.pack", "linalg.unpack", "linalg.yield", "linalg.index"})
-_LOOPS = frozenset({"scf.parallel", "scf.forall", "affine.parallel"})
+PARALLEL_LOOPS = frozenset({"scf.parallel", "scf.forall", "affine.parallel"})
 # Numbers of kinds of arith.
 _ASSIGN = 3
 _OPEN_ZERO_KINDS = frozenset({5, 9})  # maxnumf, minnumf
@@ -84,8 +83,8 @@ def strictness(before: Module, after: Module, symbol: str) -> Strictness:
     What is open for floats, the program before leaves open: a pass may not make open what was not.
     Clones of either program share.
     """
-    sources = [_strictness(each) for each in _called(before, symbol)]
-    targets = [_strictness(each) for each in _called(after, symbol)]
+    sources = [_strictness(each) for each in called(before, symbol)]
+    targets = [_strictness(each) for each in called(after, symbol)]
     return Strictness(
         all(one.bits for one in sources),
         all(one.zeros for one in sources),
@@ -93,25 +92,11 @@ def strictness(before: Module, after: Module, symbol: str) -> Strictness:
     )
 
 
-def _called(module: Module, symbol: str) -> Iterator[Function]:
-    """Yield a function, and those of the module that it may call, each once."""
-    left = [symbol]
-    seen: set[str] = set()
-    while left:
-        name = left.pop()
-        function = module.functions.get(name)
-        if function is None or name in seen:
-            continue
-        seen.add(name)
-        yield function
-        left += references(function.operation)
-
-
 @lru_cache(256)  # each of its callers asks
 def _strictness(function: Function) -> Strictness:
     bits = zeros = sharing = True
     operations = list(walk(function.operation))
-    is_parallel = any(each.name in _LOOPS for each in operations)
+    is_parallel = any(each.name in PARALLEL_LOOPS for each in operations)
     for operation in operations:
         is_open = _is_open(operation) or (is_parallel and _is_open_atomic(operation))
         bits = bits and not is_open

@@ -3,78 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import cast
 
 from actiondbg.validation.concrete.operation import POISON, signed
 from actiondbg.validation.domain import Scalar
-from actiondbg.validation.flags import fast_math
 from actiondbg.validation.machine import Buffer, Elements, Event, MemRef, Outcome, RuntimeValue
-from actiondbg.validation.program import Module, walk
+from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
 
 # Relative, for results of functions in which the order of operations is open, or approximations.
 _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
 _LOOSEST = 0.5
-_OPEN_ZEROS = frozenset({"arith.maxnumf", "arith.minnumf", "complex.mul"})
-_OPEN_ORDER = (
-    *("vector.reduction", "vector.multi_reduction", "vector.contract", "vector.outerproduct"),
-    *("vector.scan", "scf.parallel", "scf.reduce", "affine.parallel", "linalg.", "math."),
-)
-# Of one result only, by IEEE 754 or because it is an integer. Not so math.fma, which is expanded to
-# a product and a sum.
-_EXACT_MATH = frozenset(
-    {
-        *("math.absf", "math.copysign", "math.sqrt", "math.ceil", "math.floor"),
-        *("math.trunc", "math.round", "math.roundeven", "math.isfinite", "math.isinf"),
-        *("math.isnan", "math.isnormal", "math.absi", "math.ctlz", "math.cttz", "math.ctpop"),
-        "math.ipowi",
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Strictness:
-    """How exactly results must agree.
-
-    Args:
-        bits: all bits, but those of NaNs; False if the order of operations is open, or a function
-            is approximated.
-        zeros: the signs of zeros, too.
-        sharing: which memory returned views share with arguments and globals, too; False if there
-            are clones, to which nobody may write, so that they may be the memory itself.
-    """
-
-    bits: bool = True
-    zeros: bool = True
-    sharing: bool = True
-
-
-def strictness(modules: Iterable[Module]) -> Strictness:
-    """Return how exactly the results of modules must agree."""
-    each = [_strictness(module) for module in modules]
-    return Strictness(
-        all(one.bits for one in each),
-        all(one.zeros for one in each),
-        all(one.sharing for one in each),
-    )
-
-
-@lru_cache(64)  # each function of a module asks
-def _strictness(module: Module) -> Strictness:
-    bits = zeros = sharing = True
-    for function in module.functions.values():
-        for operation in walk(function.operation):
-            name = operation.name
-            is_open = bool(fast_math(operation.attributes)) or (
-                name.startswith(_OPEN_ORDER) and name not in _EXACT_MATH
-            )
-            bits = bits and not is_open
-            zeros = zeros and not is_open and name not in _OPEN_ZEROS
-            sharing = sharing and name != "bufferization.clone"
-    return Strictness(bits, zeros, sharing)
+# Of a returned view whose memory was freed, or that lies in none.
+NO_MEMORY = " may be accessed before, and not after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +69,8 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
 def _sharing(source: Run, target: Run, left: RuntimeValue, right: RuntimeValue) -> str | None:
     """Return how a returned view shares other memory than before, which its users may write to."""
     if not isinstance(left, MemRef) or not isinstance(right, MemRef) or 0 in left.sizes:
+        return None
+    if not left.buffer.is_alive:
         return None
     places = _place_of(source, left.buffer), _place_of(target, right.buffer)
     if places[0] == places[1]:
@@ -201,6 +146,10 @@ class _Check:
     def _views(self, left: MemRef, right: MemRef) -> str | None:
         if left.sizes != right.sizes:
             return f" has sizes {left.sizes} before and {right.sizes} after"
+        if not left.buffer.is_alive:
+            return None
+        if not right.buffer.is_alive:
+            return NO_MEMORY
         kind = left.buffer.element
         kind = kind if isinstance(kind, IntegerType | FloatType) else None
         return self._items(_seen(left), _seen(right), kind, left.sizes)

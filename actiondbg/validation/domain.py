@@ -23,6 +23,10 @@ class UndefinedBehaviour(Exception):
     operation: str = ""
 
 
+class Race(UndefinedBehaviour):
+    """Iterations race for memory, in a loop whose documentation forbids it."""
+
+
 class Unsettled(Exception):
     """The result on this input is open, such as on the bits of a NaN; says why."""
 

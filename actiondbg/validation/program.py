@@ -212,6 +212,20 @@ def references(operation: Operation) -> Iterator[str]:
                 yield value.path[0]
 
 
+def called(module: Module, symbol: str) -> Iterator[Function]:
+    """Yield a function, and those of the module that it may call, each once."""
+    left = [symbol]
+    seen: set[str] = set()
+    while left:
+        name = left.pop()
+        function = module.functions.get(name)
+        if function is None or name in seen:
+            continue
+        seen.add(name)
+        yield function
+        left += references(function.operation)
+
+
 def is_same(before: Module, after: Module, symbols: Iterable[str]) -> bool:
     """Whether symbols, and all to which they refer, are the same in both modules."""
     seen: set[str] = set()

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.support.counts import counted
-from actiondbg.validation.agreement import Run, Strictness, disagreement, strictness
+from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
 from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.congruence import Cut, Uncut, cuts
 from actiondbg.validation.domain import (
     NotInterpreted,
     OpenRace,
     OutOfBudget,
+    Race,
     UndefinedBehaviour,
     Unsettled,
 )
@@ -48,6 +49,7 @@ from actiondbg.validation.program import (
     Module,
     Symbol,
     Value,
+    called,
     is_same,
     references,
     walk,
@@ -55,6 +57,7 @@ from actiondbg.validation.program import (
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.scaling import NotScaled, scaled
+from actiondbg.validation.strictness import PARALLEL_LOOPS, Strictness, strictness
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType, Type
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
@@ -74,6 +77,7 @@ _FREEING = frozenset(
     {"memref.dealloc", "bufferization.dealloc", "bufferization.dealloc_tensor", "memref.realloc"}
 )
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
+_RACE_INPUTS = 2  # with which it is looked for races
 
 
 class Pair(NamedTuple):
@@ -133,8 +137,8 @@ class _Difference(NamedTuple):
 
     @property
     def is_undefined(self) -> bool:
-        """Whether the program after has poison, or undefined behaviour, which runs may not show."""
-        return self.after is None or self.where.endswith("poison after")
+        """Whether runs may not show it: poison, freed memory or undefined behaviour after."""
+        return self.after is None or self.where.endswith(("poison after", NO_MEMORY))
 
 
 class _Doubt(Exception):
@@ -166,7 +170,7 @@ class Trial:
         self._known: KnownPieces = {} if known is None else known
         self._limits = limits
         self._runner = runner
-        self._strictness: Strictness = strictness((pair.before, pair.after))
+        self._strictness: Strictness = strictness(pair.before, pair.after, pair.symbol)
         self._start = time.monotonic()
         self._inputs = 0
         self._alias = ""
@@ -374,8 +378,8 @@ class Trial:
             are_proved: only if nothing is left to be compared.
         """
         pair = self._pair
-        called = set(references(pair.source.operation)) | set(references(pair.target.operation))
-        if not is_same(pair.before, pair.after, called - {pair.symbol}):
+        used = set(references(pair.source.operation)) | set(references(pair.target.operation))
+        if not is_same(pair.before, pair.after, used - {pair.symbol}):
             return None
         for are_paired, depth in _CUTS:
             try:
@@ -551,6 +555,24 @@ class Trial:
                 break
         return chosen
 
+    def _race(self, inputs: Sequence[Input]) -> str:
+        """Return how iterations race after the action, which real runs do not show; "" if unseen.
+
+        A race is seen as soon as a second iteration runs, however long the whole would take.
+        """
+        after = called(self._pair.after, self._pair.symbol)
+        names = {inner.name for each in after for inner in walk(each.operation)}
+        if names.isdisjoint(PARALLEL_LOOPS):
+            return ""
+        for input in inputs[:_RACE_INPUTS]:
+            try:
+                self._run(self._pair.after, input, self._limits.steps)
+            except (OpenRace, Race) as error:
+                return str(error)
+            except (NotInterpreted, OutOfBudget, UndefinedBehaviour, Unsettled):
+                continue
+        return ""
+
     def _by_real_runs(self, why: str) -> Judgement:
         """Judge a function that cannot be interpreted."""
         if self._runner is None:
@@ -566,13 +588,16 @@ class Trial:
             inputs = self._few_inputs()
         except (NotInterpreted, OutOfBudget) as error:
             return self._judgement("unknown", "none", reason(error))
+        race = self._race(inputs)
+        if race:
+            return self._judgement("unknown", "none", race)
         found = judge_by_running(
             self._runner,
             pair.before.source,
             pair.after.source,
             pair.symbol,
             inputs,
-            exact=self._strictness.bits,
+            self._strictness,
             suspect=pair.suspect,
         )
         if isinstance(found, NotRun):

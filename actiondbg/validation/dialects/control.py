@@ -8,7 +8,7 @@ from actiondbg.validation.dialects.indices import DYNAMIC, slice_positions
 from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.scalars import applied, compared, poison_of
 from actiondbg.validation.dialects.tensor import inserted_slice
-from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Aborted,
     Elements,
@@ -252,7 +252,11 @@ class _Threads:
         self._written: dict[Value, set[int]] = {each: set() for each in results}
 
     def insert(self, terminator: Operation) -> None:
-        """Insert what a thread has at its end."""
+        """Insert what a thread has at its end.
+
+        Raises:
+            OpenRace: another one has inserted there.
+        """
         mine: dict[Value, set[int]] = {each: set() for each in self.results}
         for insertion in _insertions(terminator):
             tensor = insertion.operands[1]
@@ -262,7 +266,7 @@ class _Threads:
             mine[tensor].update(places)
         for tensor, places in mine.items():
             if places & self._written[tensor]:
-                raise NotInterpreted("threads of scf.forall insert slices that overlap")
+                raise OpenRace("threads of scf.forall insert slices that overlap")
             self._written[tensor] |= places
 
 

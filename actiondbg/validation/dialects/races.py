@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
-from actiondbg.validation.domain import OpenRace, Scalar, UndefinedBehaviour
+from actiondbg.validation.domain import OpenRace, Race, Scalar
 from actiondbg.validation.machine import Frame, Machine, MemRef
 
 _SEVERAL = -1
@@ -33,7 +33,7 @@ class Iterations:
         """Note that an iteration reads.
 
         Raises:
-            UndefinedBehaviour: another one has written there, in ``scf.parallel``.
+            Race: another one has written there, in ``scf.parallel``.
             OpenRace: likewise, in another loop.
         """
         if self.is_quiet:
@@ -55,7 +55,7 @@ class Iterations:
     def _fail(self) -> None:
         problem = f"iterations of {self.name} race for memory"
         # Only that loop's documentation says what a race means.
-        raise (UndefinedBehaviour if self.name == "scf.parallel" else OpenRace)(problem)
+        raise (Race if self.name == "scf.parallel" else OpenRace)(problem)
 
 
 class _Watched(list[Scalar]):

@@ -17,6 +17,7 @@ from actiondbg.validation.execution.lowerings import CHECKED, CONSTANTS, OTHER, 
 from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
 from actiondbg.validation.execution.subject import NotRunnable, Subject, TypedText, read_subject
 from actiondbg.validation.inputs import Array, Input, Number, View
+from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
 
 # Bytes for fresh memory and the stack: what is read before it is written differs between them.
@@ -34,6 +35,7 @@ _POISON = re.compile(
     r"|\bmath\.(?:fpowi|ipowi)\b"
     r"|\bvector\.(?:extract|insert)\b[^:]*\[[^]:]*%"
 )
+_LOOSE = Strictness(bits=False, zeros=False)
 # Accesses that no check is made for; data as indices may lead anywhere.
 _INDIRECT = re.compile(r"\bvector\.(?:gather|scatter)\b|\bllvm\.(?:load|store|getelementptr)\b")
 _UNCHECKED = re.compile(
@@ -89,7 +91,7 @@ def judge_by_running(
     after: str,
     symbol: str,
     inputs: Sequence[Input],
-    exact: bool = False,
+    strictness: Strictness = _LOOSE,
     suspect: str = "",
 ) -> Same | Differs | NotRun:
     """Run a function with inputs, as it was before an action and as it is after it.
@@ -104,12 +106,12 @@ def judge_by_running(
         after: the module after it.
         symbol: the function.
         inputs: what it is called with.
-        exact: no rounding may differ, as nothing in the function leaves the order open.
+        strictness: how exactly results must agree.
         suspect: the name of the pass that the action belongs to. If it lowers the function, too,
             runs say little.
     """
     try:
-        comparison = _Comparison(runner, before, after, symbol, exact)
+        comparison = _Comparison(runner, before, after, symbol, strictness)
         found = comparison.judge(list(inputs))
         if not isinstance(found, Same) or not _lowers(suspect):
             return found
@@ -127,12 +129,14 @@ class _Comparison:
     Args: see ``judge_by_running``.
     """
 
-    def __init__(self, runner: Runner, before: str, after: str, symbol: str, exact: bool) -> None:
+    def __init__(
+        self, runner: Runner, before: str, after: str, symbol: str, strictness: Strictness
+    ) -> None:
         self._runner = runner
         self._before = before
         self._after = after
         self._symbol = symbol
-        self._exact = exact
+        self._strictness = strictness
         self._is_checked = True
         self._subject = read_subject(before, symbol)
         types = (*self._subject.inputs, *self._subject.results)
@@ -264,7 +268,7 @@ class _Comparison:
     def _part(self, left: Printed, again: Printed, right: Printed, scale: _Scale) -> str | None:
         if left.bits == right.bits:
             return None
-        check = _Check(left, scale, self._exact)
+        check = _Check(left, scale, self._strictness)
         was, now = left.numbers(), right.numbers()
         rows = zip(left.bits, again.bits, right.bits, was, now, strict=True)
         for at, (one, two, other, old, new) in enumerate(rows):
@@ -289,12 +293,12 @@ class _Scale:
 class _Check:
     """Compares elements of a part, with a tolerance that the count of operations gives."""
 
-    def __init__(self, part: Printed, scale: _Scale, exact: bool) -> None:
+    def __init__(self, part: Printed, scale: _Scale, strictness: Strictness) -> None:
         self._type: Element = part.type
-        self._exact = exact
+        self._strictness = strictness
         self._modest = False
         self._near = 0.0
-        if not isinstance(part.type, FloatType) or exact:
+        if not isinstance(part.type, FloatType) or strictness.bits:
             return
         finite = [abs(each) for each in part.numbers() if math.isfinite(each)]
         magnitude = max([scale.largest if math.isfinite(scale.largest) else 1.0, *finite])
@@ -308,8 +312,8 @@ class _Check:
             return False
         if math.isnan(old) and math.isnan(new):
             return True
-        if self._exact:
-            return False
+        if self._strictness.bits:
+            return old == new and not self._strictness.zeros
         if not math.isfinite(old) or not math.isfinite(new):
             return old == new or not self._modest
         return abs(old - new) <= self._near

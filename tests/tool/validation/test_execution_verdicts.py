@@ -16,6 +16,7 @@ from actiondbg.validation.execution.runner import Runner
 from actiondbg.validation.execution.whole_program import Differs, NotRun, Same, judge_by_running
 from actiondbg.validation.inputs import Array, Input, View
 from actiondbg.validation.machine import Buffer, Elements, Outcome, RuntimeValue
+from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
 from tests.paths import ROOT
 
@@ -192,7 +193,9 @@ def test_known_miscompilations_differ(
     runner: Runner, name: str, flags: list[str], symbol: str, input: Input, suspect: str
 ) -> None:
     texts = after(runner, name, flags)
-    found = judge_by_running(runner, *texts, symbol, [input], exact=True, suspect=suspect)
+    found = judge_by_running(
+        runner, *texts, symbol, [input], strictness=Strictness(), suspect=suspect
+    )
     assert isinstance(found, Differs)
     assert found.input == input
 
@@ -229,7 +232,9 @@ def test_a_wrong_element_of_a_sum_differs(runner: Runner) -> None:
 
 
 def test_the_order_matters_where_nothing_leaves_it_open(runner: Runner) -> None:
-    found = judge_by_running(runner, sum_of("up"), sum_of("down"), "f", [numbers()], exact=True)
+    found = judge_by_running(
+        runner, sum_of("up"), sum_of("down"), "f", [numbers()], strictness=Strictness()
+    )
     assert isinstance(found, Differs)
 
 

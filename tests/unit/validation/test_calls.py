@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.agreement import Run, disagreement, strictness
+from actiondbg.validation.agreement import Run, disagreement
 from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.inputs import Input, View, materialize
@@ -12,6 +12,7 @@ from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Elements
 from actiondbg.validation.program import Module
 from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.strictness import strictness
 
 _OUTSIDE = "func.func private @outside(i32) -> i32\nfunc.func private @look()\n"
 _ONCE = """\
@@ -42,7 +43,7 @@ def _difference(before: str, after: str, input: Input) -> str | None:
     reader = ProgramReader()
     modules = [reader.read(text) for text in (before, after)]
     source, target = (_run(module, input) for module in modules)
-    return disagreement(source, target, strictness(modules))
+    return disagreement(source, target, strictness(*modules, "f"))
 
 
 def test_an_outside_function_is_the_same_in_both_programs() -> None:

@@ -140,6 +140,35 @@ func.func private @free(!llvm.ptr)
     assert _verdict(freed, lowered) == "unknown"
 
 
+_RETURNED = """
+func.func @f(%x: i32, %other: memref<1xi32>) -> memref<1xi32> {{
+  %c0 = arith.constant 0 : index
+  %m = memref.{made}() : memref<1xi32>
+  memref.store %x, %m[%c0] : memref<1xi32>
+  {last}
+  return %{returned} : memref<1xi32>
+}}
+"""
+_KEPT = _RETURNED.format(made="alloc", last="", returned="m")
+_FREED = _RETURNED.format(made="alloc", last="memref.dealloc %m : memref<1xi32>", returned="m")
+_STACK = _RETURNED.format(made="alloca", last="", returned="m")
+_OTHER = _RETURNED.format(made="alloca", last="", returned="other")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (_KEPT, _FREED, "different"),
+        (_KEPT, _STACK, "different"),
+        (_FREED, _KEPT, "equivalent"),
+        (_FREED, _STACK, "equivalent"),
+        (_STACK, _OTHER, "equivalent"),
+    ],
+)
+def test_returned_memory_is_kept(before: str, after: str, verdict: str) -> None:
+    assert _verdict(before, after) == verdict
+
+
 def test_a_race_is_not_run() -> None:
     """A real run goes through the iterations in order, and says nothing."""
     before = _SUM.format(loop="for %i = 0 to 8")

@@ -1,0 +1,155 @@
+"""How exactly floats must agree: what the order of sums leaves open, and what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.validation.judge import Judge
+from actiondbg.validation.judgement import Limits, Query
+from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.strictness import strictness
+
+_SUM = """
+func.func @f(%a: f32, %b: f32, %c: f32) -> f32 {
+  %0 = arith.addf %a, %b : f32
+  %1 = arith.addf %0, %c : f32
+  return %1 : f32
+}
+"""
+_OTHER_ORDER = """
+func.func @f(%a: f32, %b: f32, %c: f32) -> f32 {
+  %0 = arith.addf %b, %c : f32
+  %1 = arith.addf %a, %0 : f32
+  return %1 : f32
+}
+"""
+_FAST = """
+func.func @fast(%x: f32) -> f32 {
+  %r = arith.addf %x, %x fastmath<reassoc> : f32
+  return %r : f32
+}
+"""
+_MAXIMUM = """
+func.func @f(%v: vector<4xf32>, %s: f32) -> f32 {{
+  %r = vector.reduction <{kind}>, %v, %s : vector<4xf32> into f32
+  return %r : f32
+}}
+"""
+
+
+def _verdict(before: str, after: str) -> str:
+    judged = Judge(Limits(seconds=10)).judge(Query(before, after))
+    (found,) = (each for each in judged if each.symbol == "f")
+    return found.verdict
+
+
+def test_another_function_does_not_open_the_order() -> None:
+    assert _verdict(_SUM + _FAST, _OTHER_ORDER + _FAST) == "different"
+
+
+def test_a_pass_does_not_open_the_order() -> None:
+    fast = _OTHER_ORDER.replace(": f32\n", "fastmath<reassoc> : f32\n")
+    fast = fast.replace("return %1 fastmath<reassoc>", "return %1")
+    assert _verdict(_SUM, fast) == "unknown"  # without real runs: the solver knows no order
+
+
+def test_a_called_function_opens_the_order() -> None:
+    before, after = (
+        text.replace("return %1", "%r = func.call @fast(%1) : (f32) -> f32\n  return %r")
+        for text in (_SUM, _OTHER_ORDER)
+    )
+    assert _verdict(before + _FAST, after + _FAST) == "equivalent"
+    exact = _FAST.replace("fastmath<reassoc> ", "")
+    assert _verdict(before + exact, after + exact) == "different"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("maximumf", "maxnumf"), ("maxnumf", "maximumf"), ("minnumf", "minimumf")]
+)
+def test_a_maximum_has_no_order(before: str, after: str) -> None:
+    texts = _MAXIMUM.format(kind=before), _MAXIMUM.format(kind=after)
+    assert _verdict(*texts) == "different"
+
+
+_LINALG = """
+func.func @f(%t: tensor<4x{type}>, %o: tensor<{sizes}{type}>) -> tensor<{sizes}{type}> {{
+  %r = linalg.generic {{
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ({place})>],
+    iterator_types = ["{loop}"]
+  }} ins(%t : tensor<4x{type}>) outs(%o : tensor<{sizes}{type}>) {{
+  ^bb0(%x: {type}, %y: {type}):
+    {body}
+    linalg.yield %s : {type}
+  }} -> tensor<{sizes}{type}>
+  return %r : tensor<{sizes}{type}>
+}}
+"""
+_WHOLE = {"type": "f32", "sizes": "", "place": "", "loop": "reduction"}
+_EACH = {"type": "f32", "sizes": "4x", "place": "i", "loop": "parallel"}
+_GREATER = "%c = arith.cmpf ogt, %x, %y : f32\n    %s = arith.select %c, %x, %y : f32"
+
+
+@pytest.mark.parametrize(
+    ("parts", "body", "bits", "zeros"),
+    [
+        (_WHOLE, "%s = arith.addf %x, %y : f32", False, False),
+        (_WHOLE, "%s = arith.maximumf %x, %y : f32", True, True),
+        (_WHOLE, "%s = arith.minnumf %x, %y : f32", True, False),
+        (_WHOLE, _GREATER, False, False),  # of NaNs, the order decides
+        (_EACH, "%s = arith.addf %x, %y : f32", True, True),
+        (_EACH, "%s = math.exp %x : f32", False, False),
+        ({**_WHOLE, "type": "i32"}, "%s = arith.addi %x, %y : i32", True, True),
+    ],
+)
+def test_loops_of_linalg(parts: dict[str, str], body: str, bits: bool, zeros: bool) -> None:
+    module = ProgramReader().read(_LINALG.format(**parts, body=body))
+    found = strictness(module, module, "f")
+    assert (found.bits, found.zeros) == (bits, zeros)
+
+
+@pytest.mark.parametrize(
+    ("line", "bits"),
+    [
+        ("linalg.copy ins(%m : memref<4xi32>) outs(%m : memref<4xi32>)", True),
+        (
+            "linalg.matmul ins(%a, %a : memref<4x4xf32>, memref<4x4xf32>)"
+            " outs(%a : memref<4x4xf32>)",
+            False,
+        ),
+        ("linalg.fill ins(%x : f32) outs(%a : memref<4x4xf32>)", True),
+        ("%r = math.ctpop %i : i32", True),
+        ("%r = math.roundeven %x : f32", True),
+        ("%r = math.sin %x : f32", False),
+        (
+            "%r = vector.outerproduct %v, %v, %w {kind = #vector.kind<add>}"
+            " : vector<4xf32>, vector<4xf32>",
+            False,
+        ),
+        ("scf.parallel (%p) = (%c) to (%c) step (%c) { scf.reduce }", True),
+        (
+            "scf.parallel (%p) = (%c) to (%c) step (%c) {\n"
+            "memref.atomic_rmw addf %x, %a[%c, %c] : (f32, memref<4x4xf32>) -> f32\n}",
+            False,
+        ),
+        ("memref.atomic_rmw addf %x, %a[%c, %c] : (f32, memref<4x4xf32>) -> f32", True),
+        (
+            'affine.parallel (%p) = (0) to (8) reduce ("addf") -> (f32) { affine.yield %x : f32 }',
+            False,
+        ),
+        (
+            'affine.parallel (%p) = (0) to (8) reduce ("maximumf") -> (f32)'
+            " { affine.yield %x : f32 }",
+            True,
+        ),
+    ],
+)
+def test_what_opens_the_order(line: str, bits: bool) -> None:
+    text = f"""
+func.func @f(%m: memref<4xi32>, %a: memref<4x4xf32>, %i: i32, %x: f32, %v: vector<4xf32>,
+             %w: vector<4x4xf32>, %c: index) {{
+  {line}
+  return
+}}
+"""
+    module = ProgramReader().read(text)
+    assert strictness(module, module, "f").bits is bits

@@ -41,9 +41,9 @@ def _run(module: Module, input: Input) -> Run:
 
 def _difference(before: str, after: str, input: Input) -> str | None:
     reader = ProgramReader()
-    modules = [reader.read(text) for text in (before, after)]
-    source, target = (_run(module, input) for module in modules)
-    return disagreement(source, target, strictness(*modules, "f"))
+    old, new = reader.read(before), reader.read(after)
+    agreement = strictness(old, new, "f")
+    return disagreement(_run(old, input), _run(new, input), agreement)
 
 
 def test_an_outside_function_is_the_same_in_both_programs() -> None:

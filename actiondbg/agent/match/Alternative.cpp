@@ -117,6 +117,8 @@ void countOperations(Operation *root, TextMap<int64_t> &counts) {
   std::unordered_map<const void *, int64_t> byKey;
   root->walk(
       [&](Operation *op) { ++byKey[op->getName().getAsOpaquePointer()]; });
+  // They are sorted by their names then.
+  // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order)
   for (const auto &[key, count] : byKey)
     counts[OperationName::getFromOpaquePointer(key).getStringRef().str()] +=
         count;

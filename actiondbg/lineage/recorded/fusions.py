@@ -63,7 +63,8 @@ class Fusions:
             if inner.total() < 2 or not inner <= taken:
                 continue
             read = inner.keys() - own.keys() - {0}
-            if inner[0] and uses[0] == taken[0] == inner[0]:  # all arguments are of this operation
+            # All arguments that the root does not take itself are of this operation.
+            if inner[0] and uses[0] == taken[0] == own[0] + inner[0]:
                 read.add(0)
             elif inner[0]:
                 read = {each for each in read if uses[each] == 1}

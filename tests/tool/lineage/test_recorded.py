@@ -41,6 +41,25 @@ func.func @fold(%x: i32) -> i32 {
   return %f : i32
 }
 """
+FUSED_ARGUMENTS = """\
+#id = affine_map<(d0) -> (d0)>
+func.func @two(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.exp %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%a, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %by: f32, %out: f32):
+    %0 = arith.mulf %in, %by : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %b : tensor<8xf32>
+}
+"""
 FUSED = """\
 #id = affine_map<(d0) -> (d0)>
 func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -200,6 +219,14 @@ def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: st
     [loss] = from_line(lineage, 9).losses
     assert loss.why == "dead" and lineage.action(loss.ordinal or 0) == "pass:cse"
     assert lineage.node(loss.node).name == "arith.subi"
+
+
+def test_an_operation_of_arguments_is_fused_with_a_user_of_arguments(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, FUSED_ARGUMENTS, "--linalg-fuse-elementwise-ops")
+    first, last = lineage.stages
+    for generic in first.named("linalg.generic"):
+        traces = lineage.track([generic], last, exact=True, nested=False).traces
+        assert "linalg.generic" in {one.operation.name for one in traces}
 
 
 def test_fused_bodies_are_cloned(mlir_opt: str) -> None:

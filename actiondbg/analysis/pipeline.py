@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -187,6 +187,29 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
         raise UsageError(f"The pass {name} runs {times(len(found))}: {way_out}.")
     known = ", ".join(dict.fromkeys(run.name for run in runs)) or "none"
     raise UsageError(f"No pass {name!r} runs: the passes of this run are {known}.")
+
+
+def find_pass_end(runs: Sequence[ListedAction], reference: str) -> int:
+    """Return the ordinal of the run of a pass after which each operation has had it.
+
+    A pass on functions runs once on each: without a number, the last run at the same place of the
+    pipeline as the first.
+
+    Args:
+        runs: of all passes, in their order.
+        reference: as of ``find_pass``.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    found = find_pass(runs, reference)
+    match = _NUMBERED.fullmatch(reference)
+    if match is not None and match["number"]:
+        return found
+    places = Places()
+    located = [(places.locate(run), run.ordinal) for run in runs]
+    wanted = next(place for place, ordinal in located if ordinal == found)
+    return max(ordinal for place, ordinal in located if place == wanted)
 
 
 def is_adaptor(name: str) -> bool:

@@ -113,7 +113,7 @@ def _up_to(
     recordings: Sequence[Recording], counts: Sequence[int], after: str
 ) -> tuple[int, RecordedLineage]:
     """Return the run of a chain in which an action is, and its lineage up to the action's end."""
-    from actiondbg.analysis.pipeline import find_pass
+    from actiondbg.analysis.pipeline import find_pass_end
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.recording.session.session import RecordedSession
 
@@ -126,7 +126,7 @@ def _up_to(
             for session, first in zip(sessions, firsts, strict=False)
             for one in session.past.passes()
         ]
-        ordinal = int(digits) if digits.isdecimal() else find_pass(passes, after)
+        ordinal = int(digits) if digits.isdecimal() else find_pass_end(passes, after)
         if not 0 < ordinal <= firsts[-1]:
             raise UsageError(f"There is no action #{ordinal}: the chain has {firsts[-1]}.")
         at = bisect_left(firsts, ordinal) - 1

@@ -153,6 +153,7 @@ def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Gene
 
 def _of_session(tool: list[str], after: str) -> Lineage:
     """Run a tool over a stop after an action, whose IR is a stage then."""
+    from actiondbg.analysis.pipeline import find_pass_end
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.session.session import launch
 
@@ -162,17 +163,21 @@ def _of_session(tool: list[str], after: str) -> Lineage:
         stderr="inherit",
     ) as session:
         digits = after.removeprefix("#")
-        session.breakpoints.add(f"#{digits}" if digits.isdecimal() else f"pass:{after}")
-        stop = session.run()
-        if stop.when == "exit":
+        if digits.isdecimal():
+            session.breakpoints.add(f"#{digits}")
+            end = int(digits) if session.run().when != "exit" else None
+        else:
+            session.start()
+            end = find_pass_end(session.past.passes(), after)
+        if end is None:
             raise UsageError(f"No action of this run is {after!r}: name a pass or #N.")
-        session.timeline.goto(stop.ordinal, "after")
+        session.timeline.goto(end, "after")
         return SessionLineage(session, "end").lineage
 
 
 def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:
     """Return the lineage of a recorded run up to the end of an action; None for an import."""
-    from actiondbg.analysis.pipeline import find_pass
+    from actiondbg.analysis.pipeline import find_pass_end
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.recording import open_recording
     from actiondbg.recording.session.session import RecordedSession
@@ -182,7 +187,7 @@ def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:
         return None
     with RecordedSession(opened) as session:
         digits = after.removeprefix("#")
-        end = int(digits) if digits.isdecimal() else find_pass(session.past.passes(), after)
+        end = int(digits) if digits.isdecimal() else find_pass_end(session.past.passes(), after)
         return SessionLineage(session, end).lineage
 
 

@@ -363,3 +363,27 @@ def test_a_hoisted_constant_is_found_by_its_text(
     (origin,) = answer["operations"]
     assert origin["operation"]["location"] == '"scale.mlir":7:15'
     assert {step["evidence"] for step in origin["steps"]} == {"text"}
+
+
+def test_a_pass_on_functions_is_over_after_the_last(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    function = (
+        "func.func @f{0}(%x: i32) -> i32 {{\n  %c = arith.constant {0} : i32\n"
+        "  %0 = arith.addi %x, %c : i32\n  %1 = arith.addi %0, %c : i32\n  return %1 : i32\n}}\n"
+    )
+    Path("in.mlir").write_text("".join(function.format(number) for number in (1, 2, 3)))
+    pipeline = "--pass-pipeline=builtin.module(func.func(canonicalize,cse),sccp)"
+    tool = ["--", mlir_opt, "in.mlir", pipeline]
+    subprocess.run(
+        [COMMAND, "record", "--lineage", "-q", "-o", "run.adbrec", *tool],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    for source in (tool, ["run.adbrec"]):
+        for line in (4, 10, 16):
+            found = track("--from", f"in.mlir:{line}", "--to", "canonicalize", *source)
+            assert "replaced by #" in found.stdout and "pattern:AddIAddConstant" in found.stdout
+        first = track("--from", "in.mlir:16", "--to", "canonicalize#1", *source)
+        assert "the same operation" in first.stdout

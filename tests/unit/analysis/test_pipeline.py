@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actiondbg.analysis.actions import ActionState, ListedAction, Window, state_of
-from actiondbg.analysis.pipeline import PipelinePass, find_pass, pipeline_of
+from actiondbg.analysis.pipeline import PipelinePass, find_pass, find_pass_end, pipeline_of
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Outcome
 
@@ -123,3 +123,23 @@ def test_the_action_of_a_stop_before_it_is_ahead() -> None:
     assert state_of(begin=5, end=9, here=6) == "running"
     assert state_of(begin=5, end=9, here=9) == "over"
     assert state_of(begin=5, end=None, here=9) == "running"
+
+
+def test_a_pass_ends_after_its_last_operation() -> None:
+    f, g = ("func.func", 2), ("func.func", 3)
+    runs = [
+        run(1, 0, ADAPTOR),
+        run(2, 1, "canonicalize", f),
+        run(3, 1, "cse", f),
+        run(4, 1, "canonicalize", f),
+        run(5, 1, "canonicalize", g),
+        run(6, 1, "cse", g),
+        run(7, 1, "canonicalize", g),
+        run(8, 0, "cse"),
+    ]
+    ends = [
+        find_pass_end(runs, name) for name in ("canonicalize", "canonicalize#1", "cse", "cse#3")
+    ]
+    assert ends == [5, 2, 6, 8]
+    with pytest.raises(UsageError, match="No pass 'sccp' runs"):
+        find_pass_end(runs, "sccp")

@@ -149,14 +149,23 @@ class Annotation:
 def _printed(operation: Operation) -> Operation:
     """Return an operation, or the operation around it if the custom form of that leaves it out.
 
-    That of ``linalg.matmul`` leaves its body out.
+    That of ``linalg.matmul`` leaves its body out, that of loops the terminator.
     """
     stage, around = operation.stage, operation
-    while around.parent is not None and around.line == around.parent.line:
+    while around.parent is not None and _is_hidden(around, around.parent):
         if around.name in stage.text_lines[around.line - 1]:
             break
         around = around.parent
     return around
+
+
+def _is_hidden(operation: Operation, parent: Operation) -> bool:
+    """Whether an operation, unless its line names it, is one that its parent's form leaves out."""
+    if operation.line == parent.line:
+        return True
+    # A terminator that is made has the location of its parent, and the line of what is before it.
+    before = operation.stage.lines[operation.index - 1]
+    return operation.line == before and operation.location == parent.location
 
 
 def _located(operation: Operation) -> Operation:

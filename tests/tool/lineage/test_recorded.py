@@ -534,6 +534,35 @@ def test_odd_locations_are_parsed_again(mlir_opt: str) -> None:
     assert "became 1 operation of then.mlir" in found.stdout
 
 
+UNROLLED = """\
+module attributes {transform.with_named_sequence} {
+  func.func @f(%m: memref<?xf32>, %v: f32) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      memref.store %v, %m[%i] : memref<?xf32>
+    }
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %loop = transform.structured.match ops{["scf.for"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    transform.loop.unroll %loop {factor = 2} : !transform.any_op
+    transform.yield
+  }
+}
+"""
+
+
+def test_a_terminator_that_is_not_written_is_no_origin(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(UNROLLED)
+    tool = [mlir_opt, "in.mlir", "--transform-interpreter"]
+    annotated = command_line.run("annotate", "--comments-only", "--", *tool).stdout
+    assert "arith.muli %c1, %c1_0 : index  // from scf.for in.mlir:6:5 (by location)" in annotated
+    assert "from scf.yield" not in annotated
+
+
 def test_annotated_modules_of_a_split_file_are_parsed_again(mlir_opt: str) -> None:
     functions = ("#map = affine_map<(d0) -> (d0 + 1)>\nfunc.func @f() attributes {m = #map} {\n"
                  "  return\n}\n", "module @empty {\n}\n", "func.func private @g()\n")  # fmt: skip

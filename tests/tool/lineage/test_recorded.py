@@ -224,7 +224,7 @@ def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: st
 def test_an_operation_of_arguments_is_fused_with_a_user_of_arguments(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, FUSED_ARGUMENTS, "--linalg-fuse-elementwise-ops")
     first, last = lineage.stages
-    for generic in first.named("linalg.generic"):
+    for generic in some(first.named("linalg.generic")):
         traces = lineage.track([generic], last, exact=True, nested=False).traces
         assert "linalg.generic" in {one.operation.name for one in traces}
 

@@ -96,7 +96,7 @@ def stages_of(recording: Recording) -> list[Stage]:
         last = shown or last
         if shown is not None and (not known or known[-1].read() != shown.read()):
             known.append(shown)
-    if len(known) == 1 and last is not None and last is not known[0]:
+    if len(known) == 1 and known[0].name == _INPUT and last is not None and last is not known[0]:
         known.append(last)  # no pass changed anything
     if len(known) < 2:
         raise UsageError(

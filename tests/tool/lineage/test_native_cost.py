@@ -112,7 +112,8 @@ def test_the_module_after_a_pass_can_be_annotated_and_pointed_to() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--at nonsense", "No action of this run is 'nonsense': name a pass or #N."),
+        ("--at nonsense", "No pass 'nonsense' runs: the passes of this run are canonicalize."),
+        ("--at '#999999'", "No action of this run is '#999999': name a pass or #N."),
         ("--at '#1' --origin '#2'", "One of --at and --origin can be an action of a tool"),
     ],
 )

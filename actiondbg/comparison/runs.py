@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from actiondbg.comparison.actions import ChangingAction, changing_actions
@@ -96,9 +97,9 @@ class RunComparison:
             return "other"
         if self.has_same_bytes:
             return "same"
-        # A run without any action has made nothing that could be recorded.
         if self.has_hidden_data:
             return "unknown"
+        # A run without any action has made nothing that could be recorded.
         sides = (self.a, self.b)
         is_known = all(side.final_texts is not None or not side.recording.count for side in sides)
         return "same" if is_known and "unknown" not in kinds else "unknown"
@@ -108,7 +109,7 @@ class RunComparison:
         """Whether both are known to have written the same, and something."""
         return bool(self.a.output) and self.a.output == self.b.output
 
-    @property
+    @cached_property
     def has_hidden_data(self) -> bool:
         """Whether the IR at the end has elided constants or resources, whose data is not in it."""
         texts = (text for each in self.functions for text in each.texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from actiondbg.ir.tokens import CHARACTERS, ID, STRING, unescaped
@@ -56,21 +56,10 @@ def last_file_position(operation: str, text: str) -> tuple[str, int, int] | None
 def without_locations(text: str) -> str:
     """Return a text without any location: at the ends of lines, and of arguments of blocks."""
     parts: list[str] = []
-    end = depth = 0
-    opened: list[int] = []  # the depths at which locations begin
-    for match in _NESTED.finditer(text):
-        sign = match[0][-1]
-        if sign == "(":
-            depth += 1
-            if match[0] != "(":
-                if not opened:
-                    parts.append(text[end : match.start()])
-                opened.append(depth)
-        elif sign == ")":
-            if opened and opened[-1] == depth:
-                opened.pop()
-                end = match.end()
-            depth -= 1
+    end = 0
+    for span in _spans(text):
+        parts.append(text[end : span.start])
+        end = span.stop
     return "".join((*parts, text[end:]))
 
 
@@ -86,12 +75,21 @@ def _without_nested(line: str) -> str:
     """Return a line without a location at its end, whatever is nested in that."""
     if "loc(" not in line or not line.rstrip().endswith(")"):
         return line
-    opened: list[re.Match[str]] = []
-    start = end = -1
-    for match in _NESTED.finditer(line):
-        if match[0][-1] == "(":
-            opened.append(match)
-        elif match[0] == ")" and opened:
-            is_location = opened[-1][0] != "("
-            start, end = opened.pop().start(), match.end() if is_location else -1
-    return line[:start] if end == len(line.rstrip()) else line
+    last = max(_spans(line), key=lambda span: span.stop, default=range(0))
+    return line[: last.start] if last.stop == len(line.rstrip()) else line
+
+
+def _spans(text: str) -> Iterator[range]:
+    """Iterate over the places of locations, with the blanks before them, that are in no other."""
+    start = depth = inside = 0
+    for match in _NESTED.finditer(text):
+        sign = match[0][-1]
+        if sign == "(":
+            depth += 1
+            if match[0] != "(" and not inside:
+                start, inside = match.start(), depth
+        elif sign == ")":
+            if inside == depth > 0:
+                inside = 0
+                yield range(start, match.end())
+            depth = max(depth - 1, 0)

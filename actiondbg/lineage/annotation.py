@@ -149,7 +149,7 @@ class Annotation:
 def _printed(operation: Operation) -> Operation:
     """Return an operation, or the operation around it if the custom form of that leaves it out.
 
-    That of ``linalg.matmul`` leaves its body out, that of loops the terminator.
+    ``linalg.matmul`` is printed without its body, a loop without its terminator.
     """
     stage, around = operation.stage, operation
     while around.parent is not None and _is_hidden(around, around.parent):
@@ -160,7 +160,7 @@ def _printed(operation: Operation) -> Operation:
 
 
 def _is_hidden(operation: Operation, parent: Operation) -> bool:
-    """Whether an operation, unless its line names it, is one that its parent's form leaves out."""
+    """Whether the form of its parent leaves an operation out, unless the line names it."""
     if operation.line == parent.line:
         return True
     # A terminator that is made has the location of its parent, and the line of what is before it.

@@ -31,7 +31,7 @@ def scanned_stage(
         name: what users call it.
         file: its path, if users know it as a file: an operation without a location then has its
             own line and column in that file, as MLIR's parser gives it.
-        first_node: the number of its first operation; those of the others follow.
+        first_node: the number of its first operation; the numbers of the others follow.
         partial: use what can be read of a text whose brackets do not match.
 
     Raises:

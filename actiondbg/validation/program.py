@@ -213,7 +213,7 @@ def references(operation: Operation) -> Iterator[str]:
 
 
 def called(module: Module, symbol: str) -> Iterator[Function]:
-    """Yield a function, and those of the module that it may call, each once."""
+    """Yield a function, and the functions of the module that it may call, each once."""
     left = [symbol]
     seen: set[str] = set()
     while left:

@@ -65,7 +65,7 @@ class Strictness:
     """How exactly results must agree.
 
     Args:
-        bits: all bits, but those of NaNs; False if the order of operations is open, or a function
+        bits: all bits, except in NaNs; False if the order of operations is open, or a function
             is approximated.
         zeros: the signs of zeros, too.
         sharing: which memory returned views share with arguments and globals, too; False if there

@@ -56,10 +56,10 @@ def read_schedule(text: str, pipeline: str) -> Schedule | None:
         return None
     option = _OPTION.search(pipeline)
     sequences = find(text, "transform.named_sequence", option["name"] if option else _ENTRY)
-    if not sequences:
+    operations = list(operations_in(text, sequences[0])) if sequences else []
+    if not operations or operations[-1].name != "transform.yield":
         return None
-    *operations, last = [*operations_in(text, sequences[0])] or [sequences[0]]
-    return Schedule(text, operations, last.begin) if last.name == "transform.yield" else None
+    return Schedule(text, operations[:-1], operations[-1].begin)
 
 
 class ScheduleCulprit(NamedTuple):

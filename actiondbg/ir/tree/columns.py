@@ -18,7 +18,7 @@ _INSIDE = re.compile(r"[(\[<%]")  # a symbol behind these is a part of something
 
 
 class AliasedPart(NamedTuple):
-    """A part of a text with aliases of its own, such as one of --split-input-file.
+    """A part of a text with its own aliases, such as a part of a split input.
 
     Attributes:
         first: the index of its first operation.
@@ -30,7 +30,7 @@ class AliasedPart(NamedTuple):
 
 
 class Columns:
-    """What is known of each operation; the columns of a Tree, and those of its locations."""
+    """The columns of a Tree, and the columns of its locations, one value for each operation."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -110,7 +110,7 @@ class Columns:
         aliases = dict(parts[0].aliases)
         ends = [part.first for part in parts[1:]] + [len(self.names)]
         for number, (part, end) in enumerate(zip(parts, ends, strict=True)):
-            if number:
+            if number and part.aliases:
                 aliases |= self._rename_aliases(part, end, f"${number}")
         texts = list(self._location_texts)
         return WrittenLocations(self._location_keys, texts, aliases, self.offsets)

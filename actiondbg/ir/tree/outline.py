@@ -178,7 +178,7 @@ def without_indent(text: str, printed: Printed) -> str:
 
 
 def last_line(line: Callable[[int], str], height: int, first: int, inside: int = 0) -> int:
-    """Return the last line of an operation: that of the brace which closes its last region.
+    """Return the last line of an operation: the line of the brace that closes its last region.
 
     Args:
         line: returns a line of the text by its index.

@@ -6,6 +6,7 @@ Nothing that a request does can stop the server, and the kernel cleans up after 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -175,7 +176,8 @@ class Worker:
 
 
 def _lines(connection: socket.socket) -> Iterator[bytes]:
-    with connection.makefile("rb") as stream:
+    # A server that ends with messages of ours unread resets the connection.
+    with contextlib.suppress(ConnectionResetError), connection.makefile("rb") as stream:
         yield from stream
 
 

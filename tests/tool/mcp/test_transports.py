@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from actiondbg.commands.mcp.restrictions import Restrictions
+from actiondbg.commands.mcp.worker import Request
 from tests.elements import some
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, open_files, wait_for_end, wait_until
@@ -246,6 +253,29 @@ def test_nothing_is_left_of_a_server_that_ends(
     assert process.returncode == (0 if how is None else -9 if how == signal.SIGKILL else 128 + how)
     for stream in (process.stdin, process.stdout, process.stderr):
         stream.close()
+
+
+def test_a_worker_ends_with_a_server_that_has_not_read_its_answer(
+    mlir_opt: str, work: Path, scratch: Path
+) -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        restrictions = Restrictions(directory=str(work), programs=(mlir_opt,))
+        words = [str(theirs.fileno()), msgspec.json.encode(restrictions).decode()]
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "actiondbg.commands.mcp.worker", *words],
+            pass_fds=[theirs.fileno()],
+            env={**environment(), "TMPDIR": tempfile.mkdtemp(dir=scratch)},
+        )
+    with process, ours:
+        ours.sendall(msgspec.json.encode(Request(1, "doctor", msgspec.Raw(b"{}"))) + b"\n")
+        assert select.select([ours], [], [], 60)[0]  # the answer, which nobody reads
+        ours.close()
+        try:
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    assert not list(scratch.iterdir())
 
 
 def test_a_tool_and_a_worker_that_are_killed(mlir_opt: str, work: Path) -> None:

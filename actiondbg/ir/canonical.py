@@ -24,7 +24,7 @@ _PURE = re.compile(
 )
 _OPERATION = re.compile(rf"[ \t]*(?:{RESULTS})?\"?(?P<name>{OPERATION})")
 _LABEL = re.compile(r"[ \t]*\^")
-_COMMENT = re.compile(r"[ \t]*//.*")
+_COMMENT = re.compile(r"(?<![ \t])[ \t]*//.*")
 
 
 def canonical(text: str) -> str:

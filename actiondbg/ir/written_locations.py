@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 from actiondbg.ir.tokens import CHARACTERS, ID, STRING, unescaped
 
+_BLANKS = r"(?<!\s)\s*"  # all before a location: tried once, however far a line is indented
 _AT_LINE_ENDS = re.compile(
-    rf"\s*\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
+    rf"{_BLANKS}\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
 )
-_NESTED = re.compile(rf"{STRING}|\s*\bloc\(|[()]")
-ALIASED = re.compile(rf"\s*\bloc\(\#{ID}\)\s*\Z")  # a location by its alias at the end of a text
+_NESTED = re.compile(rf"{STRING}|{_BLANKS}\bloc\(|[()]")
+ALIASED = re.compile(
+    rf"{_BLANKS}\bloc\(\#{ID}\)\s*\Z"
+)  # a location by its alias at the end of a text
 _FILE_LOCATION = re.compile(rf'loc\((?:{STRING}\()?"({CHARACTERS})":(\d+):(\d+)')
 _LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
 

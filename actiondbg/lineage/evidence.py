@@ -11,13 +11,14 @@ class Evidence(StrEnum):
     REPLACED = "replaced"  # the rewriter reported the replacement
     CREATED = "created"  # inserted by the application of a pattern to the other
     CLONED = "cloned"
+    INLINED = "inlined"  # in the place of the other, a call; or the same operation, moved there
     FUSED = "fused"  # a pattern applied to a user of the other took the operands of the other
     FOLDED = "folded"  # the constant that the other folded to
     MERGED = "merged"  # its uses were given to an operation that was there before
     SYMBOL = "symbol"  # the other refers to the symbol that it defines
     MODIFIED = "modified"  # the same operation, changed in place
     MOVED = "moved"  # the same operation, at another place
-    OUTLINED = "outlined"  # the same operation, moved into another function
+    OUTLINED = "outlined"  # the same operation, moved into a new function
     # Inserted by a pass in front of the other, which the pass replaced or erased next.
     EXPANDED = "expanded"
     # Inserted by the action that erased the other, and computes the same from the same constants.

@@ -13,7 +13,8 @@ from actiondbg.lineage.lineage import Step
 from actiondbg.recording.format.arrow import Bools, Ints
 
 _EXACT = np.array([one.is_exact for one in EVIDENCES])  # by code
-_MERGED = EVIDENCES.index(Evidence.MERGED)
+# Edges to operations that were there before.
+_TO_EARLIER = [EVIDENCES.index(one) for one in (Evidence.MERGED, Evidence.INLINED)]
 
 
 class Edges(NamedTuple):
@@ -102,7 +103,8 @@ class LineageGraph:
     An operation into which another one is merged was there before. What had been made of it then
     was not made of the other one: a way may not leave it by an edge that is earlier than the
     merge. So a merge into an operation with earlier edges leads to a later self of it, a point
-    with a number of its own that has only the later edges.
+    with a number of its own that has only the later edges. An operation that an inliner moves to
+    the place of a call is one of these, too.
 
     Args:
         edges: the edges, in any order.
@@ -270,7 +272,7 @@ class _Points(NamedTuple):
         times = np.where(edges.times > 0, edges.times, end)
         first_out = np.full(count, end, np.int64)
         np.minimum.at(first_out, edges.sources, times)
-        is_merge = edges.evidence == _MERGED
+        is_merge = np.isin(edges.evidence, _TO_EARLIER)
         splits = np.flatnonzero(is_merge & (times < end) & (times > first_out[edges.targets]))
         out = Adjacency(edges.sources, count)
         targets = edges.targets.copy()

@@ -28,6 +28,11 @@ def is_constant(name: str) -> bool:
     return name.rpartition(".")[2] in ("constant", "const", "const_shape")
 
 
+def is_call(name: str) -> bool:
+    """Whether operations with a name call functions, of any dialect."""
+    return name.rpartition(".")[2].startswith(("call", "invoke"))
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operation of a stage."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.computations import Computations, Values
 from actiondbg.lineage.recorded.expansions import Expansion, Expansions, OwnChange
 from actiondbg.lineage.recorded.fusions import Fusions
+from actiondbg.lineage.recorded.inlinings import Change, Inlinings
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
@@ -65,6 +66,7 @@ class Described(NamedTuple):
         constants: whether each is a constant.
         forwards: whether the result of each is its operand in another shape.
         stores: whether each stores its first operand.
+        calls: whether each calls a function.
     """
 
     locations: Ints
@@ -72,6 +74,7 @@ class Described(NamedTuple):
     constants: Bools
     forwards: Bools
     stores: Bools
+    calls: Bools
 
 
 class EdgeBuilder:
@@ -83,6 +86,7 @@ class EdgeBuilder:
         operations: what is known of its operations.
         operands: of its operations.
         values: of constants, by number, as texts show them.
+        functions: returns by number the function in which an operation was first.
     """
 
     def __init__(
@@ -92,8 +96,10 @@ class EdgeBuilder:
         operations: Described,
         operands: Operands,
         values: Mapping[int, str],
+        functions: Callable[[], Mapping[int, str]],
     ) -> None:
         self._actions = actions
+        self._functions = functions
         self._operations = operations
         self._operands = operands
         self._values = values
@@ -115,6 +121,7 @@ class EdgeBuilder:
         known.append(self._fused(clones.operations))
         expansions = self._expansions()
         known.append(self._expanded(expansions, Edges.joined(known)))
+        known.append(self._inlined(clones))
         known.append(self._recomputed(expansions, Edges.joined(known)))
         return _distinct(Edges.joined([*known, self._rewritten(Edges.joined(known))]))
 
@@ -268,6 +275,25 @@ class EdgeBuilder:
         sources, targets, ordinals = np.array(found, np.int64).reshape(-1, 3).T
         return self._made_by(sources, targets, Evidence.FUSED, ordinals)
 
+    def _inlined(self, clones: _Links) -> Edges:
+        """Operations of functions in the places of calls."""
+        calls = self._operations.calls
+        if not calls[self._changes.of_kind("erased").operations].any():
+            return Edges.none()
+        rows: list[Change] = []
+        for kind in ("inserted", "moved", "erased"):
+            changes = self._changes.of_kind(kind)
+            columns = (changes.times, changes.ordinals, changes.operations)
+            numbers = zip(*(one.tolist() for one in columns), strict=True)
+            rows += [Change(*row, kind) for row in numbers]
+        places = self._links("before")  # of branches in the place of returns
+        origins = [*zip(*(column.tolist() for column in places[1:]), strict=True)]
+        origins += zip(*(column.tolist() for column in clones[1:]), strict=True)
+        known = set(np.flatnonzero(calls).tolist())
+        found = list(Inlinings(known, self._functions(), dict(origins)).of(sorted(rows)))
+        sources, targets, ordinals, times = np.array(found, np.int64).reshape(-1, 4).T
+        return Edges.of(sources, targets, Evidence.INLINED, ordinals, times)
+
     def _forwarded(self, known: Edges) -> Edges:
         """Constants that were folded with their shape, as a broadcast of a constant is."""
         constants, forwards = self._operations.constants, self._operations.forwards
@@ -281,7 +307,7 @@ class EdgeBuilder:
 
     @cached_property
     def _computations(self) -> Computations:
-        _, names, _, forwards, stores = self._operations
+        _, names, _, forwards, stores, _ = self._operations
         clones = self._links("cloned")
         copied = dict(zip(clones.operations.tolist(), clones.sources.tolist(), strict=True))
         return Computations(self._operands, names, forwards, stores, copied)

@@ -24,7 +24,7 @@ from actiondbg.lineage.recorded.kept_texts import (
 from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.lineage.recorded.stages import listed_stage, stage_of
-from actiondbg.lineage.stage import Stage, is_constant, symbol_around
+from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.operation_columns import OperationChanges
@@ -141,8 +141,11 @@ class RecordedLineage(GraphLineage):
         """Return how an operation was modified and moved, in the order of time."""
         steps = self._events.of(number)
         ends = [stage.of_node(number) for stage in (self.stages[0], self.stages[-1])]
-        functions = {symbol_around(end) for end in ends if end}
-        return outlined(steps) if len(functions) > 1 else steps
+        functions = [symbol_around(end) for end in ends if end]
+        if len(functions) < 2 or functions[0] == functions[1]:
+            return steps
+        is_new = functions[1] not in self.stages[0].symbols.values()
+        return _left(steps, Evidence.OUTLINED if is_new else Evidence.INLINED)
 
     @cached_property
     def _events(self) -> OperationEvents:
@@ -237,8 +240,8 @@ class RecordedLineage(GraphLineage):
         return codes, list(known)
 
     @cached_property
-    def _named(self) -> tuple[Ints, Bools, Bools, Bools]:
-        """By number, the name as a code; whether each is a constant, forwards a value, stores."""
+    def _named(self) -> tuple[Ints, Bools, Bools, Bools, Bools]:
+        """By number, the name as a code; whether each is a constant, forwards, stores, calls."""
         known: dict[str, int] = {}
         codes = np.full(self._count, -1, np.int64)
         lists = [(stage.nodes, stage.names) for stage in self.stages]
@@ -250,7 +253,8 @@ class RecordedLineage(GraphLineage):
             np.array([*(name in some for name in known), False], np.bool_)
             for some in (_FORWARDING, _STORES)
         )
-        return codes, are_constants[codes], forward[codes], store[codes]
+        calls = np.array([*(is_call(name) for name in known), False], np.bool_)
+        return codes, are_constants[codes], forward[codes], store[codes], calls[codes]
 
     @cached_property
     def _described(self) -> Described:
@@ -268,7 +272,21 @@ class RecordedLineage(GraphLineage):
             if stage.name in ("input", "output")
             for number, value in constant_values(stage).items()
         }
-        return EdgeBuilder(self._recording, self._actions, self._described, self._operands, values)
+        return EdgeBuilder(
+            self._recording,
+            self._actions,
+            self._described,
+            self._operands,
+            values,
+            self._first_functions,
+        )
+
+    def _first_functions(self) -> dict[int, str]:
+        """Return by number the function in which an operation was first."""
+        names = [name or "" for name in self._table["function"].to_pylist()]
+        found = dict(zip(self._numbers.tolist(), names, strict=True))
+        first = self.stages[0]  # the table has the function at the first change
+        return found | {one.node: symbol_around(one) for one in first}
 
     @cached_property
     def _operands(self) -> Operands:
@@ -422,9 +440,9 @@ class OperationEvents:
         return steps
 
 
-def outlined(steps: list[Step]) -> list[Step]:
+def _left(steps: list[Step], how: Evidence) -> list[Step]:
     """Return the events of an operation that ended in another function: the last move did it."""
     moves = [at for at, step in enumerate(steps) if step.evidence is Evidence.MOVED]
     if moves:
-        steps[moves[-1]] = steps[moves[-1]]._replace(evidence=Evidence.OUTLINED)
+        steps[moves[-1]] = steps[moves[-1]]._replace(evidence=how)
     return steps

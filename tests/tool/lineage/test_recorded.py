@@ -324,9 +324,9 @@ def test_what_happened_to_an_operation_that_stayed(mlir_opt: str) -> None:
     [trace] = lineage.track([square], last).traces
     assert trace.operation.node == square.node and not trace.steps
     [event] = lineage.events(square.node)
-    assert event.evidence == "outlined" and lineage.action(event.ordinal or 0) == "pass:inline"
+    assert event.evidence == "inlined" and lineage.action(event.ordinal or 0) == "pass:inline"
     answered = answer(lineage, [square], last, lineage.track([square], last), "forward")
-    assert [step.evidence for step in answered.operations[0].steps] == ["outlined"]
+    assert [step.evidence for step in answered.operations[0].steps] == ["inlined"]
 
 
 def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:

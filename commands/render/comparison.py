@@ -80,7 +80,9 @@ def _summary(compared: RunComparison) -> str:
     a, b = compared.a, compared.b
     count = counted(len(compared.functions), "function")
     if not compared.functions:
-        return "No action changed IR, and no IR was recorded at the end."
+        is_empty = all(side.final_texts is not None for side in (a, b))
+        ending = "the IR at the end is empty" if is_empty else "no IR was recorded at the end"
+        return f"No action changed IR, and {ending}."
     if compared.output == "same" and compared.has_same_bytes:
         same = "The output is identical"
     elif compared.output == "same":

@@ -31,6 +31,13 @@ class GraphLineage(ABC):
     def loss(self, node: int, back: bool) -> Loss:
         """Describe an operation that nothing was made from, or, back, that has no origin."""
 
+    def other_part(self, node: int, stage: Stage) -> str | None:
+        """Return why an operation is not in a stage that has another part of a split input.
+
+        None if there is one part. The reason is one of a ``Loss``.
+        """
+        return None
+
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
         """Iterate over all steps, in the order of time."""
         return self._graph(exact).steps()
@@ -62,7 +69,10 @@ class GraphLineage(ABC):
                     known = traces.get(one.index)
                     if known is None or len(way) < len(known.steps):
                         traces[one.index] = Trace(one, way)
-                if not found:
+                why = None if found else self.other_part(stage.nodes[index], to)
+                if why is not None:
+                    losses[stage.nodes[index]] = Loss(stage.nodes[index], why)
+                elif not found:
                     losses |= {end: self.loss(end, back) for end in graph.ends(reached)}
         return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
 

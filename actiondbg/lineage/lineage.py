@@ -46,9 +46,10 @@ class Loss(NamedTuple):
         node: its number.
         why: ``folded`` (its uses were given to a value that was there), ``dead`` (it was erased
             when nothing used it any more), ``consumed`` (so, after a pattern replaced or erased its
-            last user), ``erased``, or ``untraced`` (no action is known that erased it). Of an
-            operation whose origin is not known ``inserted``, or ``ambiguous`` (more operations
-            share its location than can be told apart). Between dumps
+            last user), ``erased``, ``unread`` or ``finished`` (at the stage, the tool had not yet
+            read, or had finished, the part of the input in which it is), or ``untraced`` (no action
+            is known that erased it). Of an operation whose origin is not known ``inserted``, or
+            ``ambiguous`` (more operations share its location than can be told apart). Between dumps
             ``unlocated`` (it has no source location) or ``unmatched`` (no location of the other
             dump overlaps its own), if no text shows it either; ``inexact`` with ``exact``.
         ordinal: the action that erased or inserted it, or its last user; None if no action is

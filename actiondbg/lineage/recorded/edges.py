@@ -277,15 +277,17 @@ class EdgeBuilder:
 
     def _inlined(self, clones: _Links) -> Edges:
         """Operations of functions in the places of calls."""
-        calls = self._operations.calls
-        if not calls[self._changes.of_kind("erased").operations].any():
+        erased, calls = self._changes.of_kind("erased"), self._operations.calls
+        actions = np.unique(erased.ordinals[calls[erased.operations]])
+        if not len(actions):
             return Edges.none()
         rows: list[Change] = []
         for kind in ("inserted", "moved", "erased"):
             changes = self._changes.of_kind(kind)
+            which = np.isin(changes.ordinals, actions)
             columns = (changes.times, changes.ordinals, changes.operations)
-            numbers = zip(*(one.tolist() for one in columns), strict=True)
-            rows += [Change(*row, kind) for row in numbers]
+            lists = [one[which].tolist() for one in columns]
+            rows += map(Change, *lists, [kind] * len(lists[0]))
         places = self._links("before")  # of branches in the place of returns
         origins = [*zip(*(column.tolist() for column in places[1:]), strict=True)]
         origins += zip(*(column.tolist() for column in clones[1:]), strict=True)

@@ -351,6 +351,18 @@ class RecordedLineage(GraphLineage):
         """The action that created each operation of the table; 0 for an operation of the input."""
         return self._table["created_by"].fill_null(0).to_numpy().astype(np.int64)
 
+    def other_part(self, node: int, stage: Stage) -> str | None:
+        """Return why an operation is not in a stage; see ``GraphLineage``."""
+        inputs = [one for one in self._recording.stages if one.kind == "input"]
+        if stage.actions is None or len(inputs) < 2:
+            return None
+        begins = [one.actions for one in inputs if node in one.operations]
+        if not begins or begins[0] >= stage.actions:
+            return "unread" if begins else None
+        return (
+            "finished" if any(begins[0] < one.actions < stage.actions for one in inputs) else None
+        )
+
     def loss(self, node: int, back: bool) -> Loss:
         """Describe an operation that nothing was made from, or, back, that has no origin."""
         return self._start(node) if back else self._end(node)

@@ -29,6 +29,8 @@ _WHY = {
     "erased": "was erased",
     "ambiguous": "was inserted, and more operations share its location than it can tell apart",
     "inexact": "dumps show nothing but locations and texts",
+    "unread": "is in a part of the input that is read later: name a later run, as in cse#2",
+    "finished": "is in a part of the input that ended before: name an earlier run, as in cse#1",
     "untraced": "is not there, and no action is known that erased it",
     "inserted": "was inserted, and its origin is not known",
 }

@@ -21,7 +21,8 @@ _PLACE = re.compile(r'"in\.mlir":(\d+):\d+')
 def _program(chosen: random.Random) -> str:
     """Return functions that call earlier ones: some never, some once, some often, in blocks."""
     lines: list[str] = []
-    for number in range(chosen.randint(2, 6)):
+    count = chosen.randint(2, 6)
+    for number in range(count):
         access = "" if number > 1 and chosen.random() < 0.3 else "private "
         lines.append(f"func.func {access}@f{number}(%v0: i32, %c: i1) -> i32 {{")
         values = 1
@@ -38,7 +39,7 @@ def _program(chosen: random.Random) -> str:
         lines += [f"  return %v{values - 1} : i32", "}"]
     lines.append("func.func @main(%v0: i32, %c: i1) -> i32 {")
     lines += [
-        f"  %r{index} = call @f{chosen.randrange(number + 1)}(%v0, %c) : (i32, i1) -> i32"
+        f"  %r{index} = call @f{chosen.randrange(count)}(%v0, %c) : (i32, i1) -> i32"
         for index in range(chosen.randint(1, 3))
     ]
     return "\n".join([*lines, "  return %r0 : i32", "}", ""])

@@ -339,6 +339,20 @@ def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:
     assert run.returncode == 1 and "No pass 'nosuch' runs" in run.stderr
 
 
+def test_a_pass_runs_on_each_part_of_a_split_input(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(f"{CONSTANTS}// -----\n{CONSTANTS}")
+    tool = ["--", mlir_opt, "in.mlir", "--split-input-file", "--cse"]
+    for line, to, expected in (
+        (6, "cse#1", "became 1 operation of the IR after cse #1:"),
+        (6, "cse#2", "is in a part of the input that ended before"),
+        (18, "cse#1", "is in a part of the input that is read later"),
+        (18, "cse#2", "became 1 operation of the IR after cse #"),
+    ):
+        words = [COMMAND, "track", "--from", f"in.mlir:{line}", "--to", to, *tool]
+        run = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert expected in run.stdout, run.stdout
+
+
 def test_relate_agrees_with_track(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, FUSED, "--linalg-fuse-elementwise-ops", BUFFERIZE)
     first, last = lineage.stages

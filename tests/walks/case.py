@@ -138,7 +138,7 @@ class Case:
     @property
     def writes_in_parts(self) -> bool:
         """Whether the tool writes a part of its output long before the end."""
-        return "--split-input-file" in self.program.options and self.output != "file"
+        return "--split-input-file" in self.program.options
 
     def argv(self, passes: str | None = None) -> list[str]:
         """Return the command line of the tool, with other passes than those of the program."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actiondbg import protocol
+from actiondbg.process.stop import Stop
 from actiondbg.session.inspection.agent_access import AgentAccess
 
 
@@ -47,6 +48,13 @@ class Stack:
         frame = self._agent.ask(protocol.SelectFrame(index=index))
         self._selected = index
         return frame
+
+    def show_anew(self, stop: Stop) -> None:
+        """Select the innermost frame, and move the cursor to where it was at the stop."""
+        self.select(0)
+        cursor = stop.cursor
+        if cursor is not None and cursor.by != "action" and cursor.kind == "operation":
+            self._agent.ask(protocol.MoveCursor(to="id", index=cursor.id))
 
     def action(self) -> protocol.Action:
         """Return the action of the selected frame in full."""

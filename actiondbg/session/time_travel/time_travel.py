@@ -201,8 +201,7 @@ class TimeTravel:
             raise ControlRefused(f"There is no action #{ordinal}: the run made no MLIR context.")
         stop = execution.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
-            if self._stack.selected:  # the stop is shown anew
-                self._stack.select(0)
+            self._stack.show_anew(stop)
             return stop
         if not execution.frozen():
             return self._goto_without_forks(execution, ordinal, when)

@@ -70,6 +70,20 @@ def test_reverse_next_passes_nested_actions(launch: Launch) -> None:
     assert same(session.timeline.reverse_next(3), one_by_one)
 
 
+def test_goto_the_current_stop_shows_it_anew(launch: Launch) -> None:
+    session = launch("--canonicalize")
+    session.breakpoints.add("pattern:*")
+    stops = [session.run(), session.next(), session.step()]
+    for stop in some(stops):
+        when = "before" if stop.when == "before" else "after"
+        assert same(session.timeline.goto(stop.ordinal, when), stop)
+        cursor = session.cursor.get()
+        for leave in (session.cursor.module, lambda: session.stack.select(1)):
+            leave()
+            assert same(session.timeline.goto(stop.ordinal, when), stop)
+            assert session.cursor.get() == cursor and session.stack.selected == 0
+
+
 def test_reverse_finish_stops_before_the_parent(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)

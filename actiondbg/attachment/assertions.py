@@ -11,7 +11,7 @@ from pathlib import Path
 
 from actiondbg.attachment.observed_actions import Attempts, ObservedActions
 from actiondbg.breakpoints.suggestions import NamesOfKind, similar_name
-from actiondbg.errors import LaunchError
+from actiondbg.errors import LaunchError, UsageError
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, times
 from actiondbg.support.scratch_directory import scratch_directory
@@ -72,10 +72,13 @@ def run_and_check(
     Raises:
         AssertionError: it did not or did, the command failed, or ran no MLIR.
         LaunchError: the command cannot be started.
+        UsageError: the command is no list of words.
     """
     __tracebackhide__ = True
     from actiondbg.recording.capture.recorder import record
 
+    if isinstance(argv, str):
+        raise UsageError(f"run={argv!r} is no list: give run={shlex.split(argv)}.")
     words = [os.fspath(word) for word in argv]
     with scratch_directory("assert") as scratch:
         errors = scratch / "stderr"

@@ -294,6 +294,8 @@ def _unknown(piece: Piece, term: Term, names: Vocabulary) -> str | None:
 
 
 def _unknown_place(path: str, line: int | None, names: Vocabulary) -> str | None:
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        return "its name is not UTF-8, so that no location is found in it: rename the file"
     inputs = names.inputs()
     named = [file for file in inputs if _is_in_file(path, file)]
     if named:

@@ -13,13 +13,13 @@ from actiondbg.errors import AgentError, ProtocolError, error_of_code
 from actiondbg.protocol.capabilities import check_capabilities
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.interrupts import HeldInterrupts, Watch
+from actiondbg.support.json_bytes import json_bytes
 
 R = TypeVar("R", bound=protocol.Message)
 
 _CHUNK = 1 << 18  # bytes
 _SHOWN = 80  # characters of a message that is quoted in an error
 
-_encoder = msgspec.json.Encoder()
 _envelopes = msgspec.json.Decoder(protocol.Incoming)
 
 
@@ -38,7 +38,7 @@ class ConnectionEnded(Exception):
 def encode_request(message: protocol.Request[R], number: int | None) -> bytes:
     """Encode a request as a line; a notification if ``number`` is None."""
     head = {"jsonrpc": "2.0"} if number is None else {"jsonrpc": "2.0", "id": number}
-    return _encoder.encode({**head, "method": message.method, "params": message}) + b"\n"
+    return json_bytes({**head, "method": message.method, "params": message}) + b"\n"
 
 
 def decode_envelope(line: bytes) -> protocol.Incoming:

@@ -142,6 +142,14 @@ class Recording:
             f"{what} needs a running tool, not a recording: start the tool with `{command}`."
         )
 
+    @property
+    def needs_ir(self) -> NotRecorded:
+        """The error of a question about the IR of actions, if none is recorded."""
+        what = "no IR"
+        if self.header.ir == "output":
+            what = "the IR at the end only, for actiondbg compare"
+        return NotRecorded(f"{self.path} holds {what}: record it with --ir function.")
+
     def _table(self, name: str) -> LazyTable:
         if name not in self.tables:
             raise RecordingError(f"There is no table {name!r}: use {', '.join(self.tables)}.")

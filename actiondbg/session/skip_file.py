@@ -12,6 +12,7 @@ import msgspec
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.session.occurrences import SavedAction
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.json_bytes import json_bytes
 
 FORMAT = 2  # 1 had no ``op``, and no rules
 
@@ -74,8 +75,7 @@ def write_skips(
     Raises:
         FileNotWritten: the file cannot be written.
     """
-    encoder = msgspec.json.Encoder()
-    lines = [encoder.encode(one) + b"\n" for one in (head, *entries, *rules)]
+    lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
     try:
         write_whole(path, b"".join(lines))
     except OSError as error:

@@ -40,7 +40,7 @@ class RunEnd(NamedTuple):
         caught: the stop of a catch on the way, or None.
         census: the operations of the final IR, and what was used; None if the tool did not write
             it, as after a crash.
-        actions: the number of actions dispatched; None if unknown.
+        actions: the number of actions that the alternative did not leave out; None if unknown.
         seconds: the time from the stop to the end.
         output: the file of the tool's output, or of the IR printed at ``until``.
         ir: the file with the final IR; there may be none, as after a crash.
@@ -117,7 +117,15 @@ def run_alternative(
         if output is out and is_shared and copied:
             out.write_bytes(out.read_bytes()[copied:])
     fork.close()
+    if actions is not None and census is not None:
+        actions -= _left_out(alternative.changes, census, driver)
     return RunEnd(stop, caught, census, actions, taken, output, ir, errors)
+
+
+def _left_out(changes: Sequence[Change], census: protocol.Census, driver: PlanDriver | None) -> int:
+    """Return the number of dispatched actions that an alternative has left out."""
+    uses = census.rules[len(census.rules) - len(_ruled(changes)) :]
+    return sum(uses) + (0 if driver is None else driver.left_out)
 
 
 def _complete(
@@ -204,7 +212,8 @@ def unmatched(changes: Sequence[Change], census: protocol.Census | None) -> list
     ruled = _ruled(changes)
     beneficial = [one for one in changes if _benefit(one)]
     uses = census.rules[len(census.rules) - len(ruled) :]
-    unused = [one for one, count in zip(ruled, uses, strict=False) if not count]
+    used = [one for one, count in zip(ruled, uses, strict=False) if count]
+    unused = [one for one in ruled if one not in used]  # the first of two equal ones is used
     return unused + [
         one for one, found in zip(beneficial, census.benefits, strict=False) if not found
     ]

@@ -333,6 +333,7 @@ class PlanDriver:
         self._fork = fork
         self._skips = skips
         self._plan = plan
+        self.left_out = 0  # passes in whose place others ran, or none
         self._places = Places()
         self._active: list[Place | None] | None = None
         self._runs: Counter[str] = Counter()
@@ -378,7 +379,10 @@ class PlanDriver:
                 before=changes.before, instead=changes.body or [], after=changes.after
             )
         )
-        return "continue" if changes.body is None else "skip"
+        if changes.body is None:
+            return "continue"
+        self.left_out += 1
+        return "skip"
 
     def _switch(self) -> None:
         """Let the rules hold that belong to the places of the running passes."""

@@ -62,7 +62,8 @@ class RecordOptions(Options):
     ir: IRDetail = option(
         default="none",
         help="record the IR before and after each action: of the changed operations, or of the "
-        "function around them; pass: of functions, around passes only; none by default",
+        "function around them; pass: of functions, around passes only; output: at the end only, "
+        "for actiondbg compare; none by default",
     )
     events: str | None = option("LIST", help="count events in each action; see actiondbg stat")
     lineage: bool = flag(help="record from which operation each was made; see actiondbg track")

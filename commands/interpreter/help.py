@@ -168,9 +168,8 @@ def _refused(commands: CommandTable, refusal: Refusal, width: int) -> list[str]:
 
 def _hanging(head: str, text: str, indent: int, width: int) -> list[str]:
     """Return a text broken at words, right of its head, which may take a line of its own."""
-    lines = textwrap.wrap(text, width - indent, break_long_words=False, break_on_hyphens=False) or [
-        ""
-    ]
+    room = max(width - indent, 1)
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
     if len(head) >= indent - 1:
         lines.insert(0, "")
     return [

@@ -71,7 +71,7 @@ class RecordingConsole:
         if command.needs_tool:
             return self.needs_tool(command.needs_tool)
         if command.shows_ir and not self._session.holds_ir:
-            return f"{self._session.recording.path} holds no IR: record it with --ir function."
+            return str(self._session.recording.needs_ir)
         return None
 
     def facts(self) -> dict[str, Fact]:

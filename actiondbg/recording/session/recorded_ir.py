@@ -84,7 +84,7 @@ class RecordedIR:
 
     def _check_held(self) -> None:
         if not self._recording.header.has_ir:
-            raise NotRecorded(f"{self._recording.path} holds no IR: record it with --ir function.")
+            raise self._recording.needs_ir
 
     def _check_functions(self) -> None:
         self._check_held()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -59,6 +59,7 @@ class Shell(cmd2.Cmd):
         self.statement_parser.aliases = interpreter.aliases.lines
         self._full_screen: FullScreen | None = None
         self._termination = Termination()
+        self._admits_interrupts = False
         self._history_file = HistoryFile(history_file())
         self._load_history()
         # A line that wraps is no continuation: it is shown without a prompt in its middle.
@@ -91,9 +92,10 @@ class Shell(cmd2.Cmd):
         """Read a line; after Ctrl-C, which cmd2 returns as an empty line, repeat no command."""
         self._switch_view()
         try:
-            if self._full_screen is not None:
-                return self._full_screen.read_line()
-            return super()._read_command_line(prompt)
+            with self._interruptible():
+                if self._full_screen is not None:
+                    return self._full_screen.read_line()
+                return super()._read_command_line(prompt)
         except KeyboardInterrupt:
             self.interpreter.repeat = ""
             raise
@@ -133,7 +135,8 @@ class Shell(cmd2.Cmd):
     def _run(self, line: str) -> bool:
         """Run a line by the interpreter; return whether to leave the prompt."""
         try:
-            self.interpreter.execute(line)
+            with self._interruptible():
+                self.interpreter.execute(line)
         except KeyboardInterrupt:
             self.interpreter.repeat = ""
             self.console.note("Interrupted.")
@@ -200,9 +203,19 @@ class Shell(cmd2.Cmd):
 
     # --- signals --------------------------------------------------------------
 
+    @contextlib.contextmanager
+    def _interruptible(self) -> Generator[None]:
+        """Admit Ctrl-C in the block: elsewhere nobody would handle it, and the shell would end."""
+        self._admits_interrupts = True
+        try:
+            yield
+        finally:
+            self._admits_interrupts = False
+
     def sigint_handler(self, signum: int, frame: FrameType | None) -> None:
-        """Raise KeyboardInterrupt, which Console.resume handles."""
-        raise_interrupt(signum, frame)
+        """Raise KeyboardInterrupt while a line is read or run."""
+        if self._admits_interrupts:
+            raise_interrupt(signum, frame)
 
     def termination_signal_handler(self, signum: int, _: FrameType | None) -> None:
         """Exit; the session is closed while the stack unwinds."""

@@ -6,7 +6,6 @@ is balanced even after a crash of the tool, because each event holds its own dur
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,15 +26,11 @@ from actiondbg.recording.trace.byte_columns import (
 from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import Slices, Span
 from actiondbg.recording.trace.text_columns import Numbers, pc
+from actiondbg.support.json_bytes import json_bytes
 
 _BLOCK = 1 << 15  # slices
 _US = 1000  # ns
 _SPECIAL = r'["\\\x00-\x1f]'  # characters that must be escaped
-
-
-def json_bytes(value: object) -> bytes:
-    """Encode a value as JSON; lone surrogates become question marks."""
-    return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 def json_texts(texts: Array) -> Pieces:

@@ -1,0 +1,20 @@
+"""JSON in UTF-8, also of texts that hold bytes of file names that are no UTF-8."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+
+def json_bytes(value: object) -> bytes:
+    """Encode a value as JSON; lone surrogates become question marks.
+
+    Python decodes a byte of a name that is no UTF-8 to a surrogate. In a GLOB, the question mark
+    matches the byte.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+        return text.encode(errors="replace")

@@ -17,7 +17,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Protocol, cast
 
 from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
-from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError
+from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError, UsageError
 from actiondbg.support.interrupts import delay_during_import, raise_interrupt
 
 if TYPE_CHECKING:
@@ -57,13 +57,23 @@ def main(argv: list[str] | None = None) -> int:
         _drop_output()  # the reader has ended
         return FAILED
     except (ActiondbgError, OSError) as error:
-        return _print_error(error, FAILED)
+        return _print_error(_explained(error), FAILED)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:
         from actiondbg.commands.interpreter.internal_error import as_reported
 
         return _print_error(as_reported(error, " ".join(["actiondbg", *words[:1]])), FAILED)
+
+
+def _explained(error: Exception) -> Exception:
+    """Return what to print of an error; that of a current directory names no file."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return UsageError("The current directory has been removed: change to another one.")
+    return error
 
 
 def _open_standard_streams() -> None:

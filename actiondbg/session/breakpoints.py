@@ -214,9 +214,10 @@ class BreakpointList:
 
     def hits(self) -> list[Breakpoint]:
         """Update the hit counts of this run and the pending names, and return all breakpoints."""
-        self._host.count_hits(again=True)
-        if any([one.resolve(self._names) for one in self._table.pending()]):
-            self._host.send()
+        with contextlib.suppress(ToolGone):  # the breakpoints are there without it
+            self._host.count_hits(again=True)
+            if any([one.resolve(self._names) for one in self._table.pending()]):
+                self._host.send()
         return self._table.all()
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,14 @@ def terminal(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Callable[...
     opened: list[Terminal] = []
     environment = environment_in(tmp_path, PAGER="cat")
 
-    def open_shell(*options: str, tool: list[str] | None = None, **more: Any) -> Terminal:
+    def open_shell(
+        *options: str,
+        tool: list[str] | None = None,
+        python: Sequence[str] = ("-m", "actiondbg"),
+        **more: Any,
+    ) -> Terminal:
         arguments = [*options, *(tool or [mlir_opt, folds, "--canonicalize"])]
-        shell = Terminal(arguments, environment | more)
+        shell = Terminal(arguments, environment | more, python)
         opened.append(shell)
         return shell
 

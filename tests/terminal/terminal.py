@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pexpect
@@ -33,12 +34,23 @@ def environment_in(home: Path, **more: str) -> dict[str, str]:
 
 
 class Terminal:
-    """A terminal with the shell in it."""
+    """A terminal with the shell in it.
 
-    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+    Args:
+        arguments: of actiondbg.
+        environment: of the process.
+        python: the words that let Python run actiondbg.
+    """
+
+    def __init__(
+        self,
+        arguments: list[str],
+        environment: dict[str, str],
+        python: Sequence[str] = ("-m", "actiondbg"),
+    ) -> None:
         self.child: pexpect.spawn[str] = pexpect.spawn(
             sys.executable,
-            ["-m", "actiondbg", *arguments],
+            [*python, *arguments],
             env=environment,
             dimensions=(30, 120),
             encoding="utf-8",

@@ -88,6 +88,35 @@ def test_interrupt_at_the_prompt_repeats_nothing(terminal: Callable[..., Termina
     assert "Stopped before #3" in shell.do("step")
 
 
+_SECOND_INTERRUPT = """\
+import os, signal, sys
+from actiondbg.__main__ import main
+from actiondbg.commands.shell.prompt.shell import Shell
+
+written = Shell.poutput
+
+def poutput(self, text, *more, **options):
+    os.kill(os.getpid(), signal.SIGINT)  # while the shell handles the first one
+    written(self, f"{text} taken", *more, **options)
+
+Shell.poutput = poutput
+sys.exit(main())
+"""
+
+
+def test_a_second_interrupt_at_the_prompt_ends_nothing(
+    terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    (tmp_path / "second.py").write_text(_SECOND_INTERRUPT)
+    shell = terminal("-ex", "start", python=[str(tmp_path / "second.py")])
+    shell.ready()
+    for _ in range(2):
+        shell.child.sendintr()
+        shell.see(r"\^C taken")
+        shell.ready()
+    assert re.search(r"^state +stopped$", shell.do("info program"), re.M)
+
+
 def test_history_is_of_the_cursor_at_a_stop_and_else_of_lines(
     terminal: Callable[..., Terminal],
 ) -> None:

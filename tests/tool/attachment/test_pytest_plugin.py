@@ -99,6 +99,7 @@ def test_a_pattern_that_must_not_apply(run_test: RunTest) -> None:
         ("'pattern:'", "Nothing follows pattern: give a name"),
         ("'AddIAddConstant', at='8'", "'8'"),
         ("'AddIAddConstant if depth >', run=['mlir-opt', 'folds.mlir']", "depth >"),
+        ("'AddIAddConstant', run='mlir-opt a.mlir'", "give run=['mlir-opt', 'a.mlir']"),
     ],
 )
 @pytest.mark.parametrize("fixture", ["assert_applied", "assert_not_applied"])

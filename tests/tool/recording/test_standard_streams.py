@@ -1,4 +1,4 @@
-"""Recording with closed standard streams."""
+"""Recording with closed standard streams, and in a directory that is gone."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", f"{COMMAND} {line}"], capture_output=True, text=True)
+
+
+def test_a_directory_that_is_gone(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    line = f"cd gone; rmdir ../gone; {COMMAND} {mlir_opt} a.mlir"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("actiondbg: The current directory has been removed")
 
 
 def test_the_tool_has_a_standard_output(mlir_opt: str, folds: str) -> None:

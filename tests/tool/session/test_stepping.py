@@ -434,6 +434,17 @@ def test_tool_killed_from_outside_is_reported(launch: Launch) -> None:
     assert session.exit_status == -signal.SIGKILL
 
 
+def test_breakpoints_are_listed_when_the_tool_was_killed(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    added = session.breakpoints.add("pass:*")
+    assert session.target.pid is not None
+    os.kill(session.target.pid, signal.SIGKILL)
+    assert [one.id for one in session.breakpoints.hits()] == [added.id]
+    with pytest.raises(errors.NotStopped, match="SIGKILL"):
+        session.stack.frames()
+
+
 def test_log_actions_to_works_with_the_agent(launch: Launch, bare: Callable[..., str]) -> None:
     session = launch("--canonicalize", "--log-actions-to=log.txt")
     session.breakpoints.add("tag:apply-pattern")

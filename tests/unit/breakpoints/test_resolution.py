@@ -135,6 +135,11 @@ def test_an_input_with_any_name_is_a_file() -> None:
     assert resolved("nput", ("in/input",))[1] is not None
 
 
+def test_nothing_is_found_in_a_file_whose_name_is_not_utf_8() -> None:
+    _, pending = resolved("caf\udce9.mlir:4", ("caf\udce9.mlir",))
+    assert pending is not None and pending.startswith("its name is not UTF-8")
+
+
 @pytest.mark.parametrize(
     ("text", "pending"),
     [

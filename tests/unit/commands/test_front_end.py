@@ -218,6 +218,13 @@ def test_help_fits_a_screen_and_names_every_command(driver: Driver) -> None:
         assert max(map(len, text.splitlines())) < 80
 
 
+def test_help_is_shown_on_the_narrowest_terminals() -> None:
+    for width in (1, 12, 23):
+        shown = manual.overview(COMMANDS, width=width)
+        assert set(COMMANDS.names) <= set(re.findall(r"[\w-]+", shown))
+        assert all(manual.page(each, width=width) for each in EVERY_COMMAND)
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS.names))
 def test_examples_parse(name: str) -> None:
     example = COMMANDS[name].example

@@ -30,7 +30,7 @@ Splice::Splice(StringRef before, const AsmState::LocationMap &lines,
 //===----------------------------------------------------------------------===//
 
 unsigned Splice::keyOf(Operation *op, StringRef line) {
-  std::string key = (op->getName().getStringRef() + "\n" + line.trim()).str();
+  std::string key = op->getName().getStringRef() + "\n" + line.trim();
   return keys.try_emplace(key, keys.size() + 1).first->second;
 }
 

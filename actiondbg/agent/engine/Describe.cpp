@@ -57,9 +57,8 @@ std::optional<std::string> placeText(Location loc) {
   std::optional<FilePlace> place = firstPlace(loc);
   if (!place)
     return std::nullopt;
-  return (place->file.getValue() + ":" + llvm::Twine(place->line) + ":" +
-          llvm::Twine(place->column))
-      .str();
+  return place->file.getValue() + ":" + std::to_string(place->line) + ":" +
+         std::to_string(place->column);
 }
 
 void addOperation(Object &object, const Frame &frame) {
@@ -195,7 +194,7 @@ static std::string oneLine(LinePrinter &printer, Operation *op) {
 
 /// Returns a count and its noun, such as "1 block" and "2 blocks".
 static std::string plural(size_t count, StringRef noun) {
-  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
@@ -232,7 +231,7 @@ static std::string shortened(StringRef text) {
   StringRef kept = text.take_front(4093);
   if (kept.count(PrintedOperation::mark) % 2)
     kept = kept.substr(0, kept.rfind(PrintedOperation::mark));
-  return (kept + "...").str();
+  return kept + "...";
 }
 
 Object describeUnit(const IRUnit &unit) {

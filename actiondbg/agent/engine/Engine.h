@@ -102,8 +102,6 @@ public:
   bool numbersIR() const {
     return attached && !local.isFollowed && !isObserving;
   }
-  /// Whether the agent itself runs MLIR code now, see Silence.
-  bool isSilent() const { return silent; }
 
   /// Runs `frame`'s action unless it is skipped, and makes the requested stops.
   void dispatch(Frame &frame, llvm::function_ref<void()> run);

@@ -12,7 +12,6 @@
 #include "mlir/IR/Action.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/SmallVector.h"
 #include <atomic>
 #include <memory>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "engine/Describe.h"
 
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
 #include <unordered_map>
 
 using namespace mlir;

@@ -14,7 +14,6 @@
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;

@@ -6,7 +6,6 @@
 #include "match/Glob.h"
 #include "support/AgentHeap.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include <algorithm>
 #include <alloca.h>
 #include <cerrno>

@@ -28,7 +28,6 @@ public:
   using difference_type = ptrdiff_t;
   using pointer = T *;
   using reference = T &;
-  using node_pointer = ListNode *;
 
   ListIterator() = default;
   explicit ListIterator(ListNode *node) : node(node) {}
@@ -52,40 +51,10 @@ public:
   bool operator==(const ListIterator &other) const {
     return node == other.node;
   }
-  bool operator!=(const ListIterator &other) const {
-    return node != other.node;
-  }
   ListNode *getNodePtr() const { return node; }
 
 private:
   ListNode *node = nullptr;
-};
-
-template <typename T> class ReverseListIterator {
-public:
-  using iterator_category = std::forward_iterator_tag;
-  using value_type = T;
-  using difference_type = ptrdiff_t;
-  using pointer = T *;
-  using reference = T &;
-
-  explicit ReverseListIterator(ListNode *node) : node(node) {}
-
-  T &operator*() const { return *static_cast<T *>(node); }
-  T *operator->() const { return static_cast<T *>(node); }
-  ReverseListIterator &operator++() {
-    node = node->getPrev();
-    return *this;
-  }
-  bool operator==(const ReverseListIterator &other) const {
-    return node == other.node;
-  }
-  bool operator!=(const ReverseListIterator &other) const {
-    return node != other.node;
-  }
-
-private:
-  ListNode *node;
 };
 
 } // namespace adbg

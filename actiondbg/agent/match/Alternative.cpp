@@ -27,7 +27,7 @@ std::optional<BenefitChange> BenefitChange::parse(Fields &fields) {
   int64_t benefit = fields.integerOr("benefit", 0, -1);
   change.isFirst = benefit < 0;
   if (benefit > highestBenefit)
-    fields.fail("a benefit is at most " + llvm::Twine(highestBenefit));
+    fields.fail("a benefit is at most " + std::to_string(highestBenefit));
   if (!fields.done() || !pattern)
     return std::nullopt;
   change.pattern = std::move(*pattern);

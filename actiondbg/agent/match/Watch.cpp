@@ -78,10 +78,10 @@ std::string Watch::attributeText() const {
   return text.size() > 200 ? text.substr(0, 197) + "..." : text;
 }
 
-void Watch::addEvent(const llvm::Twine &what) {
+void Watch::addEvent(const std::string &what) {
   if (!event.empty())
     event += "; ";
-  event += what.str();
+  event += what;
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,13 +107,13 @@ void Watch::placed(Operation *op, uint32_t placedId, bool isNew) {
   if (op != target || !isNew)
     return;
   follow(op, id);
-  addEvent("@" + llvm::Twine(id) + " " + name + " was created");
+  addEvent("@" + std::to_string(id) + " " + name + " was created");
 }
 
 void Watch::moved(Operation *op) {
   if (op != target)
     return;
-  addEvent("@" + llvm::Twine(id) + " " + name + " was moved");
+  addEvent("@" + std::to_string(id) + " " + name + " was moved");
   shape.block = Shape::of(op).block;
 }
 
@@ -121,11 +121,11 @@ void Watch::replaced(Operation *op, const ValueName &by, Operation *next) {
   if (op != target)
     return;
   compare();
-  addEvent("@" + llvm::Twine(id) + " " + name + " was replaced by " +
+  addEvent("@" + std::to_string(id) + " " + name + " was replaced by " +
            (by.isArgument
                 ? "block argument " + std::to_string(by.result) + " of "
                 : std::string()) +
-           "@" + llvm::Twine(by.id) + " " + by.op);
+           "@" + std::to_string(by.id) + " " + by.op);
   if (exact || !next || next == op)
     return;
   follow(next, by.id);
@@ -144,7 +144,7 @@ void Watch::destroyed(Operation *op, bool wasPlaced) {
   target = nullptr;
   if (StringRef(event).contains("was replaced by"))
     return;
-  addEvent("@" + llvm::Twine(id) + " " + name + " was erased");
+  addEvent("@" + std::to_string(id) + " " + name + " was erased");
 }
 
 void Watch::compare() {
@@ -155,8 +155,8 @@ void Watch::compare() {
       return;
     std::string old = valueText;
     follow(target, id);
-    addEvent("attribute " + attribute + " of @" + llvm::Twine(id) + " " + name +
-             " changed from " + old + " to " + valueText);
+    addEvent("attribute " + attribute + " of @" + std::to_string(id) + " " +
+             name + " changed from " + old + " to " + valueText);
     return;
   }
   // The operation is still being created.
@@ -167,7 +167,8 @@ void Watch::compare() {
   if (different.empty())
     return;
   shape = now;
-  addEvent("@" + llvm::Twine(id) + " " + name + " was modified: " + different);
+  addEvent("@" + std::to_string(id) + " " + name +
+           " was modified: " + different);
 }
 
 std::string Watch::takeEvents() {

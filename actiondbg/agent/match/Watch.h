@@ -34,13 +34,12 @@ public:
   /// Drops the events so far: they came from parsing the input.
   void dropEvents();
 
-  mlir::Operation *watched() const { return target; }
   /// Whether the operation is gone, without a replacement that is followed.
   bool hasEnded() const { return about != About::Count && armed && !target; }
 
 private:
   void follow(mlir::Operation *op, uint32_t id);
-  void addEvent(const llvm::Twine &event);
+  void addEvent(const std::string &event);
   void compare();
   std::string attributeText() const;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/SmallVector.h"
 #include <vector>
 
 namespace adbg {

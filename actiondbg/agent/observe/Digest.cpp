@@ -130,8 +130,6 @@ static void prefetch(const void *soon, ptrdiff_t first, ptrdiff_t last) {
 }
 
 namespace {
-using OperationNode = std::remove_pointer_t<Block::iterator::node_pointer>;
-
 /// A position in a region that is being digested.
 class Cursor {
 public:
@@ -154,7 +152,7 @@ public:
     }
     // Inlined: the iterator would call into libMLIR.
     auto *op = static_cast<Operation *>(next);
-    next = static_cast<OperationNode *>(next->getNext());
+    next = next->getNext();
     prefetch(next, -1, 2); // its results precede it
     state = mix(state, op) ^ digestOne(op);
     return op;
@@ -175,7 +173,7 @@ private:
 
   Region *region = nullptr;
   Region::iterator block;
-  OperationNode *next = nullptr, *end = nullptr;
+  ListNode *next = nullptr, *end = nullptr;
   uint64_t state = 0;
 };
 } // namespace
@@ -293,7 +291,7 @@ private:
         return visit(&block->front());
   }
   /// Visits the last operation of the blocks before `block`.
-  template <typename Reverse> void visitLast(Reverse block, Reverse end) {
+  void visitLast(Region::reverse_iterator block, Region::reverse_iterator end) {
     ++block;
     for (int left = mostBlocks; block != end && left--; ++block)
       if (!block->empty())

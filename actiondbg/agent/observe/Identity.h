@@ -23,7 +23,6 @@ public:
   static Identities &all();
   /// Disables find(), which costs the tool some cache.
   static void disableFind() { finds = false; }
-  static bool canFind() { return finds; }
 
   /// Assigns an id to a new operation and returns it; a second call has no
   /// effect.

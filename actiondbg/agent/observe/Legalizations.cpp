@@ -212,7 +212,7 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
   event["users"] = users(conversion, cast);
   Value input = cast->getNumOperands() ? cast->getOperand(0) : Value();
   Operation *definer = input ? input.getDefiningOp() : nullptr;
-  auto argument = dyn_cast_or_null<BlockArgument>(input);
+  auto argument = dyn_cast_if_present<BlockArgument>(input);
   if (argument)
     definer = argument.getOwner()->getParentOp();
   event["definer"] = definer ? llvm::json::Value(neighbour(conversion, definer))

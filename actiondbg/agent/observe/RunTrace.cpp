@@ -79,7 +79,7 @@ static std::string textOf(const Frame &frame) {
   switch (frame.kind) {
   case Kind::Pattern:
   case Kind::Pass:
-    return (frame.tag() + " " + frame.name()).str();
+    return frame.tag() + " " + frame.name();
   default:
     return frame.tag().str();
   }
@@ -87,9 +87,9 @@ static std::string textOf(const Frame &frame) {
 
 static std::string withOperation(std::string text, StringRef op, uint32_t id) {
   if (!op.empty())
-    text += (" on " + op).str();
+    text += " on " + op;
   if (id)
-    text += (" @" + llvm::Twine(id)).str();
+    text += " @" + std::to_string(id);
   return text;
 }
 

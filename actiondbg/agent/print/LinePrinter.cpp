@@ -281,7 +281,7 @@ static std::string withDialect(std::string text, Operation *op) {
   if (op->getNumResults())
     start = text.find(" = ") + strlen(" = ");
   StringRef named = StringRef(text).substr(start);
-  std::string prefix = (dialect + ".").str();
+  std::string prefix = dialect + ".";
   bool hasPrefix = named.starts_with(op->getName().getStringRef());
   if (hasPrefix && around == dialect)
     text.erase(start, prefix.size());

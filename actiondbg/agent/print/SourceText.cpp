@@ -3,7 +3,6 @@
 #include "print/SourceText.h"
 
 #include "support/ReadFile.h"
-#include "llvm/ADT/SmallVector.h"
 #include <algorithm>
 #include <cctype>
 #include <cerrno>

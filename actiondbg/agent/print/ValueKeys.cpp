@@ -32,7 +32,8 @@ std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
   if (!count)
     return groups;
   groups.push_back({0, count, ""});
-  auto names = isPrintable ? dyn_cast<OpAsmOpInterface>(op) : nullptr;
+  auto names =
+      isPrintable ? dyn_cast<OpAsmOpInterface>(op) : OpAsmOpInterface();
   if (!names)
     return groups;
   names.getAsmResultNames([&](Value value, StringRef name) {
@@ -53,9 +54,8 @@ std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
 }
 
 std::string keyOf(const Identities &ids, OpResult result) {
-  return (llvm::Twine(ids.of(result.getOwner())) + "." +
-          llvm::Twine(result.getResultNumber()))
-      .str();
+  return std::to_string(ids.of(result.getOwner())) + "." +
+         std::to_string(result.getResultNumber());
 }
 
 std::string keyOf(const Identities &ids, BlockArgument argument) {
@@ -79,9 +79,9 @@ static std::string placeOf(const Identities &ids, Block *block) {
       break;
     ++number;
   }
-  return (llvm::Twine(ids.of(region->getParentOp())) + "/" +
-          llvm::Twine(region->getRegionNumber()) + "/" + llvm::Twine(number))
-      .str();
+  return std::to_string(ids.of(region->getParentOp())) + "/" +
+         std::to_string(region->getRegionNumber()) + "/" +
+         std::to_string(number);
 }
 
 std::string BlockKeys::of(const Identities &ids, Block *block) {
@@ -89,8 +89,7 @@ std::string BlockKeys::of(const Identities &ids, Block *block) {
   auto [entry, isNew] = keys.try_emplace(block);
   if (isNew) {
     uint32_t number = valueOf(numbers, block);
-    entry->second =
-        number ? ("/" + llvm::Twine(number)).str() : placeOf(ids, block);
+    entry->second = number ? "/" + std::to_string(number) : placeOf(ids, block);
     // The block that was there before may have moved away.
     while (!blocks.try_emplace(entry->second, block).second)
       entry->second += "'";

@@ -11,7 +11,6 @@
 #include "observe/Identity.h"
 #include "support/Maps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/SmallVector.h"
 #include <atomic>
 #include <mutex>
 #include <string>

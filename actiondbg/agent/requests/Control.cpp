@@ -64,9 +64,9 @@ static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
   next.fromStart = engine.stops.resumption.fromStart && !engine.innermost;
   if (next.event && next.event <= engine.position.event)
     return RequestError(InvalidParams,
-                        "event " + llvm::Twine(next.event) +
+                        "event " + std::to_string(next.event) +
                             " has passed: the tool is at event " +
-                            llvm::Twine(engine.position.event));
+                            std::to_string(engine.position.event));
   const Frame *frame = engine.innermost;
   if (next.control == Control::Skip && engine.stops.inside)
     return RequestError(

@@ -178,9 +178,9 @@ static IRUnit siblingOf(const IRUnit &unit, bool forward) {
 }
 
 static Answer<Object> moveTo(Engine &engine, IRUnit unit,
-                             const llvm::Twine &otherwise) {
+                             std::string otherwise) {
   if (!unit)
-    return RequestError(NoSuchUnit, otherwise);
+    return RequestError(NoSuchUnit, std::move(otherwise));
   engine.stops.cursor = unit;
   return describeCursor(engine);
 }
@@ -207,12 +207,12 @@ static Answer<Object> moveToContext(Engine &engine, int64_t index) {
   int64_t size = frame ? frame->units.size() : 0;
   if (index >= size)
     return RequestError(NoSuchUnit, "there is no IR unit " +
-                                        llvm::Twine(index) +
+                                        std::to_string(index) +
                                         " in the context: it has " +
-                                        llvm::Twine(size) + ", from 0");
+                                        std::to_string(size) + ", from 0");
   const ErasedUnit *erased = frame->erasedUnit(index);
   if (erased && !erased->by)
-    return RequestError(UnitErased, "IR unit " + llvm::Twine(index) + " (" +
+    return RequestError(UnitErased, "IR unit " + std::to_string(index) + " (" +
                                         erased->name.getStringRef() +
                                         ") is erased");
   return moveTo(engine, erased ? IRUnit(erased->by) : frame->units[index], "");
@@ -220,7 +220,7 @@ static Answer<Object> moveToContext(Engine &engine, int64_t index) {
 
 static Answer<Object> moveToId(Engine &engine, int64_t id) {
   return moveTo(engine, unitOrNone(engine.observer.ids.find(id)),
-                "there is no operation @" + llvm::Twine(id) + " now");
+                "there is no operation @" + std::to_string(id) + " now");
 }
 
 static Answer<Object> moveToLink(Engine &engine, int64_t index, bool users) {
@@ -228,10 +228,10 @@ static Answer<Object> moveToLink(Engine &engine, int64_t index, bool users) {
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
   if (index >= size)
-    return RequestError(NoSuchUnit, "there is no index " + llvm::Twine(index) +
-                                        ": the cursor has " +
-                                        llvm::Twine(size) + " " + what +
-                                        ", from 0");
+    return RequestError(NoSuchUnit,
+                        "there is no index " + std::to_string(index) +
+                            ": the cursor has " + std::to_string(size) + " " +
+                            what + ", from 0");
   return moveTo(engine, IRUnit(links[index]), "");
 }
 
@@ -262,7 +262,7 @@ static Answer<Object> moveAround(Engine &engine,
                   "the cursor has no parent");
   if (to == "child")
     return moveTo(engine, childOf(engine.stops.cursor, arguments.index),
-                  "the cursor has no child " + llvm::Twine(arguments.index) +
+                  "the cursor has no child " + std::to_string(arguments.index) +
                       "; children count from 0");
   Operation *op = holderOf(engine.stops.cursor);
   if (to == "module")

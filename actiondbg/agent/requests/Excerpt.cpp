@@ -93,7 +93,8 @@ static Answer<Object> getExcerpt(Engine &engine, ExcerptArguments &arguments) {
     unit = op ? IRUnit(op) : IRUnit();
     if (!unit)
       return RequestError(NoSuchUnit, "there is no operation @" +
-                                          llvm::Twine(arguments.id) + " now");
+                                          std::to_string(arguments.id) +
+                                          " now");
   }
   if (!unit)
     return RequestError(UnitErased, "there is no IR unit at this stop");
@@ -117,7 +118,7 @@ static Answer<Object> writeValueNames(Engine &engine,
   Operation *scope = ids.find(arguments.id);
   if (!scope)
     return RequestError(NoSuchUnit, "there is no operation @" +
-                                        llvm::Twine(arguments.id) + " now");
+                                        std::to_string(arguments.id) + " now");
   if (!isSmall(scope, arguments.most))
     return Object{{"written", false}};
   BlockKeys::all().keep(ids, scope);

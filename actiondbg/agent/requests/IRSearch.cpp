@@ -8,7 +8,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -164,7 +163,7 @@ FoundUnit findLocation(const IRUnit &cursor, StringRef path, int64_t line,
   if (!found)
     return RequestError(NoSuchUnit,
                         "no operation has the location " + path + ":" +
-                            llvm::Twine(line) +
+                            std::to_string(line) +
                             (column ? ":" + std::to_string(column) : ""));
   return IRUnit(found);
 }

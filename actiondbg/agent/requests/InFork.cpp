@@ -42,7 +42,7 @@ Answer<Object> answerInFork(llvm::function_ref<Answer<Object>()> compute) {
                         "incomplete, and printing it crashes; print less, or "
                         "use --generic");
   if (int64_t code = answer->getInteger("code").value_or(0))
-    return RequestError(code, *answer->getString("message"));
+    return RequestError(code, answer->getString("message")->str());
   return std::move(*answer->getObject("result"));
 }
 

@@ -56,10 +56,10 @@ static Answer<Object> selectFrame(Engine &engine,
                                   SelectFrameArguments &arguments) {
   Frame *frame = engine.stops.frameAt(arguments.index);
   if (!frame)
-    return RequestError(NoSuchUnit,
-                        "there is no frame " + llvm::Twine(arguments.index) +
-                            ": there are " +
-                            llvm::Twine(indexOf(engine, nullptr)) + ", from 0");
+    return RequestError(
+        NoSuchUnit, "there is no frame " + std::to_string(arguments.index) +
+                        ": there are " +
+                        std::to_string(indexOf(engine, nullptr)) + ", from 0");
   engine.stops.select(frame);
   return answerInFork([&] { return describeFrame(*frame, arguments.index); });
 }
@@ -168,7 +168,7 @@ static Answer<Object> getPipeline(Engine &engine) {
   const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
   text = withoutEmptyOptions(text);
   for (; op; op = op->getParentOp())
-    text = (op->getName().getStringRef() + "(" + llvm::Twine(text) + ")").str();
+    text = op->getName().getStringRef() + "(" + text + ")";
   return Object{{"text", llvm::json::fixUTF8(text)}};
 }
 

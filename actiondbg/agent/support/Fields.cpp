@@ -2,15 +2,13 @@
 
 #include "support/Fields.h"
 
-#include "llvm/ADT/Twine.h"
-
 using llvm::StringRef;
 
 namespace adbg {
 
-void Fields::fail(const llvm::Twine &message) {
+void Fields::fail(std::string message) {
   if (error.empty())
-    error = message.str();
+    error = std::move(message);
 }
 
 void Fields::wrong(StringRef key, StringRef expected) {

@@ -51,7 +51,7 @@ public:
 
   /// Returns whether there was no error and every field was read.
   bool done();
-  void fail(const llvm::Twine &message);
+  void fail(std::string message);
   std::string nameOf(llvm::StringRef key) const { return where + key.str(); }
 
 private:

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/Twine.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>
@@ -29,8 +28,8 @@ struct RequestError {
   int code;
   std::string message;
 
-  RequestError(int code, const llvm::Twine &message)
-      : code(code), message(message.str()) {}
+  RequestError(int code, std::string message)
+      : code(code), message(std::move(message)) {}
 };
 
 /// A line from the front end, parsed into method, id and parameters.

@@ -87,7 +87,7 @@ private:
   bool hasBase(StringRef name) const {
     StringRef plain = name;
     plain.consume_back("Pass");
-    return bases.count(plain.str()) || bases.count((plain + "Pass").str());
+    return bases.count(plain.str()) || bases.count(plain + "Pass");
   }
 
   std::map<std::string, Named> named;

@@ -7,9 +7,7 @@
 
 #include "support/Symbols.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/Twine.h"
 #include <algorithm>
 #include <cstring>
 #include <cxxabi.h>
@@ -292,7 +290,7 @@ private:
       if (std::string name = file.readText(*link, 0); !name.empty())
         for (const std::string &where :
              {folder, folder + "/.debug", global + folder})
-          paths.push_back((llvm::Twine(where) + "/" + name).str());
+          paths.push_back(where + "/" + name);
     for (const std::string &one : paths)
       if (isOfOneBuild(file, File(one)))
         return one;
@@ -368,7 +366,7 @@ static size_t bracketSize(StringRef text) {
 static std::string lambdaName(StringRef bracket) {
   StringRef name = bracket.drop_front().take_while(llvm::isAlpha);
   StringRef number = bracket.rsplit('#').second.take_while(llvm::isDigit);
-  return (name + number).str();
+  return name + number;
 }
 
 /// Drops parameters, and what a compiler adds to names: `[clone .isra.0]`.

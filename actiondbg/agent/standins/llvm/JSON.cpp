@@ -232,10 +232,9 @@ private:
   bool fail(const char *message) {
     StringRef before = text.take_front(at);
     size_t line = before.rfind('\n');
-    error = (Twine("[") + Twine(before.count('\n') + 1) + ":" +
-             Twine(line == StringRef::npos ? at : at - line - 1) +
-             ", byte=" + Twine(at) + "]: " + message)
-                .str();
+    error = "[" + std::to_string(before.count('\n') + 1) + ":" +
+            std::to_string(line == StringRef::npos ? at : at - line - 1) +
+            ", byte=" + std::to_string(at) + "]: " + message;
     return false;
   }
   bool isOver() const { return at >= text.size(); }

@@ -4,6 +4,7 @@
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <charconv>
 
 namespace llvm {
 
@@ -60,11 +61,11 @@ bool consumeSignedInteger(StringRef &text, unsigned radix, long long &result) {
   return false;
 }
 
-std::string utohexstr(uint64_t value, bool isLowerCase, unsigned width) {
-  std::string digits = Twine::utohexstr(value).str();
-  if (digits.size() < width)
-    digits.insert(0, width - digits.size(), '0');
-  return isLowerCase ? digits : StringRef(digits).upper();
+std::string utohexstr(uint64_t value, bool isLowerCase) {
+  char digits[16];
+  auto written = std::to_chars(digits, std::end(digits), value, 16);
+  StringRef text(digits, written.ptr - digits);
+  return isLowerCase ? text.str() : text.upper();
 }
 
 std::string toHex(ArrayRef<uint8_t> bytes, bool isLowerCase) {
@@ -151,8 +152,8 @@ static bool addRanges(StringRef set, std::bitset<256> &allowed) {
 }
 
 bool GlobPattern::parse(StringRef pattern, std::string &error) {
-  auto fail = [&](const Twine &why) {
-    error = why.str();
+  auto fail = [&](const std::string &why) {
+    error = why;
     return false;
   };
   for (size_t i = 0; i < pattern.size(); ++i) {

@@ -1,9 +1,9 @@
 //===- raw_ostream.cpp - Streams of text ----------------------------------===//
 
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <fcntl.h>
 #include <unistd.h>
@@ -55,33 +55,31 @@ raw_ostream &raw_ostream::writeSlowly(const char *text, size_t size) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
+template <typename Number>
+static raw_ostream &writeNumber(raw_ostream &os, Number number,
+                                int radix = 10) {
+  char digits[24];
+  auto written = std::to_chars(digits, std::end(digits), number, radix);
+  return os.write(digits, written.ptr - digits);
+}
+
 raw_ostream &raw_ostream::operator<<(unsigned long long number) {
-  return *this << Twine(number);
+  return writeNumber(*this, number);
 }
 raw_ostream &raw_ostream::operator<<(long long number) {
-  return *this << Twine(number);
+  return writeNumber(*this, number);
 }
 raw_ostream &raw_ostream::operator<<(const void *address) {
-  return *this << "0x"
-               << Twine::utohexstr(reinterpret_cast<uintptr_t>(address));
+  return writeNumber(*this << "0x", reinterpret_cast<uintptr_t>(address), 16);
 }
 raw_ostream &raw_ostream::operator<<(double number) {
   char digits[40];
   return write(digits, std::snprintf(digits, sizeof(digits), "%e", number));
 }
-raw_ostream &raw_ostream::write_hex(unsigned long long number) {
-  return *this << Twine::utohexstr(number);
-}
 raw_ostream &raw_ostream::indent(unsigned spaces) {
   for (; spaces; --spaces)
     *this << ' ';
   return *this;
-}
-
-raw_ostream &operator<<(raw_ostream &os, const Twine &text) {
-  if (text.isSingleStringRef())
-    return os << text.getSingleStringRef();
-  return os << text.str();
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,12 +57,10 @@ public:
   constexpr iterator begin() const { return start; }
   constexpr iterator end() const { return start + length; }
   const T &front() const { return start[0]; }
-  const T &back() const { return start[length - 1]; }
   const T &operator[](size_t index) const { return start[index]; }
   ArrayRef slice(size_t from, size_t size) const {
     return {start + from, size};
   }
-  ArrayRef slice(size_t from) const { return drop_front(from); }
   ArrayRef drop_front(size_t size = 1) const {
     return {start + size, length - size};
   }
@@ -101,9 +99,6 @@ template <typename T, size_t size> ArrayRef(const T (&)[size]) -> ArrayRef<T>;
 
 template <typename T> bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
   return a.equals(b);
-}
-template <typename T> bool operator!=(ArrayRef<T> a, ArrayRef<T> b) {
-  return !a.equals(b);
 }
 
 } // namespace llvm

@@ -49,32 +49,20 @@ public:
   template <typename Kind> Kind get() const {
     return PointerLikeTypeTraits<Kind>::getFromVoidPointer(pointer());
   }
-  template <typename Kind> Kind dyn_cast() const {
-    return is<Kind>() ? get<Kind>() : Kind();
-  }
   void *getOpaqueValue() const { return reinterpret_cast<void *>(bits); }
-  static PointerUnion getFromOpaqueValue(const void *value) {
-    PointerUnion result;
-    result.bits = reinterpret_cast<uintptr_t>(value);
-    return result;
-  }
 
   friend bool operator==(PointerUnion a, PointerUnion b) {
     return a.bits == b.bits;
-  }
-  friend bool operator!=(PointerUnion a, PointerUnion b) {
-    return a.bits != b.bits;
   }
   friend bool operator<(PointerUnion a, PointerUnion b) {
     return a.bits < b.bits;
   }
 };
 
-template <typename To, typename... Kinds>
-struct CastInfo<To, PointerUnion<Kinds...>> {
-  using From = PointerUnion<Kinds...>;
-  static bool isPossible(From from) { return from.template is<To>(); }
-  static To doCast(From from) { return from.template get<To>(); }
+/// The casts of a class of unions.
+template <typename To, typename Union> struct UnionCast {
+  static bool isPossible(Union from) { return from.template is<To>(); }
+  static To doCast(Union from) { return from.template get<To>(); }
   static To castFailed() { return To(); }
 };
 

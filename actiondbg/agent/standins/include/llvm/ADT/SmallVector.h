@@ -82,7 +82,6 @@ public:
   using iterator = T *;
   using const_iterator = const T *;
   using reference = T &;
-  using const_reference = const T &;
 
   SmallVectorImpl(const SmallVectorImpl &) = delete;
   ~SmallVectorImpl() {
@@ -100,9 +99,6 @@ public:
   iterator end() { return data() + used; }
   const_iterator end() const { return data() + used; }
   T &front() { return data()[0]; }
-  const T &front() const { return data()[0]; }
-  T &back() { return data()[used - 1]; }
-  const T &back() const { return data()[used - 1]; }
   T &operator[](size_t index) { return data()[index]; }
   const T &operator[](size_t index) const { return data()[index]; }
 
@@ -121,7 +117,6 @@ public:
   }
   void push_back(const T &value) { emplace_back(value); }
   void push_back(T &&value) { emplace_back(std::move(value)); }
-  void pop_back() { data()[--used].~T(); }
   void truncate(size_t size) {
     std::destroy(begin() + size, end());
     used = size;
@@ -152,12 +147,6 @@ public:
   void assign(Iterator from, Iterator to) {
     clear();
     append(from, to);
-  }
-  iterator erase(const_iterator from, const_iterator to) {
-    auto *target = const_cast<iterator>(from);
-    auto *rest = std::move(const_cast<iterator>(to), end(), target);
-    truncate(rest - begin());
-    return target;
   }
   SmallVectorImpl &operator=(const SmallVectorImpl &other) {
     if (this != &other)

@@ -4,7 +4,6 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/Twine.h"
 
 namespace llvm {
 
@@ -25,8 +24,7 @@ inline char hexdigit(unsigned value, bool isLowerCase = false) {
   return (isLowerCase ? "0123456789abcdef" : "0123456789ABCDEF")[value & 15];
 }
 
-std::string utohexstr(uint64_t value, bool isLowerCase = false,
-                      unsigned width = 0);
+std::string utohexstr(uint64_t value, bool isLowerCase = false);
 std::string toHex(ArrayRef<uint8_t> bytes, bool isLowerCase = false);
 /// Writes what is not printable, quotes and backslashes as `\` and two digits;
 /// a backslash as two.

@@ -55,7 +55,6 @@ public:
     return reinterpret_cast<const unsigned char *>(begin());
   }
   char front() const { return start[0]; }
-  char back() const { return start[length - 1]; }
   char operator[](size_t index) const { return start[index]; }
 
   std::string str() const { return std::string(start, length); }
@@ -79,7 +78,6 @@ public:
   bool ends_with(StringRef suffix) const {
     return length >= suffix.length && take_back(suffix.length).equals(suffix);
   }
-  bool ends_with(char suffix) const { return length && back() == suffix; }
   bool consume_front(StringRef prefix) {
     if (!starts_with(prefix))
       return false;
@@ -217,8 +215,12 @@ private:
 };
 
 inline bool operator==(StringRef a, StringRef b) { return a.equals(b); }
-inline bool operator!=(StringRef a, StringRef b) { return !a.equals(b); }
 inline bool operator<(StringRef a, StringRef b) { return a.compare(b) < 0; }
+inline std::string operator+(StringRef left, StringRef right) {
+  std::string text;
+  text.reserve(left.size() + right.size());
+  return text.append(left).append(right);
+}
 inline std::string &operator+=(std::string &text, StringRef more) {
   return text.append(more.data(), more.size());
 }

@@ -25,6 +25,13 @@ template <typename To, typename From> struct CastInfo<To, From *> {
   static Result castFailed() { return nullptr; }
 };
 
+/// Classes that wrap a pointer.
+template <typename To, typename From> struct WrappingCast {
+  static bool isPossible(From *from) { return To::classof(from); }
+  static To doCast(From *from) { return To(from); }
+  static To castFailed() { return To(); }
+};
+
 /// Values: a handle with `getImpl()`.
 template <typename To, typename From>
 struct CastInfo<
@@ -97,9 +104,6 @@ template <typename To, typename From> auto dyn_cast(const From &from) {
 template <typename To, typename From>
 auto dyn_cast_if_present(const From &from) {
   return isPresent(from) ? dyn_cast<To>(from) : CastOf<To, From>::castFailed();
-}
-template <typename To, typename From> auto dyn_cast_or_null(const From &from) {
-  return dyn_cast_if_present<To>(from);
 }
 template <typename To, typename From> auto cast_if_present(const From &from) {
   return isPresent(from) ? CastOf<To, From>::doCast(from)

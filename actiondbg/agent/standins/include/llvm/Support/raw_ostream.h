@@ -21,8 +21,6 @@ namespace sys::fs {
 enum OpenFlags : unsigned { OF_None = 0, OF_Append = 4 };
 } // namespace sys::fs
 
-class Twine;
-
 class raw_ostream {
 public:
   enum class OStreamKind { OK_OStream, OK_FDStream, OK_SVecStream };
@@ -102,7 +100,6 @@ public:
   }
   raw_ostream &operator<<(const void *address);
   raw_ostream &operator<<(double number);
-  raw_ostream &write_hex(unsigned long long number);
   raw_ostream &indent(unsigned spaces);
 
   virtual raw_ostream &changeColor(Colors, bool isBold = false,
@@ -140,7 +137,6 @@ operator<<(Stream &&os, const T &value) {
   os << value;
   return static_cast<Stream &&>(os);
 }
-raw_ostream &operator<<(raw_ostream &os, const Twine &text);
 
 class raw_pwrite_stream : public raw_ostream {
   virtual void pwrite_impl(const char *text, size_t size, uint64_t at) = 0;

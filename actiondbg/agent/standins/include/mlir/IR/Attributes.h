@@ -26,7 +26,6 @@ public:
   explicit operator bool() const { return impl; }
   bool operator!() const { return !impl; }
   bool operator==(Attribute other) const { return impl == other.impl; }
-  bool operator!=(Attribute other) const { return impl != other.impl; }
 
   const void *getAsOpaquePointer() const { return impl; }
   ImplType *getImpl() const { return impl; }

@@ -22,9 +22,7 @@ public:
     auto *stored = impl->as<adbg::StringStorage>();
     return LLVM_LIKELY(stored != nullptr) ? stored->value : StringRef();
   }
-  StringRef strref() const { return getValue(); }
   std::string str() const { return getValue().str(); }
-  const char *data() const { return getValue().data(); }
   size_t size() const { return getValue().size(); }
   bool empty() const { return getValue().empty(); }
   operator StringRef() const { return getValue(); }

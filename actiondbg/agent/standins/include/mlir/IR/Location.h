@@ -26,7 +26,6 @@ public:
 
   operator LocationAttr() const { return impl; }
   bool operator==(Location other) const { return impl == other.impl; }
-  bool operator!=(Location other) const { return impl != other.impl; }
 
   const void *getAsOpaquePointer() const { return impl.getAsOpaquePointer(); }
   LocationAttr::ImplType *getImpl() const { return impl.getImpl(); }

@@ -12,8 +12,6 @@ class DialectRegistry;
 /// The tool's: never made here.
 class MLIRContext {
 public:
-  using HandlerTy =
-      std::function<void(function_ref<void()>, const tracing::Action &)>;
   enum class Threading { DISABLED, ENABLED };
 
   MLIRContext() = delete;

@@ -36,9 +36,6 @@ static_assert(sizeof(OpFoldResult) == sizeof(void *));
 } // namespace mlir
 
 namespace llvm {
-template <typename To> struct CastInfo<To, mlir::OpFoldResult> {
-  static bool isPossible(mlir::OpFoldResult from) { return from.is<To>(); }
-  static To doCast(mlir::OpFoldResult from) { return from.get<To>(); }
-  static To castFailed() { return To(); }
-};
+template <typename To>
+struct CastInfo<To, mlir::OpFoldResult> : UnionCast<To, mlir::OpFoldResult> {};
 } // namespace llvm

@@ -10,7 +10,7 @@ using OpAsmSetValueNameFn = function_ref<void(Value, StringRef)>;
 
 class OpAsmOpInterface {
 public:
-  OpAsmOpInterface(std::nullptr_t) : op(nullptr), functions(nullptr) {}
+  OpAsmOpInterface() = default;
   explicit OpAsmOpInterface(Operation *op)
       : op(op), functions(functionsOf(op)) {}
 
@@ -46,22 +46,14 @@ private:
         op->getName().getInterface(getInterfaceID()));
   }
 
-  Operation *op;
-  const Functions *functions;
+  Operation *op = nullptr;
+  const Functions *functions = nullptr;
 };
 
 } // namespace mlir
 
 namespace llvm {
-template <> struct CastInfo<mlir::OpAsmOpInterface, mlir::Operation *> {
-  static bool isPossible(mlir::Operation *op) {
-    return mlir::OpAsmOpInterface::classof(op);
-  }
-  static mlir::OpAsmOpInterface doCast(mlir::Operation *op) {
-    return mlir::OpAsmOpInterface(op);
-  }
-  static mlir::OpAsmOpInterface castFailed() {
-    return mlir::OpAsmOpInterface(nullptr);
-  }
-};
+template <>
+struct CastInfo<mlir::OpAsmOpInterface, mlir::Operation *>
+    : WrappingCast<mlir::OpAsmOpInterface, mlir::Operation> {};
 } // namespace llvm

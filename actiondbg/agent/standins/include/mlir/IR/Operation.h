@@ -51,7 +51,6 @@ public:
     return adbg::tool::contextOf ? adbg::tool::contextOf(&location) : nullptr;
   }
   bool isRegistered() const { return name.isRegistered(); }
-  Dialect *getDialect() const { return name.getDialect(); }
 
   Block *getBlock() const { return block; }
   inline Region *getParentRegion() const;
@@ -63,9 +62,6 @@ public:
   /// Returns the next operation of its block, or null.
   inline Operation *getNextNode() const;
   inline Operation *getPrevNode() const;
-  adbg::ListIterator<Operation> getIterator() {
-    return adbg::ListIterator<Operation>(this);
-  }
 
   unsigned getNumOperands() const { return operandArray().size(); }
   ArrayRef<OpOperand> operandArray() const {
@@ -279,8 +275,6 @@ struct BlockUses {
 class Block : public BlockUses, public adbg::ListNode {
 public:
   using iterator = adbg::ListIterator<Operation>;
-  using reverse_iterator = adbg::ReverseListIterator<Operation>;
-  using BlockArgListType = ArrayRef<BlockArgument>;
 
   Block() = delete;
   Block(const Block &) = delete;
@@ -298,8 +292,8 @@ public:
   adbg::ListIterator<Block> getIterator() {
     return adbg::ListIterator<Block>(this);
   }
-  adbg::ReverseListIterator<Block> getReverseIterator() {
-    return adbg::ReverseListIterator<Block>(this);
+  std::reverse_iterator<adbg::ListIterator<Block>> getReverseIterator() {
+    return std::make_reverse_iterator(std::next(getIterator()));
   }
 
   iterator begin() {
@@ -389,7 +383,7 @@ static_assert(sizeof(Block) == 32);
 class alignas(8) Region {
 public:
   using iterator = adbg::ListIterator<Block>;
-  using reverse_iterator = adbg::ReverseListIterator<Block>;
+  using reverse_iterator = std::reverse_iterator<iterator>;
 
   Region() = delete;
   Region(const Region &) = delete;
@@ -417,8 +411,7 @@ public:
 
   iterator begin() { return iterator(blocks()->next); }
   iterator end() { return iterator(blocks()); }
-  reverse_iterator rbegin() { return reverse_iterator(blocks()->getPrev()); }
-  reverse_iterator rend() { return reverse_iterator(blocks()); }
+  reverse_iterator rend() { return reverse_iterator(begin()); }
   bool empty() { return blocks()->next == blocks(); }
   Block &front() { return *begin(); }
   Block &back() { return *static_cast<Block *>(blocks()->getPrev()); }

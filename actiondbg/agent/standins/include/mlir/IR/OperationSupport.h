@@ -73,7 +73,6 @@ public:
     return getTypeID() != detail::FallbackTypeIDResolver::ofVoid();
   }
   TypeID getTypeID() const { return impl->typeID; }
-  Dialect *getDialect() const { return impl->dialect; }
   bool hasTrait(TypeID id) const { return impl->hasTrait(id); }
   LogicalResult verifyInvariants(Operation *op) const {
     return impl->verifyInvariants(op);
@@ -93,7 +92,6 @@ public:
   }
 
   bool operator==(OperationName other) const { return impl == other.impl; }
-  bool operator!=(OperationName other) const { return impl != other.impl; }
 
 protected:
   explicit OperationName(Impl *impl) : impl(impl) {}

@@ -23,7 +23,6 @@ public:
   explicit operator bool() const { return impl; }
   bool operator!() const { return !impl; }
   bool operator==(Type other) const { return impl == other.impl; }
-  bool operator!=(Type other) const { return impl != other.impl; }
 
   const void *getAsOpaquePointer() const { return impl; }
 

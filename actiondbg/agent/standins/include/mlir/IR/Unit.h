@@ -20,9 +20,6 @@ static_assert(sizeof(IRUnit) == sizeof(void *));
 } // namespace mlir
 
 namespace llvm {
-template <typename To> struct CastInfo<To, mlir::IRUnit> {
-  static bool isPossible(mlir::IRUnit from) { return from.is<To>(); }
-  static To doCast(mlir::IRUnit from) { return from.get<To>(); }
-  static To castFailed() { return To(); }
-};
+template <typename To>
+struct CastInfo<To, mlir::IRUnit> : UnionCast<To, mlir::IRUnit> {};
 } // namespace llvm

@@ -59,7 +59,6 @@ template <typename Derived> struct IROperand {
   Operation *owner;
 
   Operation *getOwner() const { return owner; }
-  Derived *getNextOperandUsingThisValue() { return nextUse; }
 
 protected:
   /// Moves this use to another list of uses; null for none.
@@ -100,8 +99,6 @@ public:
     return before;
   }
   bool operator==(UseIterator other) const { return use == other.use; }
-  bool operator!=(UseIterator other) const { return use != other.use; }
-  Operation *getUser() const { return use->getOwner(); }
 
 private:
   Operand *use;
@@ -124,7 +121,6 @@ public:
     return *this;
   }
   bool operator==(UserIterator other) const { return use == other.use; }
-  bool operator!=(UserIterator other) const { return use != other.use; }
 
 private:
   UseIterator<Operand> use;
@@ -151,7 +147,6 @@ public:
   explicit operator bool() const { return impl; }
   bool operator!() const { return !impl; }
   bool operator==(const Value &other) const { return impl == other.impl; }
-  bool operator!=(const Value &other) const { return impl != other.impl; }
 
   const void *getAsOpaquePointer() const { return impl; }
   Impl *getImpl() const { return impl; }

@@ -36,17 +36,11 @@ public:
       ++index;
       return before;
     }
-    iterator operator+(ptrdiff_t count) const {
-      return iterator(range, index + count);
-    }
     ptrdiff_t operator-(const iterator &other) const {
       return ptrdiff_t(index) - ptrdiff_t(other.index);
     }
     bool operator==(const iterator &other) const {
       return index == other.index;
-    }
-    bool operator!=(const iterator &other) const {
-      return index != other.index;
     }
 
   private:
@@ -59,15 +53,11 @@ public:
   bool empty() const { return self().size() == 0; }
   Element operator[](size_t index) const { return self().at(index); }
   Element front() const { return self().at(0); }
-  Element back() const { return self().at(self().size() - 1); }
   Derived slice(size_t start, size_t count) const {
     return Derived(self(), start, count);
   }
   Derived take_front(size_t count = 1) const {
     return slice(0, std::min(count, self().size()));
-  }
-  Derived drop_front(size_t count = 1) const {
-    return slice(count, self().size() - count);
   }
 
 private:
@@ -113,8 +103,6 @@ public:
   OpResult at(size_t index) const {
     return OpResult(detail::resultOf(op, unsigned(first + index)));
   }
-  /// Returns the uses of all results, one result after the other.
-  inline std::vector<OpOperand *> getUses() const;
 
 private:
   friend class ValueRange;

@@ -49,12 +49,5 @@ private:
 } // namespace mlir
 
 template <>
-struct llvm::CastInfo<mlir::FunctionOpInterface, mlir::Operation *> {
-  static bool isPossible(mlir::Operation *op) {
-    return mlir::FunctionOpInterface::classof(op);
-  }
-  static mlir::FunctionOpInterface doCast(mlir::Operation *op) {
-    return mlir::FunctionOpInterface(op);
-  }
-  static mlir::FunctionOpInterface castFailed() { return {}; }
-};
+struct llvm::CastInfo<mlir::FunctionOpInterface, mlir::Operation *>
+    : WrappingCast<mlir::FunctionOpInterface, mlir::Operation> {};

@@ -7,7 +7,6 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/Twine.h"
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/LogicalResult.h"
@@ -23,7 +22,6 @@ using llvm::cast;
 using llvm::cast_if_present;
 using llvm::dyn_cast;
 using llvm::dyn_cast_if_present;
-using llvm::dyn_cast_or_null;
 using llvm::failed;
 using llvm::failure;
 using llvm::function_ref;
@@ -36,12 +34,12 @@ using llvm::SmallVectorImpl;
 using llvm::StringRef;
 using llvm::succeeded;
 using llvm::success;
-using llvm::Twine;
 
 class AsmState;
 class Attribute;
 class Block;
 class Dialect;
+class IRMapping; // only passed on
 class MLIRContext;
 class Operation;
 class OpPrintingFlags;

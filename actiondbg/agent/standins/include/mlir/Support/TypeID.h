@@ -23,9 +23,7 @@ public:
     return id;
   }
 
-  const void *getAsOpaquePointer() const { return storage; }
   bool operator==(TypeID other) const { return storage == other.storage; }
-  bool operator!=(TypeID other) const { return storage != other.storage; }
 
 private:
   const void *storage = nullptr;

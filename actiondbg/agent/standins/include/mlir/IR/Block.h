@@ -1,5 +1,0 @@
-//===- Block.h - Blocks -----------------------------------------*- C++ -*-===//
-
-#pragma once
-
-#include "mlir/IR/Operation.h"

@@ -1,5 +1,0 @@
-//===- Region.h - Regions ---------------------------------------*- C++ -*-===//
-
-#pragma once
-
-#include "mlir/IR/Operation.h"

@@ -113,8 +113,9 @@ void Watch::placed(Operation *op, uint32_t placedId, bool isNew) {
 void Watch::moved(Operation *op) {
   if (op != target)
     return;
-  addEvent("@" + std::to_string(id) + " " + name + " was moved");
   shape.block = Shape::of(op).block;
+  if (about != About::Attribute)
+    addEvent("@" + std::to_string(id) + " " + name + " was moved");
 }
 
 void Watch::replaced(Operation *op, const ValueName &by, Operation *next) {

@@ -130,7 +130,7 @@ void Recorder::handleEndSignals() {
   static bool isHandled = false;
   if (std::exchange(isHandled, true))
     return;
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction action = {};
     sigaction(number, nullptr, &endActions[number]);
     if (endActions[number].sa_handler == SIG_IGN)

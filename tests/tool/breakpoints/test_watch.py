@@ -30,6 +30,17 @@ func.func @chain(%a: i32) -> i32 {
   return %z : i32
 }
 """
+LOOP = """\
+func.func @loop(%n: index, %x: i32, %m: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %y = arith.addi %x, %x : i32
+    memref.store %y, %m[%i] : memref<?xi32>
+  }
+  return
+}
+"""
 ATTRIBUTE = """\
 func.func @f() {
   "test.any_attr_of_i32_str"() {attr = 0 : i32} : () -> ()
@@ -236,6 +247,19 @@ def test_watch_of_an_attribute_of_a_pattern(debian: Debian, folds: str) -> None:
     assert steps == [["0", "1"], ["1", "2"], ["2", "3"]]
     assert {who(stop)[0] for stop in stops} == {"apply-pattern"}
     assert "attr = 3" in stock.run(argv, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "message"), [("%y", ["was moved"]), ("attribute overflowFlags of %y", [])]
+)
+def test_a_watch_of_an_attribute_sees_no_move(
+    target: str, message: list[str], launch: Launch
+) -> None:
+    source = stock.write("loop.mlir", LOOP)
+    session = launch("--loop-invariant-code-motion", source=source)
+    session.start()
+    session.breakpoints.watch(target)
+    assert [(stop.message or "").partition("addi ")[2] for stop in on(session)] == message
 
 
 def test_a_watch_of_an_attribute_sees_no_operands(chain: actiondbg.Session) -> None:

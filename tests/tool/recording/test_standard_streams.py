@@ -21,6 +21,18 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", f"{COMMAND} {line}"], capture_output=True, text=True)
 
 
+def test_a_pipe_that_is_closed(mlir_opt: str, folds: str) -> None:
+    """The tool is killed while it prints, when its actions are over."""
+    shell(f"record -q -o all.adbrec -- {mlir_opt} {folds} --canonicalize -o all.mlir")
+    cut = shell(f"record -q -o cut.adbrec -- {mlir_opt} {folds} --canonicalize | true")
+    assert "killed by SIGPIPE" in cut.stderr
+    counts = [
+        shell(f"query --format csv {name}.adbrec 'select count(*) from actions'").stdout
+        for name in ("all", "cut")
+    ]
+    assert counts[0] == counts[1] != ""
+
+
 def test_a_directory_that_is_gone(mlir_opt: str, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     line = f"cd gone; rmdir ../gone; {COMMAND} {mlir_opt} a.mlir"

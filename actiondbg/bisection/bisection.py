@@ -143,7 +143,7 @@ class Bisection(Closeable):
             return frozen
         frozen.close()
         self._progress.add_note(messages.wrapper(self.task.argv[0], frozen.started.path))
-        argv = [str(frozen.started.path), *self.task.argv[1:]]
+        argv = [str(frozen.started.path), *frozen.started.arguments]
         self.task = dataclasses.replace(self.task, argv=argv, env=frozen.started.environment)
         return self._freeze(layout=0)
 

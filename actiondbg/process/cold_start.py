@@ -7,7 +7,7 @@ import copy
 import itertools
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,10 +32,12 @@ class StartedTool(NamedTuple):
 
     Args:
         path: the executable.
+        arguments: its arguments.
         environment: its environment at its start, without what is there for an agent.
     """
 
     path: Path
+    arguments: Sequence[str]
     environment: Mapping[str, str]
 
 
@@ -47,8 +49,8 @@ def started_tool(program: Program, pid: int) -> StartedTool | None:
         pid: of the process that has MLIR.
 
     Returns:
-        None if the program itself loads MLIR, or has started the tool with other arguments or in
-        another directory.
+        None if the program itself loads MLIR, or has started the tool with other arguments than
+        the last ones of its own, or in another directory.
     """
     if not program.is_followed:
         return None
@@ -65,9 +67,12 @@ def started_tool(program: Program, pid: int) -> StartedTool | None:
             return None
     except (OSError, LaunchError):
         return None
-    if arguments != program.command[1:] or directory != os.path.realpath(program.cwd or "."):
+    own = program.command[1:]
+    # As 'env NAME=VALUE' and 'python script.py' do, which have arguments before those of the tool.
+    is_passed_on = own[len(own) - len(arguments) :] == arguments and bool(arguments or not own)
+    if not is_passed_on or directory != os.path.realpath(program.cwd or "."):
         return None
-    return StartedTool(path, without_agents(environment))
+    return StartedTool(path, arguments, without_agents(environment))
 
 
 def _texts(file: Path) -> list[str]:

@@ -206,11 +206,11 @@ class Shell(cmd2.Cmd):
     @contextlib.contextmanager
     def _interruptible(self) -> Generator[None]:
         """Admit Ctrl-C in the block: elsewhere nobody would handle it, and the shell would end."""
-        self._admits_interrupts = True
+        outer, self._admits_interrupts = self._admits_interrupts, True
         try:
             yield
         finally:
-            self._admits_interrupts = False
+            self._admits_interrupts = outer
 
     def sigint_handler(self, signum: int, frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt while a line is read or run."""

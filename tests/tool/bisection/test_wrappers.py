@@ -84,6 +84,23 @@ def test_the_tool_is_bisected_itself(mlir_opt: str, text: str) -> None:
     check_reproducer(result)
 
 
+@pytest.mark.parametrize("start", ["env VARIABLE=1", "timeout 100"])
+def test_a_tool_behind_other_arguments(mlir_opt: str, start: str) -> None:
+    words = [*start.split(), mlir_opt, "folded.mlir", "--canonicalize"]
+    result = bisect(words[0], *words[1:], oracle=WITHOUT_SEVEN)
+    assert (result["verdict"], result["name"]) == ("found", "AddIAddConstant")
+    (note,) = [note for note in result["notes"] if "with its own arguments" in note]
+    assert os.path.realpath(mlir_opt) in note
+    check_reproducer(result)
+
+
+def test_a_tool_in_a_line_of_the_shell_stays_a_program(mlir_opt: str) -> None:
+    line = f"exec {mlir_opt} folded.mlir --canonicalize"
+    result = bisect("sh", "-c", line, oracle=WITHOUT_SEVEN)
+    assert (result["verdict"], result["name"]) == ("found", "AddIAddConstant")
+    assert not [note for note in result["notes"] if "with its own arguments" in note]
+
+
 def test_a_crash_of_the_tool_is_one(mlir_opt: str) -> None:
     """The script turns the signal into a status of its own."""
     script = write("my-opt", PYTHON.format(tool=mlir_opt, python=sys.executable))

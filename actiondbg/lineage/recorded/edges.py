@@ -121,7 +121,7 @@ class EdgeBuilder:
         known.append(self._fused(clones.operations))
         expansions = self._expansions()
         known.append(self._expanded(expansions, Edges.joined(known)))
-        known.append(self._inlined(clones))
+        known.append(self._inlined(clones, Edges.joined(known)))
         known.append(self._recomputed(expansions, Edges.joined(known)))
         return _distinct(Edges.joined([*known, self._rewritten(Edges.joined(known))]))
 
@@ -275,9 +275,10 @@ class EdgeBuilder:
         sources, targets, ordinals = np.array(found, np.int64).reshape(-1, 3).T
         return self._made_by(sources, targets, Evidence.FUSED, ordinals)
 
-    def _inlined(self, clones: _Links) -> Edges:
-        """Operations of functions in the places of calls."""
-        erased, calls = self._changes.of_kind("erased"), self._operations.calls
+    def _inlined(self, clones: _Links, known: Edges) -> Edges:
+        """Operations of functions in the places of calls, but for calls that became others."""
+        erased, calls = self._changes.of_kind("erased"), self._operations.calls.copy()
+        calls[known.sources[known.evidence != EVIDENCES.index(Evidence.CLONED)]] = False
         actions = np.unique(erased.ordinals[calls[erased.operations]])
         if not len(actions):
             return Edges.none()
@@ -291,8 +292,8 @@ class EdgeBuilder:
         places = self._links("before")  # of branches in the place of returns
         origins = [*zip(*(column.tolist() for column in places[1:]), strict=True)]
         origins += zip(*(column.tolist() for column in clones[1:]), strict=True)
-        known = set(np.flatnonzero(calls).tolist())
-        found = list(Inlinings(known, self._functions(), dict(origins)).of(sorted(rows)))
+        numbers = set(np.flatnonzero(calls).tolist())
+        found = list(Inlinings(numbers, self._functions(), dict(origins)).of(sorted(rows)))
         sources, targets, ordinals, times = np.array(found, np.int64).reshape(-1, 4).T
         return Edges.of(sources, targets, Evidence.INLINED, ordinals, times)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -24,7 +25,11 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 def test_a_pipe_that_is_closed(mlir_opt: str, folds: str) -> None:
     """The tool is killed while it prints, when its actions are over."""
     shell(f"record -q -o all.adbrec -- {mlir_opt} {folds} --canonicalize -o all.mlir")
-    cut = shell(f"record -q -o cut.adbrec -- {mlir_opt} {folds} --canonicalize | true")
+    reader, writer = os.pipe()
+    os.close(reader)
+    line = [COMMAND, "record", "-q", "-o", "cut.adbrec", "--", mlir_opt, folds, "--canonicalize"]
+    cut = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
     assert "killed by SIGPIPE" in cut.stderr
     counts = [
         shell(f"query --format csv {name}.adbrec 'select count(*) from actions'").stdout

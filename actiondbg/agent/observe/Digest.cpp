@@ -291,7 +291,8 @@ private:
         return visit(&block->front());
   }
   /// Visits the last operation of the blocks before `block`.
-  void visitLast(Region::reverse_iterator block, Region::reverse_iterator end) {
+  void visitLast(Region::reverse_iterator block,
+                 const Region::reverse_iterator &end) {
     ++block;
     for (int left = mostBlocks; block != end && left--; ++block)
       if (!block->empty())

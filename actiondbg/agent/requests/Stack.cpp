@@ -168,7 +168,7 @@ static Answer<Object> getPipeline(Engine &engine) {
   const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
   text = withoutEmptyOptions(text);
   for (; op; op = op->getParentOp())
-    text = op->getName().getStringRef() + "(" + text + ")";
+    text.insert(0, op->getName().getStringRef() + "(").append(")");
   return Object{{"text", llvm::json::fixUTF8(text)}};
 }
 

@@ -288,9 +288,8 @@ private:
                       id.substr(2) + ".debug");
     if (const Elf64_Shdr *link = file.find(".gnu_debuglink"))
       if (std::string name = file.readText(*link, 0); !name.empty())
-        for (const std::string &where :
-             {folder, folder + "/.debug", global + folder})
-          paths.push_back(where + "/" + name);
+        for (std::string where : {folder, folder + "/.debug", global + folder})
+          paths.push_back(where.append("/").append(name));
     for (const std::string &one : paths)
       if (isOfOneBuild(file, File(one)))
         return one;

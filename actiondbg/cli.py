@@ -67,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _explained(error: Exception) -> Exception:
-    """Return what to print of an error; that of a current directory names no file."""
+    """Return the error to print: of a current directory that is gone, Python names no file."""
     if isinstance(error, FileNotFoundError) and error.filename is None:
         try:
             os.getcwd()

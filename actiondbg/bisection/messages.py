@@ -45,7 +45,7 @@ def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
     return NothingFound(
         "untestable",
         f"The whole run is untestable ({judgement.reason}): the tool must end with status 0, "
-        "unless the oracle looks for an event, as --crash does, and a test with a verdict, in "
+        "unless the oracle looks for an event, as --crash does; a test must give a verdict in "
         "time.",
     )
 

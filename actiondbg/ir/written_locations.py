@@ -13,9 +13,8 @@ _AT_LINE_ENDS = re.compile(
     rf"{_BLANKS}\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
 )
 _NESTED = re.compile(rf"{STRING}|{_BLANKS}\bloc\(|[()]")
-ALIASED = re.compile(
-    rf"{_BLANKS}\bloc\(\#{ID}\)\s*\Z"
-)  # a location by its alias at the end of a text
+# A location by its alias at the end of a text.
+ALIASED = re.compile(rf"{_BLANKS}\bloc\(\#{ID}\)\s*\Z")
 _FILE_LOCATION = re.compile(rf'loc\((?:{STRING}\()?"({CHARACTERS})":(\d+):(\d+)')
 _LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
 

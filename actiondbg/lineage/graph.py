@@ -103,8 +103,8 @@ class LineageGraph:
     An operation into which another one is merged was there before. What had been made of it then
     was not made of the other one: a way may not leave it by an edge that is earlier than the
     merge. So a merge into an operation with earlier edges leads to a later self of it, a point
-    with a number of its own that has only the later edges. An operation that an inliner moves to
-    the place of a call is one of these, too.
+    with a number of its own that has only the later edges. So does an inlining that moves an
+    operation to the place of a call.
 
     Args:
         edges: the edges, in any order.

@@ -34,7 +34,7 @@ class GraphLineage(ABC):
     def other_part(self, node: int, stage: Stage) -> str | None:
         """Return why an operation is not in a stage that has another part of a split input.
 
-        None if there is one part. The reason is one of a ``Loss``.
+        The reason is a ``why`` of ``Loss``; None if the stage has the part of the operation.
         """
         return None
 

@@ -68,7 +68,7 @@ def started_tool(program: Program, pid: int) -> StartedTool | None:
     except (OSError, LaunchError):
         return None
     own = program.command[1:]
-    # As 'env NAME=VALUE' and 'python script.py' do, which have arguments before those of the tool.
+    # 'env NAME=VALUE TOOL ARGS...' has more words before the arguments of the tool.
     is_passed_on = own[len(own) - len(arguments) :] == arguments and bool(arguments or not own)
     if not is_passed_on or directory != os.path.realpath(program.cwd or "."):
         return None

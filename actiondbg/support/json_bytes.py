@@ -10,8 +10,7 @@ import msgspec
 def json_bytes(value: object) -> bytes:
     """Encode a value as JSON; lone surrogates become question marks.
 
-    Python decodes a byte of a name that is no UTF-8 to a surrogate. In a GLOB, the question mark
-    matches the byte.
+    Python decodes a byte that is no UTF-8, in the name of a file, to a surrogate.
     """
     try:
         return msgspec.json.encode(value)

@@ -124,8 +124,12 @@ def run_alternative(
 
 def _left_out(changes: Sequence[Change], census: protocol.Census, driver: PlanDriver | None) -> int:
     """Return the number of dispatched actions that an alternative has left out."""
-    uses = census.rules[len(census.rules) - len(_ruled(changes)) :]
-    return sum(uses) + (0 if driver is None else driver.left_out)
+    return sum(_uses(changes, census)) + (0 if driver is None else driver.left_out)
+
+
+def _uses(changes: Sequence[Change], census: protocol.Census) -> list[int]:
+    """Return how many actions each rule of the changes matched: their rules are the last."""
+    return census.rules[len(census.rules) - len(_ruled(changes)) :]
 
 
 def _complete(
@@ -211,8 +215,7 @@ def unmatched(changes: Sequence[Change], census: protocol.Census | None) -> list
         return []
     ruled = _ruled(changes)
     beneficial = [one for one in changes if _benefit(one)]
-    uses = census.rules[len(census.rules) - len(ruled) :]
-    used = [one for one, count in zip(ruled, uses, strict=False) if count]
+    used = [one for one, count in zip(ruled, _uses(changes, census), strict=False) if count]
     unused = [one for one in ruled if one not in used]  # the first of two equal ones is used
     return unused + [
         one for one, found in zip(beneficial, census.benefits, strict=False) if not found

@@ -27,7 +27,7 @@ class Inlining(NamedTuple):
 
     Args:
         call: the call, which was erased.
-        operation: one of the function that was called, or a copy of it.
+        operation: an operation of the function that was called, or a copy of the operation.
         ordinal: of the action that did it.
         time: when the call was erased.
     """
@@ -41,14 +41,14 @@ class Inlining(NamedTuple):
 class Inlinings:
     """Finds the operations in the places of calls.
 
-    An action copies or moves the operations of another function into that of a call, and erases
-    the call next. If it moves them, it moves all of the function, also blocks as a whole, of which
-    no change tells.
+    An inliner copies or moves the operations of another function into the function of the call,
+    and erases the call next. If it moves operations, it moves the whole body: no change tells of
+    the blocks that it moves as a whole.
 
     Args:
         calls: the calls, by number.
         functions: by number, the function in which an operation was first.
-        origins: by number of a new operation, the one that it copies, or in whose place it is.
+        origins: by number of a new operation, the operation that it copies or replaces.
     """
 
     def __init__(

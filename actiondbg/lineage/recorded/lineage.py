@@ -353,15 +353,16 @@ class RecordedLineage(GraphLineage):
 
     def other_part(self, node: int, stage: Stage) -> str | None:
         """Return why an operation is not in a stage; see ``GraphLineage``."""
-        inputs = [one for one in self._recording.stages if one.kind == "input"]
-        if stage.actions is None or len(inputs) < 2:
+        if stage.actions is None:
             return None
-        begins = [one.actions for one in inputs if node in one.operations]
-        if not begins or begins[0] >= stage.actions:
-            return "unread" if begins else None
-        return (
-            "finished" if any(begins[0] < one.actions < stage.actions for one in inputs) else None
-        )
+        inputs = [one for one in self._recording.stages if one.kind == "input"]
+        begin = next((one.actions for one in inputs if node in one.operations), None)
+        if begin is None or len(inputs) == 1:
+            return None
+        if begin >= stage.actions:
+            return "unread"
+        is_finished = any(begin < one.actions < stage.actions for one in inputs)
+        return "finished" if is_finished else None
 
     def loss(self, node: int, back: bool) -> Loss:
         """Describe an operation that nothing was made from, or, back, that has no origin."""

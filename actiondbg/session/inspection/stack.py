@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from actiondbg import protocol
+from actiondbg.errors import NoSuchUnit, UnitErased
 from actiondbg.process.stop import Stop
 from actiondbg.session.inspection.agent_access import AgentAccess
 
@@ -53,7 +56,9 @@ class Stack:
         """Select the innermost frame, and move the cursor to where it was at the stop."""
         self.select(0)
         cursor = stop.cursor
-        if cursor is not None and cursor.by != "action" and cursor.kind == "operation":
+        if cursor is None or cursor.by == "action" or cursor.kind != "operation":
+            return
+        with contextlib.suppress(NoSuchUnit, UnitErased):  # by an edit at the stop
             self._agent.ask(protocol.MoveCursor(to="id", index=cursor.id))
 
     def action(self) -> protocol.Action:

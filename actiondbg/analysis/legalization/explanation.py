@@ -55,14 +55,16 @@ class Explanation(msgspec.Struct, kw_only=True):
         conversions: those that failed, and with a target those that left some of its operations,
             in their order.
         other: the first other failure, if no conversion failed; None without one.
-        status: of a recorded run that failed in a way that recordings do not hold, such as in the
-            verifier: the exit status of the tool; 0 of all others.
+        status: the exit status of a tool that failed for another reason; 0 of all others.
+        is_recorded: whether the answer is from a recording, which does not hold failures of the
+            verifier.
     """
 
     target: str | None
     conversions: list[Conversion]
     other: OtherFailure | None = None
     status: int = 0
+    is_recorded: bool = False
 
     @property
     def failed(self) -> Conversion | None:

@@ -49,7 +49,7 @@ class RecordedConversions:
                 left = self._left(place, wanted)
                 if left:
                     conversions.append(self._conversion(place, left, failed=False))
-        explanation = Explanation(target=target, conversions=conversions)
+        explanation = Explanation(target=target, conversions=conversions, is_recorded=True)
         if target is None and explanation.failed is None:
             is_pass = self._actions.is_tag(PASS_TAG) & self._line.over(event)
             explanation.other = self._other_failure(np.flatnonzero(is_pass & failed))

@@ -68,6 +68,8 @@ class ConversionReplay:
         found = Explanation(target=target, conversions=conversions)
         if target is None and found.failed is None:
             found.other = self._other_failure()
+            if found.other is None and self._replay.is_over:
+                found.status = self._replay.exit_status or 0
         return found
 
     def _other_failure(self) -> OtherFailure | None:

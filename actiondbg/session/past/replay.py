@@ -65,6 +65,12 @@ class Replay:
         """Whether the run has ended."""
         return self._executions.need_idle().state == "exited"
 
+    @property
+    def exit_status(self) -> int | None:
+        """The exit status of the tool; None while it runs."""
+        stop = self._executions.need_idle().stop
+        return stop.status if stop else None
+
     def check_past(self, ordinal: int, when: Side) -> None:
         """Raise UsageError if an action has not begun, or, for "after", has not ended."""
         if ordinal < 1:

@@ -22,6 +22,7 @@ from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YEL
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted
+from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import LeftGroup, OtherFailure
@@ -48,9 +49,10 @@ _LEFT_HINT = (
     "--left on the command line."
 )
 
-_UNKNOWN_HINT = (
-    "The tool ended with status {}, and a recording does not hold failures of the verifier: "
-    "explain the run itself, with actiondbg explain -- TOOL ARGS."
+_ENDED_HINT = "No pass failed, and the verifier refused nothing: the tool's own errors say why."
+_RECORDED_HINT = (
+    "A recording does not hold failures of the verifier: explain the run itself, with "
+    "actiondbg explain -- TOOL ARGS."
 )
 
 
@@ -75,6 +77,8 @@ def headline(found: Explanation) -> str:
     if conversion is None or cause is None:
         if found.other is not None:
             return _other_words(found.other)
+        if found.status:
+            return f"No dialect conversion failed. The tool {_ended_words(found.status)}."
         return "No dialect conversion failed up to now."
     if not cause.way:
         words = conversion_words(conversion)
@@ -85,11 +89,17 @@ def headline(found: Explanation) -> str:
     return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
 
 
+def _ended_words(status: int) -> str:
+    return f"ended with status {status}" if status > 0 else f"was killed by {signal_name(-status)}"
+
+
 def _hint(found: Explanation) -> str:
     """Return what to do next where no conversion failed."""
     if found.other is not None:
         return _HINTS[found.other.kind]
-    return _UNKNOWN_HINT.format(found.status) if found.status else _LEFT_HINT
+    if found.status:
+        return _RECORDED_HINT if found.is_recorded else _ENDED_HINT
+    return _LEFT_HINT
 
 
 def _other_words(failure: OtherFailure) -> str:

@@ -42,6 +42,18 @@ def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None
     assert "'func.return' op has 0 operands" in failure.message
 
 
+def test_a_tool_that_fails_before_its_first_pass_is_said_to_have_failed(
+    debian: Callable[[str], str],
+) -> None:
+    source = stock.write("bad.mlir", "func.func @f() {\n  return %0\n}\n")
+    tool = [debian("mlir-opt"), source, "--canonicalize"]
+    done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
+    assert done.returncode == 1 and "expected ':'" in done.stderr
+    first, hint = done.stdout.splitlines()
+    assert first == "No dialect conversion failed. The tool ended with status 1."
+    assert "the tool's own errors say why" in hint
+
+
 def test_the_first_of_several_parts(debian: Callable[[str], str], tmp_path: Path) -> None:
     head, body = "func.func @f{0}(%a: {1}) -> {1} {{\n", "  %0 = arith.addf %a, %a : {1}\n"
     add = f"{head}{body}  return %0 : {{1}}\n}}}}\n"
@@ -68,5 +80,5 @@ def test_a_recording_does_not_hold_a_failure(debian: Callable[[str], str], tmp_p
         assert subprocess.run(run, capture_output=True).returncode == is_told
         done = subprocess.run([COMMAND, "explain", recording], capture_output=True, text=True)
         assert done.returncode == 1 and done.stderr == ""
-        assert done.stdout.startswith("No dialect conversion failed up to now.\n")
-        assert ("ended with status 1, and a recording does not hold" in done.stdout) == is_told
+        said = "The tool ended with status 1.\nA recording does not hold failures" in done.stdout
+        assert done.stdout.startswith("No dialect conversion failed") and said == is_told

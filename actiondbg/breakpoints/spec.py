@@ -6,7 +6,8 @@
 second run), ``FILE:LINE[:COL]``, ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a
 file whose name resembles another term), ``FILE.mlir`` and ``FILE.py`` (the whole file), ``#17``
 (ordinal), ``@f`` and ``kernel:f`` (function), or a bare name; several joined with ``and``. Double
-quotes protect a word ``and``, a word ``if`` and colons.
+quotes protect a word ``and``, a word ``if`` and colons. In the name of a function, ``\\22`` is the
+character that MLIR prints so.
 
 What a bare name or number means is looked up in resolution.py. A bare name that has not been looked
 up selects all actions to which it fits.
@@ -38,6 +39,8 @@ _BARE_LINE = re.compile(rf"(?P<path>){_NUMBERS}")
 # The number of a run, after the name of a pass.
 _RUN = re.compile(r"(?P<name>.*)#(?P<run>[^\s\"#]*)")
 _SOURCE_FILE = re.compile(r"[^*?]+\.(?:mlir(?:bc)?|py)")
+# Bytes in the name of a function, as MLIR prints them.
+_ESCAPED = re.compile(r"(?:\\[0-9A-F]{2})+")
 # A single colon in a bare name, not part of ::, is an invalid location.
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
@@ -254,8 +257,16 @@ def _glob_term(kind: _GlobKind | Literal["name", "in"], value: Piece) -> Term:
     glob = value.plain
     if not glob:
         raise value.error(f"Nothing follows {kind}: give a name, or * for any.")
+    if kind == "func":
+        glob = _ESCAPED.sub(_character, glob)
     check_glob(glob, value.text, value.offset + value.raw.startswith('"'))
     return Term(kind=kind, glob=glob)
+
+
+def _character(escaped: re.Match[str]) -> str:
+    """Return a glob for characters that MLIR escapes in the name of a function."""
+    name = bytes.fromhex(escaped[0].replace("\\", ""))
+    return escape_glob(name.decode(errors="surrogateescape"))
 
 
 def _location_term(piece: Piece, match: re.Match[str]) -> Term:

@@ -32,7 +32,7 @@ SPEC selects actions by one property, or by several joined with 'and'.
                     file:FILE a whole file; FILE matches by its last components
   #17               ordinal
   NAME              pattern, pass, operation, function or tag, in this order
-  @NAME             function, as func:NAME
+  @NAME             function, as func:NAME; also as MLIR prints it, @"a\\22 b"
   FILE, LINE        any line of a file; a line, or a range, of the only input
 """
 

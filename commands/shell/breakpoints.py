@@ -285,8 +285,9 @@ class CatchOptions(Options):
 
 @BREAKPOINTS.command("catch", example="catch diagnostic *operand*")
 def catch(console: Console, options: CatchOptions) -> Breakpoint:
-    """Stop at a pass failure (GLOB matches the pass), a crash, a verification failure, a diagnostic
-    (GLOB matches the text) or a greedy rewrite that does not converge.
+    """Stop at a pass failure (GLOB matches the argument or the class of the pass), a crash, a
+    verification failure, a diagnostic (GLOB matches the text) or a greedy rewrite that does not
+    converge.
     """
     word, _, glob = options.text.partition(" ")
     kinds = [kind for kind in EVENTS if kind.startswith(word)]

@@ -121,7 +121,7 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
   for (Breakpoint &one : breakpoints) {
     if (failed && one.enabled && one.catches &&
         one.catches->kind == CatchKind::Failure &&
-        (!one.catches->glob || one.catches->glob->matchesNow(frame.name())) &&
+        (!one.catches->glob || matchesPass(*one.catches->glob, frame.pass())) &&
         holdsFor(one, frame)) {
       notice.reason = "catch";
       llvm::StringRef error = frame.rare().error;

@@ -55,7 +55,7 @@ bool Term::matchesFunction(const Frame &frame) {
          last.get(function.data(), [&] { return glob->matches(function); });
 }
 
-static bool matchesPass(Glob &glob, const Pass *pass) {
+bool matchesPass(Glob &glob, const Pass *pass) {
   return pass && (glob.matchesName(pass->getArgument()) ||
                   glob.matchesName(pass->getName()));
 }

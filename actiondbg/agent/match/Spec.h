@@ -55,6 +55,10 @@ private:
   LastAnswer<bool> last;
 };
 
+/// Whether a glob matches the argument or the class of a pass, which may be
+/// null.
+bool matchesPass(Glob &glob, const mlir::Pass *pass);
+
 /// The SPEC of a breakpoint: terms and a condition, all of which must hold. The
 /// front end parses SPECs and conditions; the agent receives them as JSON
 /// (docs/protocol.md) and evaluates them.

@@ -10,7 +10,6 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.session.agent_breakpoints import with_never_hit
-from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
     from actiondbg import protocol
@@ -59,10 +58,11 @@ class BreakpointHits:
 
     def _failed_passes(self, glob: str | None) -> Ints:
         failed = self.actions.words("outcome").where(lambda outcome: outcome == "failed")
-        named = self.actions.words("name").where(
-            lambda name: not is_adaptor(name) and (glob is None or glob_matches(glob, name))
-        )
-        return np.flatnonzero(self.actions.is_tag(PASS_TAG) & failed & named)
+        own = self.actions.words("name").where(lambda name: not is_adaptor(name))
+        places = np.flatnonzero(self.actions.is_tag(PASS_TAG) & failed & own)
+        if glob is None:
+            return places
+        return np.intersect1d(places, self._query.places(f'pass:"{glob}"'))
 
 
 class NextStop(NamedTuple):

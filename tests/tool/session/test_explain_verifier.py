@@ -43,9 +43,9 @@ def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None
 
 
 def test_a_tool_that_fails_before_its_first_pass_is_said_to_have_failed(
-    debian: Callable[[str], str],
+    debian: Callable[[str], str], tmp_path: Path
 ) -> None:
-    source = stock.write("bad.mlir", "func.func @f() {\n  return %0\n}\n")
+    source = stock.write(str(tmp_path / "bad.mlir"), "func.func @f() {\n  return %0\n}\n")
     tool = [debian("mlir-opt"), source, "--canonicalize"]
     done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
     assert done.returncode == 1 and "expected ':'" in done.stderr

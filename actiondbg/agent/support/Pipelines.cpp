@@ -37,9 +37,11 @@ static StringRef withoutAnchor(StringRef text, StringRef anchor) {
 
 /// Returns the message of the parser without its place and the quoted text.
 static std::string firstMessage(StringRef text) {
-  text = text.take_front(text.find('\n'));
   if (size_t at = text.find("error: "); at != StringRef::npos)
     text = text.drop_front(at + strlen("error: "));
+  // Of an option's value the first line is empty.
+  text = text.ltrim();
+  text = text.take_front(text.find('\n'));
   return text.empty() ? "it cannot be parsed" : text.str();
 }
 

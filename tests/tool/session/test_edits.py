@@ -261,7 +261,7 @@ def test_apply_pass_on_the_module(launch: Launch) -> None:
     ("pipeline", "message"),
     [
         ("no-such-pass", "'no-such-pass' does not refer to a registered pass"),
-        ("canonicalize{top-down=maybe}", "passes cannot be applied: it cannot be parsed"),
+        ("canonicalize{top-down=maybe}", "be applied: failed to add `canonicalize` with options"),
         ("builtin.module(cse)", "for builtin.module, and the pass at this stop runs on func.func"),
         ("finalize-memref-to-llvm", "restricted to 'builtin.module'"),
     ],

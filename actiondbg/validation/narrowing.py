@@ -16,6 +16,10 @@ from actiondbg.validation.workers import Numbered, Workers
 
 _UNREGISTERED = "allow-unregistered-dialect"
 _SECONDS = 5.0  # for a run of the tool
+# A smaller program may loop forever: it has so many times the seconds of the program that differed
+# fastest, and a few more.
+_TIMES_FASTEST = 2.0
+_MORE_SECONDS = 0.5
 _PIPELINE = "pass-pipeline"
 
 
@@ -73,7 +77,7 @@ def narrow(
         reduced = reduce_input(
             original, attempt.differs, progress, directory=folder, seconds=seconds
         )
-        attempt.differs(reduced.path)  # the last attempt was another one
+        attempt.judge(reduced.path, float("inf"))  # the last attempt was another one
     if attempt.judgement is None:
         return None
     return Narrowed(reduced.path.read_text(encoding="utf-8"), pipeline, attempt.judgement)
@@ -109,26 +113,35 @@ class _Attempt:
         self._commands = commands
         self._workers = workers
         self._suspect = suspect
+        self._enough = float("inf")
         self.judgement: Judgement | None = None
 
     def differs(self, path: Path) -> bool:
-        """Whether the pass makes a program that does something else."""
+        """Whether the pass makes a program that does something else, as is soon seen."""
+        taken = self.judge(path, self._enough)
+        if self.judgement is None:
+            return False
+        self._enough = min(self._enough, _TIMES_FASTEST * taken + _MORE_SECONDS)
+        return True
+
+    def judge(self, path: Path, seconds: float) -> float:
+        """Judge what the pass makes of a program, in a time limit; return the seconds taken."""
         self.judgement = None
         output = path.with_suffix(".after.mlir")
         command = [*self._words, str(path), "-o", str(output)]
         try:
             done = self._commands.run(command, None, _SECONDS)
         except OSError:
-            return False
+            return 0.0
         if done.status != 0:
-            return False
+            return 0.0
         texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
         query = Query(*texts, suspect=self._suspect)
-        asked = Numbered(0, query, self._limits.seconds_for(query))
+        asked = Numbered(0, query, min(seconds, self._limits.seconds_for(query)))
         ((_, found),) = self._workers.answers([asked], self._limits)
         different = (each for each in found if each.verdict == "different")
         self.judgement = next(different, None)
-        return self.judgement is not None
+        return sum(each.seconds for each in found)
 
 
 def pipeline_of(argv: Sequence[str], step: Step) -> str | None:

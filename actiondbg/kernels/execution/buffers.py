@@ -1,12 +1,14 @@
 """Buffers of operands and results, between pages that cannot be accessed.
 
 A buffer ends at such a page, to within 64 bytes that keep its alignment; those bytes, and the ones
-from the page before to the buffer, have a pattern that is checked after the call.
+from the page before to the buffer, have a pattern that is checked after the call. Each buffer has
+another one: a kernel that copies an operand, or its maximum, past the end of the result is seen.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import os
 import signal
@@ -18,10 +20,10 @@ from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.support.counts import counted
 
 _ALIGNMENT = 64
-_PATTERN = 0xC3
 _PROT_NONE = 0
 
 _watched: list[GuardedBuffer] = []
+_patterns = itertools.count()  # seeds
 _SA_SIGINFO = 4
 _SA_RESETHAND = 0x80000000
 _ADDRESS_OFFSET = 16  # of si_addr in siginfo_t, with pointers of 64 bits
@@ -64,8 +66,10 @@ class GuardedBuffer:
         self._bytes = numpy.frombuffer(self._memory, numpy.uint8)[page : page + inner]
         self._start = inner - room
         self._end = self._start + tensor.bytes
-        self._bytes[: self._start] = _PATTERN
-        self._bytes[self._end :] = _PATTERN
+        random = numpy.random.default_rng(next(_patterns))
+        self._around = random.integers(0, 256, self._bytes.size - tensor.bytes, numpy.uint8)
+        self._bytes[: self._start] = self._around[: self._start]
+        self._bytes[self._end :] = self._around[self._start :]
         self._address = self._bytes.ctypes.data
         for guard in (self._address - page, self._address + inner):
             _protect(guard, page)
@@ -74,8 +78,8 @@ class GuardedBuffer:
 
     def damage(self) -> str:
         """Return a sentence on what was written around the tensor, or ""."""
-        before = numpy.flatnonzero(self._bytes[: self._start] != _PATTERN)
-        after = numpy.flatnonzero(self._bytes[self._end :] != _PATTERN)
+        before = numpy.flatnonzero(self._bytes[: self._start] != self._around[: self._start])
+        after = numpy.flatnonzero(self._bytes[self._end :] != self._around[self._start :])
         if before.size:
             first = self._start - int(before[0])
             return (

@@ -16,7 +16,7 @@ from actiondbg.kernels.operations.element_types import (
     check_types,
     extension,
 )
-from actiondbg.kernels.operations.wide_arrays import widen
+from actiondbg.kernels.operations.wide_arrays import maximum, minimum, widen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _BINARY = ("add", "sub", "mul", "max", "min")
 _ROUNDING = ("exp", "tanh")  # their results are not exact, whatever the operand is
 _SELECTING = ("max", "min", "relu", "tanh")  # an operand may leave no trace in the result
+_SIGNING = ("max", "min", "relu")  # the sign of a zero in their results is defined
 _UNARY = ("relu", "neg", *_ROUNDING)
 
 
@@ -164,7 +165,12 @@ class Elementwise(Operation):
             operand = further.pop(0) if step in _BINARY else numpy.zeros_like(current)
             current, bound = _apply(step, current, magnitude, operand)
             magnitude = bound if step in _ROUNDING else numpy.maximum(magnitude, bound)
-        return Reference(current, magnitude, exact=not set(self.steps) & set(_ROUNDING))
+        return Reference(
+            current,
+            magnitude,
+            exact=not set(self.steps) & set(_ROUNDING),
+            signed_zeros=set(self.steps) <= set(_SIGNING),
+        )
 
 
 def _apply(
@@ -181,9 +187,9 @@ def _apply(
     if step == "mul":
         return current * operand, magnitude * absolute
     if step == "min":
-        return numpy.minimum(current, operand), numpy.maximum(magnitude, absolute)
+        return minimum(current, operand), numpy.maximum(magnitude, absolute)
     if step in ("max", "relu"):
-        return numpy.maximum(current, operand), numpy.maximum(magnitude, absolute)
+        return maximum(current, operand), numpy.maximum(magnitude, absolute)
     if step == "neg":
         return -current, magnitude
     if step == "exp":

@@ -57,20 +57,51 @@ class MatmulSoftmax(MatrixProduct):
 
     @property
     def own_runs(self) -> int:
-        return self.n
+        return 1 + self.n
 
     def own_operands(self, index: int, numbers: np.random.Generator) -> list[np.ndarray]:
-        """Return operands with one score in each row that is far above the others.
+        """Return operands with scores of which an exponential overflows, or is zero.
 
-        Without that score in the maximum the exponential overflows. The columns of the right
-        operand are directions, and a row of the left one is one of them: that of another column in
-        each row, if the directions are far enough from each other, or that of one long column.
+        First all scores are far below zero: with a maximum that begins with zero each exponential
+        is zero. Then one score in each row is far above the others: without that score in the
+        maximum the exponential overflows.
         """
         import numpy
 
         lhs, rhs = self.inputs
         directions = numbers.standard_normal((self.k, self.n))
         directions /= numpy.linalg.norm(directions, axis=0)
+        if index == 0:
+            rows, directions = self._far_below(directions, numbers)
+        else:
+            rows, directions = self._far_above(directions, index - 1, numbers)
+        return [
+            numpy.ascontiguousarray(rows if self.lhs_layout == "t" else rows.T).astype(
+                lhs.type.dtype
+            ),
+            numpy.ascontiguousarray(directions if self.rhs_layout == "t" else directions.T).astype(
+                rhs.type.dtype
+            ),
+        ]
+
+    def _far_below(
+        self, directions: np.ndarray, numbers: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows that are opposite to all columns, which have almost the same direction."""
+        margin = _OVERFLOWS[self.accumulator]
+        first = directions[:, :1]
+        lengths = margin * sqrt(self.k) * (1 + numbers.random(self.m))
+        return -first.T * lengths[:, None], first + directions / margin
+
+    def _far_above(
+        self, directions: np.ndarray, index: int, numbers: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows each of which is a column: another one in each row, or one long column.
+
+        The former needs directions that are far enough from each other.
+        """
+        import numpy
+
         columns = (numpy.arange(self.m) + index // 2 * self.m) % self.n
         if self.k < _MANY_DIRECTIONS or index % 2:
             turn = index if self.k < _MANY_DIRECTIONS else index // 2
@@ -81,14 +112,7 @@ class MatmulSoftmax(MatrixProduct):
         lengths = margin * sqrt(self.k) * (1 + numbers.random(self.m))
         rows = directions[:, columns].T * lengths[:, None]
         rows /= numpy.linalg.norm(directions[:, columns], axis=0)[:, None]
-        return [
-            numpy.ascontiguousarray(rows if self.lhs_layout == "t" else rows.T).astype(
-                lhs.type.dtype
-            ),
-            numpy.ascontiguousarray(directions if self.rhs_layout == "t" else directions.T).astype(
-                rhs.type.dtype
-            ),
-        ]
+        return rows, directions
 
     def body(self, destination: str, root_attributes: str) -> str:
         wide = self.accumulator

@@ -10,7 +10,7 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Reference
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.operations.element_types import highest, lowest
-from actiondbg.kernels.operations.wide_arrays import widen
+from actiondbg.kernels.operations.wide_arrays import maximum, minimum, widen
 from actiondbg.kernels.operations.window import WindowedOperation
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ class Pooling(WindowedOperation):
         import numpy
 
         image = widen(inputs[0])
-        combine = {"sum": numpy.add, "max": numpy.maximum, "min": numpy.minimum}[self.combiner]
+        combine = {"sum": numpy.add, "max": maximum, "min": minimum}[self.combiner]
         bound = numpy.add if self.combiner == "sum" else numpy.maximum
         pixels = [image[:, rows, columns, :] for *_, rows, columns in self.window.places()]
         values, magnitude = pixels[0].copy(), numpy.abs(pixels[0])
         for each in pixels[1:]:
-            combine(values, each, out=values)
+            values = combine(values, each)
             bound(magnitude, numpy.abs(each), out=magnitude)
-        return Reference(values, magnitude)
+        return Reference(values, magnitude, signed_zeros=self.extreme is not None)

@@ -17,6 +17,22 @@ def widen(array: np.ndarray) -> np.ndarray:
     return array.astype(numpy.float64 if _is_float(array) else numpy.int64)
 
 
+def maximum(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return the larger elements, as arith.maximumf: NaN propagates, and -0.0 is below 0.0."""
+    import numpy
+
+    if not _is_float(lhs):
+        return numpy.maximum(lhs, rhs)
+    signs = numpy.maximum(numpy.copysign(1.0, lhs), numpy.copysign(1.0, rhs))
+    are_zeros = (lhs == 0) & (rhs == 0)
+    return numpy.where(are_zeros, numpy.copysign(0.0, signs), numpy.maximum(lhs, rhs))
+
+
+def minimum(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return the smaller elements, as arith.minimumf."""
+    return -maximum(-lhs, -rhs)
+
+
 def absolute_product(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """Return the product of the absolute values of wide arrays."""
     import numpy

@@ -53,11 +53,11 @@ def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison
         error = numpy.abs(actual - target)
         both_nan = numpy.isnan(actual) & numpy.isnan(target) & ~unwritten(result)
         error[(actual == target) | both_nan] = 0.0
+        if expectation.signed_zeros:
+            is_zero = (actual == 0.0) & (target == 0.0)
+            error[is_zero & (numpy.signbit(actual) != numpy.signbit(target))] = numpy.inf
         ratio = error if expectation.bound is None else error / expectation.bound
         ratio[error == 0.0] = 0.0  # where NaN is expected, the bound is NaN, too
-        if expectation.signed_zeros:
-            swapped = (actual == 0.0) & (numpy.signbit(actual) != numpy.signbit(target))
-            error[swapped & (target == 0.0)] = 1.0
         wrong = error != 0.0 if expectation.bound is None else ~(ratio <= 1.0)
     ratio = numpy.nan_to_num(ratio, nan=_INFINITE, posinf=_INFINITE)
     empty = unwritten(result) & wrong

@@ -126,8 +126,8 @@ def expectation_of(
     limit = _exact_limit(operation)
     small = float(numpy.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
+    signed = kind == "edges" and reference.signed_zeros
     if kind == "extremes" or operation.extreme is not None or (is_equal and kind != "edges"):
-        signed = kind == "edges" and reference.signed_zeros
         return Expectation(operands, values, None, _EQUAL, run, signed)
     if kind == "precise" and not result.is_float:
         # A sum beyond the limit wraps around, unless a maximum follows: only the others are known.
@@ -139,7 +139,7 @@ def expectation_of(
         return Expectation(operands, values, None, method, run)
     tiny = 2.0 ** _TINY[result.value]
     if is_equal:
-        return Expectation(operands, values, numpy.full(values.shape, tiny), _EQUAL, run)
+        return Expectation(operands, values, numpy.full(values.shape, tiny), _EQUAL, run, signed)
     magnitude = numpy.asarray(reference.magnitude, numpy.float64)
     bound = ROUNDING_FACTOR * operation.accumulator.unit_roundoff * magnitude
     # The last rounding, and that of numbers below the smallest normal one.

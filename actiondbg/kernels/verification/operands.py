@@ -39,6 +39,9 @@ _MOST_FLOPS = 2e10
 _REPEATED = 32  # runs of an operation that selects: an element hides an operand in half of them
 _PRECISE_OUTPUTS = 16  # of which some have a sum of one term
 _SPARSE = 4  # times as many runs as signs are sparse: few terms are in none of them
+_HUGE_INTEGERS = 3  # runs: of one sign, of all bits, and of the smallest number only
+_EDGE_RUNS = 8  # where few operands are in an element of the result
+_SPECIAL_RUNS = 3  # of a maximum: with some edges, of the identity, of zeros
 _DRAWS = 14  # times as many runs as places: each place is drawn in some run, but for one in 10^6
 _BOUNDARIES = 24  # of tiles, where all rows of a long maximum have it
 # Powers of 2 that make integers of all bits large, such that some may be added up.
@@ -93,13 +96,14 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     if exact:
         counts.append(("precise", precise))
     if not operation.result.type.is_float:
-        counts.append(("huge", 1))
+        # A selection after a sum that wraps around needs another reference.
+        wraps = not operation.selects and operation.extreme is None
+        counts.append(("huge", _affordable(operation, _HUGE_INTEGERS, least=1) if wraps else 1))
     else:
         counts.append(("reals", 1 if exact else repeated))
         counts.append(("huge", precise) if exact else ("large", 1))
         counts.append(("denormals", precise if exact and _has_denormals(operation) else 0))
-    if any(each.type.is_float for each in (*operation.inputs, operation.result)):
-        counts.append(("edges", int(operation.defines_edges)))
+    counts.append(("edges", _edge_runs(operation)))
     counts.append(("extremes", _extreme_runs(operation)))
     counts.append(("own", _own_runs(operation)))
     runs = [OperandRun(kind, index) for kind, count in counts for index in range(count)]
@@ -134,7 +138,7 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
             or "large" ones; "precise": fractions with all bits that the type holds in one operand,
             and a few ones in the others, such that sums of one term, which are exact, show each
             bit of it; "huge": the same near the largest number, or integers
-            of one sign; "denormals": the same below the smallest normal number;
+            of one sign, of all bits, or the smallest ones; "denormals": the same below the smallest normal number;
             "extremes": distinct places of the maximum or minimum; "own": those of the operation;
             "edges": NaN, infinities and what else differs from other numbers.
         index: see OperandRun.
@@ -152,7 +156,7 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
     if kind == "extremes":
         arrays[0] = _with_extremes(operation, index, numbers)
     if kind == "edges":
-        return [_with_edges(operation, each, numbers) for each in arrays]
+        return [_with_edges(operation, at, each, index, numbers) for at, each in enumerate(arrays)]
     return arrays
 
 
@@ -171,6 +175,9 @@ def _operand(
         return _precise(operation, turn, tensor, numbers, kind)
     if kind in ("reals", "large") and tensor.type.is_float:
         return (_SCALE if kind == "large" else 1.0) * numbers.standard_normal(tensor.shape)
+    if kind == "huge" and index:
+        limit = 1 << tensor.type.precision
+        return numbers.integers(-limit, limit if index == 1 else 1 - limit, tensor.shape)
     lowest, highest = _range(kind, tensor.type)
     values = numbers.integers(lowest, highest + 1, tensor.shape)
     # A product with zero would hide the other factor, and a sum the term.
@@ -227,7 +234,7 @@ def precise_scale(kind: OperandKind, element: ElementType) -> float:
 
 def _own_runs(operation: Operation) -> int:
     """Return in how many runs an operation has operands of its own, within limits."""
-    return _affordable(operation, operation.own_runs, least=2)
+    return _affordable(operation, operation.own_runs, least=3)
 
 
 def _extreme_runs(operation: Operation) -> int:
@@ -313,29 +320,85 @@ def _halves(
     return numbers.integers(lowest, middle, shape), numbers.integers(middle, highest, shape)
 
 
+def _edge_runs(operation: Operation) -> int:
+    """Return in how many runs operands have NaN, infinities, signed zeros or only the identity."""
+    terms = _terms(operation)
+    if not any(each.type.is_float for each in (*operation.inputs, operation.result)):
+        return int(operation.extreme is not None)
+    if not operation.defines_edges:
+        return 0
+    if operation.extreme is None:
+        return _affordable(operation, _EDGE_RUNS, least=2) if terms == 1 else 1
+    enough = ceil(4 * terms / operation.result.elements) if operation.reduced_axes else _EDGE_RUNS
+    return _affordable(operation, _SPECIAL_RUNS + min(enough, terms), least=_SPECIAL_RUNS + 1)
+
+
 def _with_edges(
-    operation: Operation, array: np.ndarray, numbers: np.random.Generator
+    operation: Operation, at: int, array: np.ndarray, index: int, numbers: np.random.Generator
 ) -> np.ndarray:
-    """Return an operand with some numbers that are not as others."""
+    """Return an operand with numbers that are not as others.
+
+    Where an element of the result is of few operands, there are many of them: vectors and the
+    elements behind the last of them may differ.
+    """
     import numpy
 
-    if array.dtype.kind in "iu" or not array.size:
+    if not array.size:
         return array
-    values: list[float] = [numpy.nan, numpy.inf, -numpy.inf]
-    if operation.extreme is not None or _terms(operation) == 1:
-        values.append(-0.0)
+    if operation.extreme is not None and (index or not operation.inputs[at].type.is_float):
+        return _of_extreme(operation, array, index, numbers)
+    if array.dtype.kind in "iub":
+        return array
+    values = numpy.array([numpy.nan, numpy.inf, -numpy.inf, -0.0, 0.0])
     changed = array.copy()
-    for value in values:
+    if operation.extreme is None and _terms(operation) == 1:
+        chosen = numbers.random(array.shape) < 1 / (2 + 2 * (index % 3))
+        changed[chosen] = numbers.choice(values, int(chosen.sum())).astype(array.dtype)
+        return changed
+    for value in values[: 3 if operation.extreme is None else 4]:
         changed.flat[int(numbers.integers(array.size))] = value
-    if operation.extreme is None or not operation.reduced_axes:
+    return changed
+
+
+def _of_extreme(
+    operation: Operation, array: np.ndarray, index: int, numbers: np.random.Generator
+) -> np.ndarray:
+    """Return the operand of a maximum or minimum: of the identity, of zeros, or with NaN."""
+    import numpy
+
+    tensor = operation.inputs[0]
+    terms = _terms(operation)
+    if index < 2:
+        identity, next_to_it = _identity(operation)
+        chosen = numbers.random(tensor.shape) < 1 / (2 * terms)
+        return numpy.where(chosen, next_to_it, identity).astype(tensor.type.dtype)
+    if index < _SPECIAL_RUNS:
+        rare = 0.0 if operation.extreme == "max" else -0.0
+        chosen = numbers.random(tensor.shape) < 1 / terms
+        return numpy.where(chosen, rare, -rare).astype(tensor.type.dtype)
+    changed = array.copy()
+    if not operation.reduced_axes:
+        changed[numbers.random(tensor.shape) < 1 / (2 * terms)] = numpy.nan
         return changed
     rows = _as_rows(operation, changed)
-    never = -numpy.inf if operation.extreme == "max" else numpy.inf
-    # A row of nothing but the identity, and one of zeros.
-    for row, (most, last) in enumerate(((never, never), (-0.0, 0.0))):
-        if row + 1 < len(rows):
-            rows[row], rows[row, -1] = most, last
+    runs = _edge_runs(operation) - _SPECIAL_RUNS
+    places = _extreme_places(len(rows), rows.shape[1], index - _SPECIAL_RUNS, runs)
+    rows[numpy.arange(len(rows)), places] = numpy.nan
     return numpy.ascontiguousarray(_from_rows(operation, rows))
+
+
+def _identity(operation: Operation) -> tuple[float, float]:
+    """Return what a maximum or minimum begins with, and the number next to it."""
+    from ml_dtypes import finfo
+
+    element = operation.inputs[0].type
+    if element.is_float:
+        lowest, second = -float("inf"), float(finfo(element.dtype).min)
+    else:
+        lowest, second = -(1 << element.precision), 1 - (1 << element.precision)
+    if operation.extreme == "max":
+        return lowest, second
+    return (-lowest, -second) if element.is_float else (~lowest, ~second)
 
 
 def _places(terms: int) -> list[int]:

@@ -23,7 +23,7 @@ from actiondbg.version import VERSION
 if TYPE_CHECKING:
     import numpy as np
 
-_VERSION = 5  # of how operands and bounds are made
+_VERSION = 6  # of how operands and bounds are made
 _KEY = "reference.json"
 
 

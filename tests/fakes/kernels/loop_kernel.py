@@ -79,11 +79,21 @@ class LoopKernel:
         total = total.astype(terms.dtype)
         if self.digits is None:
             left = np.where(kept, terms, identity).astype(terms.dtype)
-            return combine(total, combine.reduce(left, axis=-1))
+            found = combine(total, combine.reduce(left, axis=-1))
+            return self._signed(found, np.concatenate([left, total[..., None]], axis=-1))
         for at in range(terms.shape[-1]):
             further = combine(total, terms[..., at])
             total = np.where(kept[..., at], rounded(further, self.digits), total)
         return total
+
+    def _signed(self, found: Array, terms: Array) -> Array:
+        """Return maxima and minima with the signs of their zeros: -0.0 is below 0.0."""
+        if self.combiner == "sum" or found.dtype.kind != "f":
+            return found
+        wanted = np.signbit(terms) == (self.combiner == "min")
+        is_wanted = (wanted & (terms == 0)).any(axis=-1)
+        zeros = np.where(is_wanted == (self.combiner == "max"), 0.0, -0.0)
+        return np.where(found == 0, zeros, found)
 
     def computes_the_same(self, other: LoopKernel) -> bool:
         """Whether two kernels that differ in positions and kept terms only compute the same."""

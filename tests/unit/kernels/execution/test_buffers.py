@@ -50,6 +50,13 @@ def test_a_write_around_the_array_is_damage(offset: int, words: str) -> None:
     assert buffer.damage() == words
 
 
+def test_what_is_around_an_operand_is_no_pattern_of_the_result() -> None:
+    """A maximum of too many elements writes what it has read behind the operands."""
+    operand, result = (GuardedBuffer(_tensor((9,))) for _ in range(2))
+    ctypes.memmove(result.array.ctypes.data + 36, operand.array.ctypes.data + 36, 12)
+    assert "12 bytes past the end of result" in result.damage()
+
+
 def test_an_address_in_a_guarding_page_is_located() -> None:
     buffer = GuardedBuffer(_tensor((16,)))  # fills its last 64 bytes
     start = buffer.array.ctypes.data

@@ -217,6 +217,96 @@ def test_a_maximum_of_a_quarter_of_the_scores_overflows() -> None:
     assert not _kept(operation, expected_results(operation), kernel)
 
 
+def test_a_maximum_of_scores_begins_with_no_number() -> None:
+    operation = MatmulSoftmax(6, 10, 7)
+
+    def kernel(operands: Arrays, first: float = -np.inf) -> np.ndarray:
+        scores = (operands[0] @ operands[1]).astype(np.float32) / np.sqrt(np.float32(7))
+        most = np.maximum(scores.max(axis=1, keepdims=True), np.float32(first))
+        exponentials = np.exp(scores - most)
+        return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+    expectations = expected_results(operation)
+    assert _kept(operation, expectations, kernel)
+    assert not _kept(operation, expectations, lambda operands: kernel(operands, 0.0))
+
+
+def _larger(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return ``a > b ? a : b``."""
+    return np.where(left > right, left, right)
+
+
+@pytest.mark.parametrize("wrong", [_larger, np.fmax])
+@pytest.mark.parametrize(("shape", "tail"), [((5, 7), 3), ((33, 17), 1), ((7, 100), 4)])
+def test_the_last_elements_of_a_maximum_are_judged_with_nan(
+    shape: tuple[int, ...], tail: int, wrong: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> None:
+    operation = Elementwise(shape, ("max",))
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        result = _result(operation, operands).ravel()
+        result[-tail:] = wrong(*(each.ravel()[-tail:] for each in operands))
+        return result.reshape(shape)
+
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+def test_the_last_rows_of_a_reduction_are_judged_with_nan() -> None:
+    operation = Reduction((24, 40), (1,), "max")
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        result = _result(operation, operands)
+        result[-2:] = np.fmax.reduce(operands[0][-2:], axis=1)
+        return result
+
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+def test_the_last_columns_of_a_reduction_are_judged_with_nan() -> None:
+    operation = Reduction((24, 40), (1,), "max")
+    kernel = _ignoring_the_last(8)
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+def _ignoring_the_last(count: int) -> Kernel:
+    """Return a kernel that takes no NaN from the last columns."""
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        without = np.where(np.isnan(operands[0]), -np.inf, operands[0])
+        first = operands[0][:, :-count]
+        return np.maximum(first.max(axis=1), without[:, -count:].max(axis=1))
+
+    return kernel
+
+
+@pytest.mark.parametrize("first", [-1e38, -1000.0])
+def test_a_maximum_of_windows_begins_with_no_number(first: float) -> None:
+    operation = Pooling(1, 7, 8, 3, 3, 2, 2, 1)
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        return np.maximum(_result(operation, operands), np.float32(first))
+
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+def test_integers_that_saturate_are_wrong() -> None:
+    add = Elementwise((5, 7), ("add",), I32, I32)
+
+    def saturated(operands: Arrays) -> np.ndarray:
+        wide = operands[0].astype(np.int64) + operands[1]
+        return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
+
+    assert not _kept(add, expected_results(add), saturated)
+    product = Matmul(9, 17, 32, I8, I8, I32)
+
+    def in_pairs(operands: Arrays) -> np.ndarray:
+        terms = operands[0].astype(np.int64)[:, :, None] * operands[1].astype(np.int64)[None]
+        pairs = terms.reshape(9, 16, 2, 17).sum(axis=2)
+        return np.minimum(pairs, 32767).sum(axis=1).astype(np.int32)
+
+    assert not _kept(product, expected_results(product), in_pairs)
+
+
 def test_any_order_of_adding_up_is_right() -> None:
     operation = Matmul(24, 40, 160)
 

@@ -49,7 +49,8 @@ _PURE = re.compile(
     r"|affine\.(?:apply|min|max|linearize_index|delinearize_index)"
     r"|vector\.(?:broadcast|extract|insert|shape_cast|transpose|shuffle|bitcast|reduction|fma"
     r"|extract_strided_slice|insert_strided_slice|multi_reduction|contract|outerproduct|step"
-    r"|create_mask|constant_mask|from_elements|to_elements|interleave|deinterleave)"
+    # A mask is one operation with that in it: without the mask, this does something else.
+    r"|create_mask|constant_mask|from_elements|to_elements|interleave|deinterleave|mask)"
 )
 # Without effects but for undefined behaviour: to run one more, or earlier, is another program.
 _TRAPPING = re.compile(

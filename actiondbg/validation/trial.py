@@ -65,6 +65,7 @@ _CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
 _MOST_ENDLESS = 8  # inputs on which a run takes too long
+_MOST_WITHOUT_MEANING = 8  # inputs, before there is one that can be interpreted
 _STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
 _STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
@@ -261,11 +262,17 @@ class Trial:
 
     def _first_difference(self) -> _Difference | None:
         endless: list[OutOfBudget] = []
+        without_meaning: list[NotInterpreted] = []
         for input in self._chosen():
             if input.elements * _STEPS_FOR_ELEMENT > self._limits.steps:
                 raise OutOfBudget(f"the arguments have {input.elements:,} elements")
             try:
                 found = self._compared(input)
+            except OpenRace:
+                raise
+            except NotInterpreted as error:  # such as a reduction of nothing; others may do
+                found = None
+                without_meaning.append(error)
             except OutOfBudget as error:  # such as a loop with a large number; others may do
                 found = None
                 endless.append(error)
@@ -275,9 +282,11 @@ class Trial:
             is_late = self._taken > self._limits.seconds / 2
             if self._inputs >= self._limits.inputs or is_late or len(endless) == _MOST_ENDLESS:
                 break
+            if not self._inputs and len(without_meaning) == _MOST_WITHOUT_MEANING:
+                break
         fatal = [each for each in endless if isinstance(each, _Endless) or not self._inputs]
-        if fatal:
-            raise fatal[0]
+        for error in (*without_meaning, *fatal):
+            raise error
         return None
 
     @property

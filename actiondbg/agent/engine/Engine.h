@@ -68,6 +68,8 @@ public:
   void leaveThread();
   /// Called when this thread is about to drop its stack down to an address.
   static void jumps(uintptr_t stack);
+  /// Called when an exception leaves an action of this thread: ends it.
+  static void unwinds(Frame &frame);
 
   /// Connects, sends hello and serves the first requests. Called once, when the
   /// tool creates its first context, if the agent was started to attach.

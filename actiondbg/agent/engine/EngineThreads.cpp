@@ -6,6 +6,7 @@
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
+#include "support/Unwinding.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include <mutex>
@@ -254,6 +255,7 @@ bool Engine::recordStage() {
 
 void Engine::jumps(uintptr_t stack) {
   leaveCrash();
+  forgetCalls(stack);
   auto isDropped = [=](const void *object) {
     return object && reinterpret_cast<uintptr_t>(object) < stack;
   };
@@ -266,6 +268,25 @@ void Engine::jumps(uintptr_t stack) {
       engine->innermost = engine->innermost->parent;
   if (isDropped(local.turn))
     local.turn->end();
+}
+
+void Engine::unwinds(Frame &frame) {
+  Engine &engine = get();
+  Frame *&innermost = engine.innermost;
+  if (engine.isWithin()) {
+    while (innermost && innermost != &frame &&
+           reinterpret_cast<uintptr_t>(innermost) <
+               reinterpret_cast<uintptr_t>(&frame))
+      innermost = innermost->parent;
+    if (innermost == &frame) {
+      frame.returned = Returned::Failure;
+      if (engine.isObserving)
+        engine.exit(frame);
+      else
+        engine.finish(frame);
+    }
+  }
+  jumps(reinterpret_cast<uintptr_t>(&frame + 1));
 }
 
 void Engine::meet(Operation *op) {

@@ -19,6 +19,7 @@
 #include "support/OfInstance.h"
 #include "support/Pipelines.h"
 #include "support/Traits.h"
+#include "support/Unwinding.h"
 #include "support/Without.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -235,7 +236,8 @@ static void runFollowed(Engine &engine, Frame &frame,
   engine.exit(frame);
 }
 
-void adbg::runAction(Frame &frame, llvm::function_ref<void()> run) {
+void adbg::runAction(Frame &frame, llvm::function_ref<void()> call) {
+  auto run = [&] { callWatched(call, [&] { Engine::unwinds(frame); }); };
   Engine &engine = Engine::get();
   if (LLVM_LIKELY(engine.isWithin()))
     return runFollowed(engine, frame, run);

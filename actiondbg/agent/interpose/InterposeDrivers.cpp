@@ -7,6 +7,7 @@
 #include "interpose/ReasonListener.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
+#include "support/Unwinding.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -121,9 +122,12 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op);
-  runningPassManagers += !engine.isObserving;
-  LogicalResult result = next(self, op);
-  runningPassManagers -= !engine.isObserving;
+  unsigned added = !engine.isObserving;
+  auto end = [added] { runningPassManagers -= added; };
+  runningPassManagers += added;
+  LogicalResult result = failure();
+  callWatched([&] { result = next(self, op); }, end);
+  end();
   // This may be a fork that was made meanwhile: of the program, with an engine
   // of its own, or an alternative.
   Engine &now = Engine::get();

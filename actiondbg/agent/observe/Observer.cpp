@@ -393,6 +393,8 @@ void Observer::findUnreported(Frame &frame) {
 }
 
 void Observer::returnOf(Frame &frame) {
+  if (LLVM_UNLIKELY(frame.returned == Returned::Failure))
+    return; // an exception left it
   if (frame.kind == Kind::Pass) {
     const auto &state = frame.pass()->passState;
     bool isFailed = state && state->irAndPassFailed.getInt();

@@ -49,8 +49,11 @@ void RunTrace::becomeRun(uint64_t ordinal) {
   // What it did before is known only if it has compared it.
   if (use == Use::None && !isComplete)
     shared->first = ordinal + 1;
-  shared->reached =
-      use == Use::Compare ? std::max(shared->count, shared->reached) : 0;
+  // Actions of another timeline may be in the place of older ones.
+  uint64_t lost = newest() > kept ? newest() - kept : 0;
+  if (use == Use::None)
+    shared->first = std::max(shared->first, std::min(lost, ordinal) + 1);
+  shared->reached = use == Use::Compare ? newest() : 0;
   use = Use::Write;
   isComplete = true;
   found.reset();
@@ -59,7 +62,8 @@ void RunTrace::becomeRun(uint64_t ordinal) {
 }
 
 void RunTrace::end(uint64_t ordinal) {
-  bool isShorter = use == Use::Write     ? ordinal < shared->reached
+  bool isShorter = use == Use::Write
+                       ? ordinal < shared->reached && isKept(ordinal + 1)
                    : use == Use::Compare ? holds(ordinal + 1)
                                          : false;
   if (use == Use::Write)
@@ -105,12 +109,15 @@ void RunTrace::compare(const Frame &frame, const Identities &ids) {
   use = Use::None;
 }
 
-void RunTrace::compareAgain(const Frame &frame, const Identities &ids) {
+bool RunTrace::compareAgain(const Frame &frame, const Identities &ids) {
+  if (!isKept(frame.ordinal))
+    return false;
   Entry own = entryOf(frame, ids);
   if (own == at(frame.ordinal))
-    return;
+    return true;
   differ(frame, own, textOf(at(frame.ordinal)));
   shared->reached = 0;
+  return true;
 }
 
 void RunTrace::differ(const Frame &frame, const Entry &own, std::string run) {

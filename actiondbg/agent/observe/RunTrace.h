@@ -15,6 +15,7 @@
 
 #include "support/Maps.h"
 #include "llvm/Support/JSON.h"
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -43,10 +44,11 @@ public:
   LLVM_ATTRIBUTE_ALWAYS_INLINE void note(const Frame &frame,
                                          const Identities &ids) {
     if (LLVM_LIKELY(use == Use::Write)) {
-      if (LLVM_UNLIKELY(frame.ordinal <= shared->reached))
-        compareAgain(frame, ids);
-      at(frame.ordinal) = entryOf(frame, ids);
       shared->count = frame.ordinal;
+      if (LLVM_UNLIKELY(frame.ordinal <= shared->reached) &&
+          !compareAgain(frame, ids))
+        return;
+      at(frame.ordinal) = entryOf(frame, ids);
     } else if (use == Use::Compare) {
       compare(frame, ids);
     } else {
@@ -87,9 +89,13 @@ private:
   Entry &at(uint64_t ordinal) const {
     return shared->entries[ordinal & (kept - 1)];
   }
+  /// The newest action that any process of the run has noted.
+  uint64_t newest() const { return std::max(shared->count, shared->reached); }
+  bool isKept(uint64_t ordinal) const {
+    return ordinal >= shared->first && ordinal + kept > newest();
+  }
   bool holds(uint64_t ordinal) const {
-    return ordinal >= shared->first && ordinal <= shared->count &&
-           ordinal + kept > shared->count;
+    return ordinal <= shared->count && isKept(ordinal);
   }
   LLVM_ATTRIBUTE_ALWAYS_INLINE Entry entryOf(const Frame &frame,
                                              const Identities &ids) {
@@ -104,7 +110,9 @@ private:
   /// Reads names that another process of the run has added.
   void readNames();
   void compare(const Frame &frame, const Identities &ids);
-  void compareAgain(const Frame &frame, const Identities &ids);
+  /// Compares an action of a run that went back, unless a newer one is in its
+  /// place. Returns whether to note it.
+  bool compareAgain(const Frame &frame, const Identities &ids);
   void differ(const Frame &frame, const Entry &own, std::string run);
   std::string textOf(const Entry &entry) const;
 

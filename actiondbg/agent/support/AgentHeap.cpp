@@ -58,6 +58,16 @@ public:
     return reinterpret_cast<void *>(memory);
   }
 
+  /// Gives back what is reserved, but for `spare` bytes.
+  void giveBack() {
+    Lock lock(*this);
+    size_t needed = alignTo(next - begin + spare, pageSize);
+    if (needed >= size)
+      return;
+    munmap(reinterpret_cast<void *>(begin + needed), size - needed);
+    size = needed;
+  }
+
   /// In a fork: of the threads that were in the heap, none is left.
   void unlock() { isLocked.clear(); }
 
@@ -128,7 +138,7 @@ private:
     ~Lock() { heap.isLocked.clear(std::memory_order_release); }
     BlockHeap &heap;
   };
-  static constexpr size_t most = size_t(1) << 36;
+  static constexpr size_t most = size_t(1) << 36, spare = size_t(1) << 28;
 #if defined(__aarch64__)
   static constexpr size_t pageSize = 1 << 16; // the largest there is
 #else
@@ -229,6 +239,8 @@ void findAllocator() {
 } // namespace
 
 __thread unsigned AgentHeap::uses = 0;
+
+void AgentHeap::giveBack() { heap.giveBack(); }
 
 __attribute__((constructor)) static void unlockInForks() {
   pthread_atfork(nullptr, nullptr, [] { heap.unlock(); });

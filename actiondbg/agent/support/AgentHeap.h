@@ -23,6 +23,8 @@ public:
   static bool isUsed() { return __builtin_expect(uses != 0, 0); }
   /// Not 0 while this thread is in such code of the agent.
   static const unsigned *usesOfThread() { return &uses; }
+  /// Gives back address space that is reserved, but for some.
+  static void giveBack();
 
 private:
   // The model needs no call, which could allocate.

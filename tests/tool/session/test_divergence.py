@@ -9,6 +9,7 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -30,6 +31,7 @@ FLAGS = (
     "--transform-interpreter",
     "--canonicalize",
 )
+_KINDS = ("addi", "muli", "subi", "xori")
 FIRST = (
     "#9: run apply-pattern AddIAddConstant on arith.addi @7, replay fold on arith.addi @6. "
     "The tool may be nondeterministic."
@@ -115,3 +117,23 @@ def test_a_run_that_ended_is_compared_too(session: actiondbg.Session) -> None:
     change_library()
     with pytest.raises(errors.NoAnswer, match="The replay differs from the run at #9: run apply"):
         session.past.why_not("*")
+
+
+def test_a_run_that_goes_back_over_a_million_actions_is_no_other_one(
+    launch: Launch, tmp_path: Path
+) -> None:
+    """The oldest actions are no longer known then."""
+    count = 230_000
+    lines = [f"  %v0 = arith.{_KINDS[0]} %x, %c : i32"]
+    lines += [f"  %v{i} = arith.{_KINDS[i % 4]} %v{i - 1}, %c : i32" for i in range(1, count)]
+    text = "\n".join(
+        ["func.func @f(%x: i32, %c: i32) -> i32 {", *lines, f"  return %v{count - 1} : i32", "}"]
+    )
+    session = launch("--canonicalize", "--cse", "-o", "/dev/null", source=stock.write(str(tmp_path / "in.mlir"), text))
+    last = session.breakpoints.add("#1060000")
+    stop = session.run()
+    assert stop.ordinal == 1_060_000
+    for ordinal in (5, 1_000_000, 6, 1_060_000, 7):
+        assert session.timeline.goto(ordinal).ordinal == ordinal
+    session.breakpoints.delete([last.id])
+    assert session.continue_().status == 0

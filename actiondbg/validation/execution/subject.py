@@ -15,6 +15,7 @@ from actiondbg.validation.reading import read_type
 from actiondbg.validation.types import Type
 
 _SYMBOL = re.compile(SYMBOL)
+_PACKED = re.compile(r"(?:memref|tensor)<(?:[\d?]+x)*i[24]\b")
 _PLAIN = re.compile(r"[A-Za-z_][\w$.]*")
 _FUNCTIONS = ("func.func", "llvm.func")
 _SCHEDULE = "transform.with_named_sequence"
@@ -101,6 +102,8 @@ def read_subject(text: str, symbol: str) -> Subject:
             each.erase()
     if _SCHEDULE in module.operation.attributes:
         del module.operation.attributes[_SCHEDULE]
+    if _PACKED.search(str(module)):
+        raise NotRunnable("the lowering packs the elements of memory of i2 and i4, and no constant")
     inputs, results = _signature(function)
     kept = [tops[name] for name in sorted(needed)]
     found = tuple(_global(each) for each in kept if _is_mutable(each, "memref.global"))

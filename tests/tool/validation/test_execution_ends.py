@@ -109,6 +109,7 @@ def test_a_cancelled_runner(runner: Runner) -> None:
         ("func.func @g() { return }", (), "there is no function @f"),
         ("func.func @f(%a: i128) { return }", (1,), "type i128"),
         ("func.func @f(%a: memref<*xf32>) { return }", (1,), "type memref<\\*xf32>"),
+        ("func.func @f(%a: memref<4xi4>) { return }", (1,), "memory of i2 and i4"),
         ("func.func @f(%a: i32) { return }", (), "takes 1 arguments"),
         ("func.func @f(%a: i32) { return }", (Array((1,), (1,)),), "is no i32"),
         ("func.func @f(%a: memref<1x1xi32>) { return }", (View(0, 0, (1,), (1,)),), "is no memref"),

@@ -309,3 +309,95 @@ def test_pieces_never_hide_a_difference(seed: int) -> None:
     by_pieces = Trial(Pair("f", before, after), Limits(seconds=10))._by_cuts()
     is_refuted = isinstance(prove(before, after, "f"), Refuted)
     assert not (is_refuted and by_pieces is not None)
+
+
+_MASKED = """\
+func.func private @ext(memref<4xi32>)
+func.func @f(%m: vector<4xi1>, %v: vector<4xi32>, %a: i32, %o: memref<4xi32>) -> (i32, i32) {{
+  {call}
+  {first} = vector.reduction <add>, %v, %a : vector<4xi32> into i32
+  {second} = vector.mask %m {{ {inner} }} : vector<4xi1> -> i32
+  return %r, %u : i32, i32
+}}
+"""
+_REDUCTION = "vector.reduction <add>, %v, %a : vector<4xi32> into i32"
+_CALL = "call @ext(%o) : (memref<4xi32>) -> ()"
+
+
+@pytest.mark.parametrize("call", ["", _CALL])
+@pytest.mark.parametrize("back", [False, True])
+def test_an_operation_in_a_mask_is_none_outside(call: str, back: bool) -> None:
+    """Common subexpression elimination takes a reduction out of its mask."""
+    before = _MASKED.format(call=call, first="%u", second="%r", inner=_REDUCTION)
+    after = _MASKED.format(call=call, first="%u", second="%r", inner="vector.yield %u : i32")
+    found = judged(*((after, before) if back else (before, after)))
+    assert found.verdict == ("unknown" if call else "different")
+
+
+def test_a_piece_keeps_its_mask() -> None:
+    body = """\
+func.func private @ext(memref<4xi32>)
+func.func @f(%a: i32, %b: i32, %m: vector<4xi1>, %o: memref<4xi32>) -> i32 {{
+  call @ext(%o) : (memref<4xi32>) -> ()
+  %z = arith.constant 0 : i32
+  %v = vector.from_elements {operands}, %z, %z : vector<4xi32>
+  %r = vector.mask %m {{ {reduction} }} : vector<4xi1> -> i32
+  return %r : i32
+}}
+"""
+    before, after = (
+        body.format(operands=operands, reduction=_REDUCTION.replace("%a", "%z"))
+        for operands in ("%a, %b", "%b, %a")
+    )
+    assert judged(before, after).verdict == "unknown"
+
+
+_CHOICE = """\
+func.func @f(%x: i32) -> i32 {{
+  %t = ub.poison : i1
+  %a = arith.constant {first} : i32
+  %b = arith.constant {second} : i32
+  %r = {result}
+  return %r : i32
+}}
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [(5, 5), (5000, 5000), (5, 7)])
+def test_a_choice_by_poison_is_poison(first: int, second: int) -> None:
+    chosen, known = (
+        _CHOICE.format(first=first, second=second, result=result)
+        for result in ("arith.select %t, %a, %b : i32", "arith.constant 0 : i32")
+    )
+    assert judged(chosen, known).verdict == "equivalent"
+    assert judged(known, chosen).verdict == "different"
+    same, other = (
+        _CHOICE.format(first=first, second=second, result=result)
+        for result in ("arith.select %t, %x, %x : i32", "arith.addi %x, %a : i32")
+    )
+    assert judged(same, other).verdict == "equivalent"
+    assert judged(other, same).verdict == "different"
+
+
+def test_an_input_without_a_meaning_is_left_out() -> None:
+    """A product of no lanes has none; other inputs show the difference."""
+    body = """\
+func.func @f(%a: i32, %b: i32) -> (i32, i32) {{
+  %q = arith.constant 7 : i32
+  %bb = arith.andi %b, %q : i32
+  %i = arith.index_castui %bb : i32 to index
+  %t = vector.create_mask %i : vector<4xi1>
+  %v = vector.broadcast %a : i32 to vector<4xi32>
+  %r = vector.mask %t {{
+    vector.reduction <mul>, %v : vector<4xi32> into i32
+  }} : vector<4xi1> -> i32
+  %c = arith.constant 3 : i32
+  %eq = arith.cmpi {predicate}, %b, %c : i32
+  %x = arith.select %eq, %a, %b : i32
+  return %r, %x : i32, i32
+}}
+"""
+    before, after = (body.format(predicate=each) for each in ("uge", "ugt"))
+    found = judged(before, after)
+    assert found.verdict == "different"
+    assert found.detail.startswith("result 1: ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from math import ceil, gcd, prod
+from math import ceil, gcd, inf, prod
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.kernels.model.element_type import ElementType
@@ -46,6 +46,12 @@ _DRAWS = 14  # times as many runs as places: each place is drawn in some run, bu
 _BOUNDARIES = 24  # of tiles, where all rows of a long maximum have it
 # Powers of 2 that make integers of all bits large, such that some may be added up.
 _HUGE = {"f16": 1, "bf16": 60, "f32": 60, "f64": 500}
+_LARGEST_FINITE = {
+    "f16": 65504.0,
+    "bf16": 3.3895313892515355e38,
+    "f32": 3.4028234663852886e38,
+    "f64": 1.7976931348623157e308,
+}
 # The exponent of the smallest denormal number; conversions to bf16 have none.
 _DENORMAL = {"f16": -24, "f32": -149, "f64": -1074}
 
@@ -137,8 +143,8 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
             they are; "reals": normally distributed numbers, where the type is of floating point,
             or "large" ones; "precise": fractions with all bits that the type holds in one operand,
             and a few ones in the others, such that sums of one term, which are exact, show each
-            bit of it; "huge": the same near the largest number, or integers
-            of one sign, of all bits, or the smallest ones; "denormals": the same below the smallest normal number;
+            bit of it; "huge": the same near the largest number, or integers of one sign, of all
+            bits, or the smallest ones; "denormals": the same below the smallest normal number;
             "extremes": distinct places of the maximum or minimum; "own": those of the operation;
             "edges": NaN, infinities and what else differs from other numbers.
         index: see OperandRun.
@@ -389,16 +395,13 @@ def _of_extreme(
 
 def _identity(operation: Operation) -> tuple[float, float]:
     """Return what a maximum or minimum begins with, and the number next to it."""
-    from ml_dtypes import finfo
-
     element = operation.inputs[0].type
+    is_max = operation.extreme == "max"
     if element.is_float:
-        lowest, second = -float("inf"), float(finfo(element.dtype).min)
-    else:
-        lowest, second = -(1 << element.precision), 1 - (1 << element.precision)
-    if operation.extreme == "max":
-        return lowest, second
-    return (-lowest, -second) if element.is_float else (~lowest, ~second)
+        sign = -1 if is_max else 1
+        return sign * inf, sign * _LARGEST_FINITE[element.value]
+    limit = 1 << element.precision
+    return (-limit, 1 - limit) if is_max else (limit - 1, limit - 2)
 
 
 def _places(terms: int) -> list[int]:

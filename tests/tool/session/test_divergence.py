@@ -129,7 +129,13 @@ def test_a_run_that_goes_back_over_a_million_actions_is_no_other_one(
     text = "\n".join(
         ["func.func @f(%x: i32, %c: i32) -> i32 {", *lines, f"  return %v{count - 1} : i32", "}"]
     )
-    session = launch("--canonicalize", "--cse", "-o", "/dev/null", source=stock.write(str(tmp_path / "in.mlir"), text))
+    session = launch(
+        "--canonicalize",
+        "--cse",
+        "-o",
+        "/dev/null",
+        source=stock.write(str(tmp_path / "in.mlir"), text),
+    )
     last = session.breakpoints.add("#1060000")
     stop = session.run()
     assert stop.ordinal == 1_060_000

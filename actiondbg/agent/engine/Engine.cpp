@@ -24,6 +24,7 @@ void Engine::attach(const std::string &socket) {
   pid = getpid();
   trace.begin();
   connection.open(socket);
+  Connection::onLost = [] { first().detach(); };
   Connection::onForce = [] { first().turns.stopInside(); };
   Connection::passesOn = [] { return first().turns.passesInterrupt(); };
   // Other threads wait while the first requests are served.

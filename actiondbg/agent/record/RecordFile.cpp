@@ -4,6 +4,8 @@
 #include "observe/Observer.h"
 
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,6 +98,8 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
     onLimit();
     return abandon();
   }
+  if (LLVM_UNLIKELY(!isOwn()) && !reopen())
+    return abandon();
   ChunkParts gathered;
   for (const Part &part : parts)
     if (part.count)
@@ -129,7 +133,7 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
 void RecordFile::end() {
   // Another thread may be writing: the number must not become another file's.
   int none = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (fd >= 0 && none >= 0)
+  if (fd >= 0 && none >= 0 && isOwn())
     dup2(none, ended = fd);
   if (none >= 0)
     close(none);
@@ -174,21 +178,42 @@ int openFar(const char *path) {
   return far;
 }
 
+static struct stat opened;
+static char openedPath[PATH_MAX];
+
+bool RecordFile::isOwn() {
+  struct stat now;
+  return fstat(fd, &now) == 0 && now.st_dev == opened.st_dev &&
+         now.st_ino == opened.st_ino;
+}
+
+bool RecordFile::reopen() {
+  int again = ::open(openedPath, O_WRONLY | O_APPEND | O_CLOEXEC);
+  int far = again < 0 ? -1 : fcntl(again, F_DUPFD_CLOEXEC, 500);
+  if (again >= 0)
+    close(again);
+  fd = far;
+  return far >= 0 && isOwn();
+}
+
 bool RecordFile::begin(const char *path, StringRef text) {
   if (ended >= 0)
     close(std::exchange(ended, -1));
-  int opened = openFar(path);
-  if (opened < 0)
+  int created = openFar(path);
+  if (created < 0)
     return false;
   struct {
     char magic[8] = {'A', 'D', 'B', 'R', 'E', 'C', '\r', '\n'};
     uint32_t version = 1, unit = RecordFile::unit;
   } start;
-  if (::write(opened, &start, sizeof(start)) != sizeof(start)) {
-    close(opened);
+  if (::write(created, &start, sizeof(start)) != sizeof(start)) {
+    close(created);
     return false;
   }
-  fd = opened;
+  fstat(created, &opened);
+  if (!realpath(path, openedPath))
+    openedPath[0] = 0;
+  fd = created;
   ++begun;
   ChunkHeader chunk;
   chunk.base = Observer::now();

@@ -231,6 +231,12 @@ public:
   static constexpr int64_t unit = 8;
 
 private:
+  /// Whether the descriptor is still that of the file: the tool may close or
+  /// take descriptors that it has not opened.
+  static bool isOwn();
+  /// Opens the file again. Returns false if it is gone.
+  static bool reopen();
+
   static volatile int fd;
   static unsigned begun;
   /// The file whose existence stops the recording; null for none.

@@ -42,14 +42,19 @@ void endProcess() {
 
 void (*Connection::onForce)() = nullptr;
 void (*Connection::onGone)() = nullptr;
+void (*Connection::onLost)() = nullptr;
 
 void Connection::gone() {
-  if (!onGone || isFork())
+  bool isLost = errno == EBADF || errno == ENOTSOCK;
+  auto react = isLost ? onLost : onGone;
+  if (!react || isFork())
     endProcess();
+  if (isLost)
+    fd = -1; // it is not ours to be closed
   abandon();
   buffer.clear();
   scanned = 0;
-  onGone();
+  react();
 }
 bool (*Connection::passesOn)() = nullptr;
 
@@ -187,6 +192,7 @@ bool Connection::fill(bool wait) {
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
     return false;
   if (size <= 0) {
+    errno = size ? errno : 0;
     gone();
     return false;
   }

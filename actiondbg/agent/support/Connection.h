@@ -40,6 +40,8 @@ public:
   static void (*onForce)();
   /// Called when the front end has ended; null if the process ends with it.
   static void (*onGone)();
+  /// Called when the tool has closed the socket, or taken its descriptor.
+  static void (*onLost)();
   /// Called in the signal handler: passes it on if another thread is to stop.
   static bool (*passesOn)();
 

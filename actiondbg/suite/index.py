@@ -156,23 +156,37 @@ def connect(folder: SuiteFolder) -> duckdb.DuckDBPyConnection:
 
 
 def _add_runs(folder: SuiteFolder, processes: SuiteProcesses, tables: SuiteTables) -> None:
-    newest: dict[tuple[object, ...], int] = {}
-    for process in processes.all:
-        newest[_identity(process)] = process.part
     number, tests = 0, LitTests(processes)
+    replaced = _replaced(processes, tests)
     for process in processes.all:
-        # A later part that ran the same command again replaces what it did before.
-        if newest[_identity(process)] != process.part:
-            continue
-        found = _recorded(folder, processes, process)
+        found = None if process in replaced else _recorded(folder, processes, process)
         if found is not None:
             number += 1
             _add_run(number, process, *found, tests, tables)
 
 
-def _identity(process: SuiteProcess) -> tuple[object, ...]:
-    stdin = process.stdin if process.stdin.startswith("/") else ""
-    return (process.cwd, process.executable, process.argv, stdin, process.test)
+def _replaced(processes: SuiteProcesses, tests: LitTests) -> set[SuiteProcess]:
+    """Return the processes of tests that a later part ran again with the same command."""
+    alike: dict[tuple[object, ...], list[SuiteProcess]] = {}
+    for process in processes.all:
+        stdin = process.stdin if process.stdin.startswith("/") else ""
+        key = (process.cwd, process.executable, process.argv, stdin)
+        alike.setdefault(key, []).append(process)
+    replaced: set[SuiteProcess] = set()
+    for group in alike.values():
+        if group[0].part == group[-1].part:  # in the order of parts
+            continue
+        newest = {_test_of(process, tests): process.part for process in group}
+        replaced |= {each for each in group if each.part < newest[_test_of(each, tests)]}
+    return replaced
+
+
+def _test_of(process: SuiteProcess, tests: LitTests) -> str | None:
+    """Return the test that pytest or lit ran."""
+    if process.test:
+        return process.test
+    test = tests.find(process)
+    return None if test is None else test.name
 
 
 def _recorded(

@@ -16,7 +16,7 @@ def merge(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
     """Join suites in a new folder; the sources stay as they are.
 
     Each start of a driver stays a part of its own. A command that several parts ran in the same
-    place counts once, as of the last of them.
+    place for the same test counts once, as of the last of them.
 
     Args:
         sources: the suites, in the order of their parts.

@@ -51,6 +51,7 @@ def test_notes(folder: SuiteFolder) -> None:
         "shortened 11-200",
         f"process{SEPARATOR}cut",
         "unrecorded 13-400",
+        "unobserved 13 tool out.mlir",
     )
     found = read_processes(folder)
     assert [one.argv for one in found.all] == [("sh", "-c", "x\ny\\z"), ("tool", "\udcff")]
@@ -126,6 +127,42 @@ def test_a_later_part_replaces_the_same_command(folder: SuiteFolder, tmp_path: P
     build_index(folder)
     rows = connect(folder).sql("SELECT command, part FROM runs ORDER BY run").fetchall()
     assert rows == [("tool b.mlir", 1), ("tool a.mlir", 2)]
+
+
+def test_a_later_part_keeps_the_same_command_of_other_tests(
+    folder: SuiteFolder, tmp_path: Path
+) -> None:
+    whole = fake_recording(tmp_path / "run.adbrec", 10, 1).read_bytes()
+    for name in ("a.mlir", "b.mlir"):
+        (tmp_path / name).write_text("// RUN: tool %s | tool --cse | tool --cse\n")
+
+    def run(began: int, *names: str) -> None:
+        folder.describe(["driver"])
+        for number, name in enumerate(names):
+            keys = [f"{pid}-{began + 3 * number + pid}" for pid in (1, 2, 3)]
+            read, written = (f"pipe:[{2 * number + at}]" for at in (0, 1))
+            note(
+                folder,
+                process(keys[0], 9, "tool", str(tmp_path / name), stdin="/dev/null"),
+                process(keys[1], 9, "tool", "--cse", stdin=read),
+                process(keys[2], 9, "tool", "--cse", stdin=written),
+                f"output {keys[0]} {read}",
+                f"output {keys[1]} {written}",
+            )
+            for key in keys:
+                (folder.runs / f"{key}.adbrec").write_bytes(whole)
+
+    def parts() -> dict[str, list[int]]:
+        build_index(folder)
+        query = "SELECT test, list(part ORDER BY run) FROM runs GROUP BY test"
+        rows = connect(folder).sql(query).fetchall()
+        return {Path(test).name: numbers for test, numbers in rows}
+
+    run(100, "a.mlir", "b.mlir")
+    first = parts()
+    assert {name: len(numbers) for name, numbers in first.items()} == {"a.mlir": 3, "b.mlir": 3}
+    run(200, "b.mlir")
+    assert parts() == {"a.mlir": first["a.mlir"], "b.mlir": [first["b.mlir"][0] + 1] * 3}
 
 
 @pytest.mark.parametrize(

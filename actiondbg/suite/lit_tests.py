@@ -70,7 +70,7 @@ class LitTests:
         ancestors = list(self._processes.ancestors(process))
         for words in (process.argv, *(each.argv for each in ancestors)):
             if name := _of_lit(words, process.cwd):
-                return LitTest(name, None)
+                return LitTest(name, _fitting(run_lines(name), process.argv))
         name = self._at_pipes(process) or self._around(ancestors)
         return LitTest(name, _fitting(run_lines(name), process.argv)) if name else None
 

@@ -86,6 +86,12 @@ def test_a_test_by_its_script_or_temporary_file() -> None:
     assert find(process(2, "sh", "build.sh"), process(3, "mlir-opt", "Output/x.txt")) is None
 
 
+def test_the_run_line_of_a_temporary_file(lit_file: str, tmp_path: Path) -> None:
+    output = str(tmp_path / "Output" / "in.mlir.tmp")
+    found = find(process(2, "mlir-opt", output, "--cse", "--inline"))
+    assert found is not None and (found.name, found.run and found.run.line) == (lit_file, 4)
+
+
 def test_a_test_by_a_pipeline(lit_file: str, tmp_path: Path) -> None:
     writer = process(2, "cat", lit_file)
     tool = process(3, "mlir-opt", "-", "--cse", "--inline", stdin="pipe:[7]")

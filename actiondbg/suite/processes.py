@@ -142,6 +142,9 @@ def read_processes(folder: SuiteFolder) -> SuiteProcesses:
         elif kind == "lost":
             found.lost[rest] = found.lost.get(rest, 0) + 1
     found.all.sort(key=lambda each: (each.part, each.began))
+    # A program without a recording counts as unrecorded, whether or not it is a fork.
+    left_out = {each.partition("-")[0] for each in found.unrecorded}
+    found.forks = [each for each in found.forks if str(each[0]) not in left_out]
     return found
 
 

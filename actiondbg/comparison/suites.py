@@ -287,8 +287,8 @@ def _cause(each: FunctionComparison) -> Cause:
 
 
 def _text_difference(each: FunctionComparison) -> str:
-    """Return a phrase about the first line that differs at the end."""
+    """Return a clause about the first line that differs at the end."""
     a, b = each.texts
     if a is None or b is None:
         return f"a function is {each.output}"
-    return first_difference(a, b)
+    return f"the first difference is of {first_difference(a, b)}"

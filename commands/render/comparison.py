@@ -248,7 +248,7 @@ def cause_text(cause: Cause) -> str:
     if cause.kind == "ending":
         return cause.detail
     if cause.kind == "text":
-        return f"no recorded action differs; the first difference is of {cause.detail}"
+        return f"no recorded action differs; {cause.detail}"
     where = f"in {cause.passes[-1]}, " if cause.passes else ""
     if cause.a is not None and cause.b is not None and cause.a == cause.b:
         return f"{where}{_step(cause.a)}: another result"

@@ -418,6 +418,21 @@ def write_tests(folder: Path, mlir_opt: str, options: dict[str, str]) -> list[st
     return [str(LIT), "-q", str(folder)]
 
 
+def test_a_function_of_one_suite_only(mlir_opt: str) -> None:
+    if not LIT.exists():
+        pytest.skip("lit is not installed")
+    lit = write_tests(Path("tests"), mlir_opt, {"a.mlir": "--cse"})
+    for name, source in (("a", FOLDED), ("b", "")):
+        with Path("tests/a.mlir").open("a") as file:
+            file.write(source)
+        suite = [COMMAND, "suite", "record", "-q", "-o", name, "--ir", "output", "--", *lit]
+        assert subprocess.run(suite, check=False).returncode == 0
+        Path("tests/a.mlir").write_text(f"// RUN: {mlir_opt} %s --cse\n{SOURCE}")
+    done = compare("a", "b")
+    assert done.returncode == 1
+    assert "1 run: no recorded action differs; a function is only in A\n" in done.stdout
+
+
 def test_two_suites(mlir_opt: str) -> None:
     if not LIT.exists():
         pytest.skip("lit is not installed")

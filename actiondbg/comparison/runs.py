@@ -97,6 +97,8 @@ class RunComparison:
             return "other"
         if self.has_same_bytes:
             return "same"
+        if self.has_only_bytes:
+            return "other"
         if self.has_hidden_data:
             return "unknown"
         # A run without any action has made nothing that could be recorded.
@@ -108,6 +110,13 @@ class RunComparison:
     def has_same_bytes(self) -> bool:
         """Whether both are known to have written the same, and something."""
         return bool(self.a.output) and self.a.output == self.b.output
+
+    @property
+    def has_only_bytes(self) -> bool:
+        """Whether no action ran, and what they wrote is all that is known of them."""
+        sides = (self.a, self.b)
+        is_written = None not in (self.a.output, self.b.output) and any(s.output for s in sides)
+        return is_written and not any(s.recording.count or s.final_texts for s in sides)
 
     @cached_property
     def has_hidden_data(self) -> bool:

@@ -80,6 +80,9 @@ def _summary(compared: RunComparison) -> str:
     a, b = compared.a, compared.b
     count = counted(len(compared.functions), "function")
     if not compared.functions:
+        if compared.has_only_bytes:
+            how = "is identical" if compared.has_same_bytes else "differs"
+            return f"No action ran, and the output {how}."
         is_empty = all(side.final_texts is not None for side in (a, b))
         ending = "the IR at the end is empty" if is_empty else "no IR was recorded at the end"
         return f"No action changed IR, and {ending}."

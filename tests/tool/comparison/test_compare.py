@@ -241,6 +241,21 @@ def test_a_tool_that_runs_no_pass(mlir_opt: str) -> None:
     assert "Nothing was recorded: " in done.stderr
 
 
+def test_other_inputs_without_a_pass(mlir_opt: str) -> None:
+    Path("other.mlir").write_text(FOLDED)
+    commands = [shlex.join([mlir_opt, name]) for name in ("in.mlir", "other.mlir")]
+    done = compare(*commands)
+    assert (done.returncode, done.stdout.splitlines()[2:]) == (
+        1,
+        ["No action ran, and the output differs."],
+    )
+    done = compare(commands[0], commands[0])
+    assert (done.returncode, done.stdout.splitlines()[2:]) == (
+        0,
+        ["No action ran, and the output is identical."],
+    )
+
+
 def test_recordings_without_ir(mlir_opt: str) -> None:
     argv = [mlir_opt, "in.mlir", "--canonicalize"]
     recorded(argv, "a.adbrec", "none")

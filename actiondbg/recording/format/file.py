@@ -52,6 +52,22 @@ class RecordingFile:
         """Return the bytes of a section without copying them."""
         return self.content[section.offset : section.offset + section.size]
 
+    def check_entry(self, section: Section, end: int) -> None:
+        """Check that an entry of a section ends in it.
+
+        Args:
+            section: with entries that have sizes of their own.
+            end: of the entry, in bytes of the file.
+
+        Raises:
+            RecordingError: it does not.
+        """
+        if end > section.offset + section.size:
+            raise RecordingError(
+                f"{self.path!r} is damaged in the section at byte {section.offset:,} (an entry is "
+                "longer than the section): record it again."
+            )
+
     def items(self, section: Section, layout: np.dtype[Any]) -> npt.NDArray[Any]:
         """Return the items of a section without copying them; raises RecordingError."""
         if section.item != layout.itemsize:

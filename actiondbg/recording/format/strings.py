@@ -66,12 +66,18 @@ class StringTables:
 
 
 def stored_strings(file: RecordingFile) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield the thread, the space, the id, and the begin and end of the bytes of each string."""
+    """Yield the thread, the space, the id, and the begin and end of the bytes of each string.
+
+    Raises:
+        RecordingError: a section is damaged.
+    """
     for chunk, section in file.sections(Kind.STRINGS):
         offset = section.offset
         for _ in range(section.count):
-            number, space, _, size = STRING.unpack_from(file.mapped, offset)
             start = offset + STRING.size
+            file.check_entry(section, start)
+            number, space, _, size = STRING.unpack_from(file.mapped, offset)
+            file.check_entry(section, start + size)
             yield chunk.thread, space, number, start, start + size
             offset = start + size + -size % _ALIGNMENT
 

@@ -15,7 +15,7 @@ _T = TypeVar("_T", bound=Hashable)
 # A pattern without a name is shown by the operation that it is applied to.
 NAME = """
 CASE WHEN a.name::VARCHAR = '' AND a.tag = 'apply-pattern' THEN '(nameless) on ' || a.op
-ELSE a.name::VARCHAR END
+ELSE coalesce(a.name::VARCHAR, '?') END
 """
 # Where the operation of an action is.
 PLACE = """

@@ -106,8 +106,10 @@ class IRTexts:
         for _, section in self._file.sections(Kind.TEXTS):
             offset = section.offset
             for _ in range(section.count):
+                self._file.check_entry(section, offset + TEXT.size)
                 hash, _, size, codec, _ = TEXT.unpack_from(self._file.mapped, offset)
                 offset += TEXT.size
+                self._file.check_entry(section, offset + size)
                 stored[hash] = _Stored(offset, size, codec)
                 offset += size + -size % _ALIGNMENT
         return stored

@@ -10,8 +10,9 @@ import pytest
 
 from actiondbg.recording import DamagedError, RecordingError, open_recording
 from actiondbg.recording.log.tally import Tally
+from actiondbg.recording.report import report_page
 from tests.elements import some
-from tests.fakes.recording.chunks import chunk_bytes
+from tests.fakes.recording.chunks import checksum, chunk_bytes
 from tests.fakes.recording.recordings import Action, fake_recording, write_recording
 
 START = 16  # bytes before the first chunk
@@ -150,6 +151,35 @@ def test_invalid_packed_numbers(path: Path) -> None:
     recording = open_recording(path)
     with pytest.raises(RecordingError, match="3 packed numbers where 10 are expected"):
         recording.table("changes")
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "entry"),
+    [
+        (2, 1, struct.pack("<IHHI", 1, 1, 0, 9999)),
+        (2, 2, struct.pack("<IHHI", 1, 1, 0, 0)),
+        (9, 1, struct.pack("<QIIII", 1, 9999, 9999, 0, 0)),
+        (9, 2, struct.pack("<QIIII", 1, 0, 0, 0, 0)),
+    ],
+)
+def test_an_entry_longer_than_its_section(path: Path, kind: int, count: int, entry: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(chunk_bytes(0, [(kind, 0, count, entry)], first_row=10))
+    with pytest.raises(RecordingError, match=r"is damaged in the section at byte .* record it"):
+        open_recording(path).text(1)
+
+
+def test_the_report_of_an_action_without_its_name(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    text = content.index(b"apply-pattern\0")
+    struct.pack_into("<I", content, text - 12, 77)  # the id of the string
+    first, end = offsets(bytes(content))[1:3]
+    assert first < text < end
+    struct.pack_into("<Q", content, first + 16, checksum(bytes(content[first:end])))
+    path.write_bytes(content)
+    recording = open_recording(path)
+    assert recording.table("actions", ["name"]).column("name").null_count == recording.count
+    assert '"names":[[null,"?"]]' in report_page(recording).html
 
 
 def test_files_that_are_no_recordings(tmp_path: Path) -> None:

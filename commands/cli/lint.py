@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -189,7 +189,7 @@ class _Linting:
         rerun = Rerun(self.linter, jobs=self._options.jobs, follow=self._options.follow)
         try:
             with self._progress.shown("running the commands again ..."):
-                rerun.run(runs, show)
+                rerun.run(_with_commands(runs), show)
         except KeyboardInterrupt:
             self.is_interrupted = True
             print_notice(
@@ -201,6 +201,18 @@ class _Linting:
                 f"{counted(rerun.failed, 'command')} could not be run again: the tool, the "
                 "directory or an input is gone, or the input was a pipe."
             )
+
+
+def _with_commands(runs: Iterable[LintedRun]) -> Iterator[LintedRun]:
+    """Yield runs; raise ActiondbgError for an imported one, which has no command line."""
+    for run in runs:
+        recording = run.recording
+        if recording.header.imported:
+            raise ActiondbgError(
+                f"{recording.path} was imported from {recording.header.imported}, which has no "
+                "command line to run again: use `actiondbg lint --rerun -- TOOL ARGS...`."
+            )
+        yield run
 
 
 def _kept_input(argv: Sequence[str], folder: Path) -> str:

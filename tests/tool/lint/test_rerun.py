@@ -135,3 +135,19 @@ def test_what_a_run_changed_is_the_same_each_time_it_is_read(mlir_opt: str, tmp_
     first, *others = (changed_by(recording, recording.count) for _ in range(10))
     assert len(first) == 1000
     assert all(other == first for other in some(others))
+
+
+def test_an_import_has_no_command(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    dumps = (f"// -----// IR Dump {when} Own (own) //----- //\n" for when in ("Before", "After"))
+    log.write_text("".join(f"{dump}module {{\n}}\n\n\n" for dump in dumps))
+    subprocess.run([COMMAND, "import", "-q", "run.log"], cwd=tmp_path, check=True)
+    done = subprocess.run(
+        [COMMAND, "lint", "--rerun", "run.adbrec"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "run.adbrec was imported from run.log, which has no command line" in done.stderr

@@ -26,6 +26,7 @@ from actiondbg.tool.discovery import find_tool
 
 if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
+    from actiondbg.recording.recording import Recording
     from actiondbg.validation.steps import Rerun
     from actiondbg.validation.validation import Validation
     from actiondbg.validation.workers import Workers
@@ -44,6 +45,7 @@ usage; 3 the tool could not be started; 4 something is not known, and nothing di
 Ctrl-C. docs/validate.md explains the verdicts.
 """
 NOT_KNOWN = 4  # exit status
+_TOOL_OF_IMPORTS = "mlir-opt"  # for real runs: imported logs have no command line
 
 
 class ValidateOptions(Options):
@@ -155,7 +157,7 @@ def _validate(
         inputs=options.inputs,
         aliased=options.aliased,
         index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
-        tool=_path_of(side.argv[0]),
+        tool=_path_of(side.argv[0] if side.argv else _TOOL_OF_IMPORTS),
         scratch=str(folder),
     )
     if options.timeout is not None:
@@ -170,7 +172,29 @@ def _validate(
             budget=options.budget,
             progress=show,
         )
-        return validator.validate()
+        found = validator.validate()
+    if side.recording.header.imported:
+        _judge_log(found, side.recording)
+    return found
+
+
+def _judge_log(found: Validation, recording: Recording) -> None:
+    """Take the passes whose IR an imported log does not show out of what is judged."""
+    rows = recording.table("actions", ["ordinal", "name", "outcome", "changed"]).to_pylist()
+    hidden = {row["ordinal"]: row["name"] for row in rows if row["changed"] is None}
+    found.passes = [each for each in found.passes if each.step.ordinal not in hidden]
+    found.unjudged += len(hidden)
+    if hidden:
+        ordinal, name = next(iter(hidden.items()))
+        print_notice(
+            f"The log lacks the IR before or after {counted(len(hidden), 'pass')}, such as "
+            f"#{ordinal} ({name}): make it with --mlir-print-ir-before-all and "
+            "--mlir-print-ir-after-all."
+        )
+    failed = next((row for row in rows if row["outcome"] == "failed"), None)
+    if failed is not None:
+        found.cut = f"#{failed['ordinal']} ({failed['name']}) failed: what ran is judged."
+        print_notice(found.cut)
 
 
 def _path_of(tool: str) -> str:

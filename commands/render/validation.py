@@ -82,12 +82,18 @@ def _summary(found: Validation) -> str:
     ]
     text = f"{counted(len(found.passes), 'changing pass')}: {', '.join(parts)}."
     if not found.passes:
-        text = "No pass changed IR." if not found.unjudged else "No pass is judged yet."
+        text = "No pass is judged yet." if found.unjudged else _no_pass(found)
     if found.inside:
         text += f" {counted(len(found.inside), 'action')} in passes judged."
     if found.unjudged:
         text += f" {counted(found.unjudged, 'action')} not judged."
     return text
+
+
+def _no_pass(found: Validation) -> str:
+    if found.cut is not None:
+        return "The recording has no pass that changed IR."
+    return "No pass changed IR."
 
 
 def _culprit(found: Validation, culprit: JudgedStep) -> Iterator[str]:

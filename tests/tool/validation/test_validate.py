@@ -293,6 +293,51 @@ def test_a_recording_that_was_cut_off(mlir_opt: str, tmp_path: Path) -> None:
     assert done.stderr
 
 
+def test_a_recording_that_was_cut_off_before_its_actions(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "while-if.mlir")
+    record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "function"]
+    tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
+    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    whole = (tmp_path / "run.adbrec").read_bytes()
+    second = whole.index(b"ADBC", whole.index(b"ADBC") + 4)
+    (tmp_path / "run.adbrec").write_bytes(whole[: second + 100])
+    done = validate("run.adbrec", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (4, "The recording has no pass that changed IR.\n")
+    assert "(0 actions)" in done.stderr
+
+
+def imported(name: str, text: str, cwd: Path) -> str:
+    """Import a log of a tool; return the name of the recording."""
+    (cwd / f"{name}.log").write_text(text)
+    subprocess.run([COMMAND, "import", "-q", f"{name}.log"], cwd=cwd, check=True)
+    return f"{name}.adbrec"
+
+
+def test_an_imported_log(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "while-if.mlir")
+    tool = [mlir_opt, source, "--canonicalize", "--mlir-disable-threading"]
+    logs = [
+        subprocess.run([*tool, *options], capture_output=True, text=True, check=True).stderr
+        for options in (
+            ["--mlir-print-ir-before-all", "--mlir-print-ir-after-all"],
+            ["--mlir-print-ir-after-all"],
+        )
+    ]
+    found = validated(imported("both", logs[0], tmp_path), cwd=tmp_path)
+    assert (found["verdict"], found["culprit"]["name"]) == ("different", "canonicalize")
+    done = validate(imported("after", logs[1], tmp_path), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (4, "No pass is judged yet. 1 action not judged.\n")
+    assert "lacks the IR before or after 1 pass, such as #1 (canonicalize)" in done.stderr
+
+
+def test_an_imported_log_of_a_pass_that_failed(tmp_path: Path) -> None:
+    dump = "// -----// IR Dump {} Own{} (own) //----- //\nmodule {{\n}}\n\n\n"
+    log = dump.format("Before", "") + dump.format("After", " Failed")
+    done = validate(imported("failed", log, tmp_path), cwd=tmp_path)
+    assert done.returncode == 4
+    assert "#1 (own) failed: what ran is judged." in done.stderr
+
+
 def test_an_action_at_the_prompt(mlir_opt: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("break pattern:WhileMoveIfDown\nrun\nnext\nvalidate\nnext\nvalidate #8\n")

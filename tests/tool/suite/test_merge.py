@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import COMMAND
-from tests.tool.suite.conftest import query, record, run, runs
+from tests.tool.suite.conftest import ADDS, query, record, run, runs
 
 BUILDS = ("pypi",)
 
@@ -47,6 +47,32 @@ def test_the_same_command_counts_once(adds: str, mlir_opt: str) -> None:
         Path("suite").rename(f"suite-{number}")
     assert len(merged("suite-1", "suite-2")) == 1
     assert query("SELECT part FROM runs", "merged") == [{"part": 2}]
+
+
+def test_the_same_command_of_several_tests(
+    lit_suite: Callable[[bool], list[str]], mlir_opt: str
+) -> None:
+    """The second process of each test has the command of the others."""
+    lit = lit_suite(False)
+    for test in Path("tests").glob("*.mlir"):
+        test.unlink()
+    for name in ("a.mlir", "b.mlir", "c.mlir"):
+        run_line = f"// RUN: {mlir_opt} %s -cse | {mlir_opt} -canonicalize\n"
+        Path("tests", name).write_text(run_line + ADDS)
+
+    def found(folder: str) -> dict[str, list[int]]:
+        parts = "SELECT test, list(part ORDER BY run) AS parts FROM runs GROUP BY test"
+        return {Path(row["test"]).name: row["parts"] for row in query(parts, folder)}
+
+    record(*lit, "--filter", "b.mlir")
+    Path("suite").rename("suite-b")
+    record(*lit)
+    shutil.copytree("suite", "suite-all")
+    merged("suite-all", "suite-b")
+    expected = {"a.mlir": [1, 1], "b.mlir": [2, 2], "c.mlir": [1, 1]}
+    assert found("merged") == expected
+    record(*lit, "--filter", "b.mlir", options=("--resume",))
+    assert found("suite") == expected
 
 
 @pytest.mark.parametrize("words", [("missing",), ("suite", "merged")])

@@ -1,4 +1,4 @@
-"""The attributes of an operation in the generic form."""
+"""The operands and the attributes of an operation in the generic form."""
 
 from __future__ import annotations
 
@@ -30,6 +30,19 @@ def attributes_of(text: str) -> list[tuple[str, str]]:
         elif group.startswith("{"):
             found += _entries(group[1:-1])
     return found
+
+
+def operands_of(text: str) -> list[str]:
+    """Return the names of the operands of an operation, by index.
+
+    Args:
+        text: the operation in the generic form.
+    """
+    head = _HEAD.match(text)
+    if head is None:
+        return []
+    operands = next(_groups(text, head.end()), "")
+    return [each.strip() for each in operands[1:-1].split(",") if each.strip()]
 
 
 def _groups(text: str, start: int) -> Iterator[str]:

@@ -14,13 +14,15 @@ from actiondbg.commands.dap.protocol.types import Scope, Variable
 from actiondbg.commands.dap.requests.stack import FrameHandle
 from actiondbg.commands.render.stop import change_line, outcome_lines, result_words
 from actiondbg.commands.render.units import operation
-from actiondbg.ir.attributes import attributes_of
+from actiondbg.errors import ActiondbgError
+from actiondbg.ir.attributes import attributes_of, operands_of
 
 if TYPE_CHECKING:
     from actiondbg.protocol import Change, Unit
 
 _MOST_CHANGES = 1000
 _ELIDED = 16  # elements of a constant
+_MOST_OPERANDS = 100  # with their definitions; others are names
 
 
 class ScopesArguments(Arguments, frozen=True):
@@ -197,20 +199,57 @@ def _operation(debuggee: Debuggee) -> list[Variable]:
         return found
     number = _reference(debuggee, _reader_of_attributes(unit.id))
     found.append(Variable(name="attributes", value="...", variables_reference=number))
-    for name, read in (("operands", session.cursor.defs), ("users", session.cursor.users)):
-        units = read()
-        parts = [unit_variable(debuggee, str(at), each) for at, each in enumerate(units)]
-        found.append(_parent(debuggee, name, f"{len(units)}", parts))
+    found.append(_operands(debuggee, unit.id))
+    users = session.cursor.users()
+    parts = [unit_variable(debuggee, str(at), each) for at, each in enumerate(users)]
+    found.append(_parent(debuggee, "users", f"{len(users)}", parts))
     return found
+
+
+def _operands(debuggee: Debuggee, id: int | None) -> Variable:
+    """Return the operands of the cursor's operation, which are looked up when they are shown."""
+    names = operands_of(_generic(debuggee))
+    if not names:
+        return leaf("operands", "0")
+
+    def read(debuggee: Debuggee) -> list[Variable]:
+        with contextlib.nullcontext() if id is None else debuggee.session.cursor.at(f"@{id}"):
+            shown = [
+                _operand(debuggee, str(at), name) for at, name in enumerate(names[:_MOST_OPERANDS])
+            ]
+        rest = enumerate(names[_MOST_OPERANDS:], _MOST_OPERANDS)
+        return [*shown, *(leaf(str(at), name, name) for at, name in rest)]
+
+    number = _reference(debuggee, read)
+    return Variable(name="operands", value=f"{len(names)}", variables_reference=number)
+
+
+def _operand(debuggee: Debuggee, index: str, name: str) -> Variable:
+    """Return an operand: the operation that defines it, or the block whose argument it is."""
+    try:
+        with debuggee.session.cursor.at(name) as cursor:
+            unit = cursor.unit
+    except ActiondbgError:
+        return leaf(index, name)
+    if unit.kind == "operation":
+        made = unit_variable(debuggee, index, unit)
+        if "#" in name:
+            made.value = f"{name} of {made.value}"
+        return made
+    block = (unit.text or unit.kind).strip().removeprefix("block ")
+    return leaf(index, f"{name}, an argument of {block.partition(',')[0]}", name)
 
 
 def _reader_of_attributes(id: int | None) -> Callable[[Debuggee], list[Variable]]:
     def read(debuggee: Debuggee) -> list[Variable]:
         with contextlib.nullcontext() if id is None else debuggee.session.cursor.at(f"@{id}"):
-            printed = debuggee.session.ir.print(
-                "cursor", generic=True, skip_regions=True, elide=_ELIDED
-            )
-        with printed:
-            return [leaf(name, value) for name, value in attributes_of(printed.text)]
+            return [leaf(name, value) for name, value in attributes_of(_generic(debuggee))]
 
     return read
+
+
+def _generic(debuggee: Debuggee) -> str:
+    """Return the cursor's operation in the generic form, without its regions."""
+    ir = debuggee.session.ir
+    with ir.print("cursor", generic=True, skip_regions=True, elide=_ELIDED) as printed:
+        return printed.text

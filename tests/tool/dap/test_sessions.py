@@ -183,7 +183,11 @@ def test_variables_have_the_action_its_outcome_and_operands(
     assert "no operation that defines" in info["description"]
     operands = client.variables("Operation")["operands"]
     parts = client.parts(operands["variablesReference"])
-    inner = client.parts(parts["0"]["variablesReference"])
+    assert [each["value"] for each in parts.values()] == [
+        "%x, an argument of ^bb0 of func.func",
+        "%two = arith.constant 2 : i32",
+    ]
+    inner = client.parts(parts["1"]["variablesReference"])
     assert inner["text"]["value"] == "%two = arith.constant 2 : i32"
     attributes = client.parts(inner["attributes"]["variablesReference"])
     assert attributes["value"]["value"] == "2 : i32"
@@ -192,6 +196,23 @@ def test_variables_have_the_action_its_outcome_and_operands(
         client.evaluate("nothing", "hover")
     with pytest.raises(Refused, match="display"):
         client.evaluate("step", "watch")
+
+
+def test_repeated_operands_and_results_are_told_apart(tmp_path: Path, client: ServedClient) -> None:
+    (tmp_path / "in.mlir").write_text(
+        "func.func @f(%x: i32, %y: i1) -> i32 {\n"
+        "  %a:2 = scf.if %y -> (i32, i32) {\n    scf.yield %x, %x : i32, i32\n  } else {\n"
+        "    scf.yield %x, %x : i32, i32\n  }\n"
+        "  %s = arith.muli %a#1, %a#1 : i32\n  return %s : i32\n}\n"
+    )
+    client.launch(MLIR_OPT, "in.mlir", "--cse", cwd=str(tmp_path), stopOnEntry=True)
+    client.resume("configurationDone")
+    client.evaluate("cursor-goto %s", "repl")
+    operands = client.variables("Operation")["operands"]
+    parts = client.parts(operands["variablesReference"])
+    assert {name: each["value"] for name, each in parts.items()} == {
+        index: "%a#1 of %a:2 = scf.if %y -> (i32, i32) {...} else {...}" for index in ("0", "1")
+    }
 
 
 def test_a_failure_is_caught_as_an_exception(tmp_path: Path, client: ServedClient) -> None:

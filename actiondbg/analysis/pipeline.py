@@ -11,7 +11,7 @@ import msgspec
 from actiondbg.analysis.actions import ActionState, ListedAction
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import times
-from actiondbg.support.globs import glob_matches
+from actiondbg.support.globs import check_glob, glob_matches
 
 _ADAPTOR = "OpToOpPassAdaptor"  # a pass that runs a pipeline on each operation of some kinds
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:#(?P<number>\d+))?")
@@ -172,10 +172,11 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
             the first run.
 
     Raises:
-        UsageError: there is no such run.
+        UsageError: there is no such run, or the reference is no glob.
     """
     match = _NUMBERED.fullmatch(reference)
     name, number = (match["name"], int(match["number"] or 1)) if match else (reference, 1)
+    check_glob(name, reference, 0)
     runs = [run for run in runs if not is_adaptor(run.name)]
     found = [run.ordinal for run in runs if glob_matches(name, run.name)]
     if 1 <= number <= len(found):

@@ -108,6 +108,8 @@ def test_a_run_is_found_by_name_and_number() -> None:
         find_pass(runs, "cse#3")
     with pytest.raises(UsageError, match="the passes of this run are cse, canonicalize"):
         find_pass(runs, "sccp")
+    with pytest.raises(UsageError, match=r"The \[ in '\[a' is not closed"):
+        find_pass(runs, "[a#2")
 
 
 def test_a_window_is_around_the_stop_as_far_as_there_are_actions() -> None:

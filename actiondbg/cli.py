@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _DEBUG = "actiondbg.commands.cli.debug"  # without a subcommand
 _ESCAPED = "actiondbg.escaped"  # the handler of errors of encodings
+_PASSED = "actiondbg-passed-or-escaped"
 _NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
 
@@ -94,9 +95,19 @@ def _escape_characters() -> None:
     English ones.
     """
     codecs.register_error(_ESCAPED, _escaped)
+    codecs.register_error(_PASSED, _passed_or_escaped)
     for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, _ESCAPED)):
         if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors=errors)
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "surrogateescape":
+        sys.stdout.reconfigure(errors=_PASSED)  # as of the locale POSIX
+
+
+def _passed_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return _escaped(error)
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -17,8 +17,13 @@ from tests.paths import COMMAND
 NAMES = 'func.func @"größe→🎉"() {\n  return\n}\n'
 
 
-def in_ascii(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+_POSIX = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+
+
+def in_ascii(
+    *arguments: str, stdin: bytes = b"", variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, **(variables or {"PYTHONIOENCODING": "ascii"})}
     return subprocess.run(
         [COMMAND, *arguments], input=stdin, capture_output=True, env=environment, check=False
     )
@@ -31,6 +36,14 @@ def test_characters_that_the_encoding_lacks_are_escaped(mlir_opt: str, folds: st
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[0] == rb"\u00e4\u2192\ud83c\udf89"
     assert b" at gr\\u00f6\\u00dfe.mlir:" in ended.stdout
+
+
+def test_characters_that_the_locale_lacks_are_escaped(tmp_path: Path) -> None:
+    script = tmp_path / "lines.adbg"
+    script.write_text("echo größe→🎉\n")
+    ended = in_ascii("-nx", "--batch", "-ex", f"source {script}", "true", variables=_POSIX)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == rb"gr\u00f6\u00dfe\u2192\ud83c\udf89" + b"\n"
 
 
 def test_json_stays_json_in_any_encoding(mlir_opt: str, folds: str) -> None:

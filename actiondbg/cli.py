@@ -96,11 +96,13 @@ def _escape_characters() -> None:
     """
     codecs.register_error(_ESCAPED, _escaped)
     codecs.register_error(_PASSED, _passed_or_escaped)
-    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, _ESCAPED)):
-        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors=errors)
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "surrogateescape":
-        sys.stdout.reconfigure(errors=_PASSED)  # as of the locale POSIX
+    for stream, errors, handler in (
+        (sys.stdin, "strict", "surrogateescape"),
+        (sys.stdout, "surrogateescape", _PASSED),  # as of the locale POSIX
+        (sys.stdout, "strict", _ESCAPED),
+    ):
+        if isinstance(stream, TextIOWrapper) and stream.errors == errors:
+            stream.reconfigure(errors=handler)
 
 
 def _passed_or_escaped(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.attachment.observed_actions import Attempts, ObservedActions
+from actiondbg.breakpoints.spec import parse_pieces, split_spec_and_condition
 from actiondbg.breakpoints.suggestions import NamesOfKind, similar_name
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
@@ -19,6 +20,11 @@ from actiondbg.support.scratch_directory import scratch_directory
 _MOST = 10  # lines in a message
 _APPLIED = "(outcome = 'succeeded' OR outcome = 'unchanged' AND tag = 'apply-pattern')"
 _PLAIN = re.compile(r"[^\s:#@]+(::[^\s:#@]+)*")  # no SPEC but a name
+_NAMED = frozenset({"name", "pattern", "pass", "fold"})  # kinds of terms
+_NOTHING = (
+    "no action was observed, because no MLIR ran here. The actions of a command are observed with "
+    "run=[TOOL, ARGS...]."
+)
 _TAGS = {"pattern": PATTERN_TAG, "pass": PASS_TAG}
 
 
@@ -44,9 +50,16 @@ def check_not_applied(actions: ObservedActions, name: str, at: str | None = None
     """Assert that a pattern, pass or fold did not change the IR; see ``check_applied``.
 
     A name that nothing had, and that is like a known one, is a warning: it may be a slip.
+
+    Raises:
+        AssertionError: it did, or no action was observed at all.
+        UsageError: a syntax error, or several words that are no SPEC.
     """
     __tracebackhide__ = True
+    _check_name(name)
     named = _condition(name, at)
+    if not len(actions):
+        raise AssertionError(f"Whether {_subject(name, at)} applies is unknown: {_NOTHING}")
     wanted = f"{named} AND {_APPLIED}"
     count, operations = actions.count(wanted)
     if not count:
@@ -98,6 +111,17 @@ def _end_of(errors: Path) -> str:
     return "\n".join(f"  {line}" for line in lines)
 
 
+def _check_name(name: str) -> None:
+    """Refuse a name with a blank, which no pattern has outside the arguments of a template."""
+    for piece, term in parse_pieces(split_spec_and_condition(name)[0]):
+        is_name = term.kind in _NAMED and '"' not in piece.raw
+        if is_name and re.search(r"\s", re.sub(r"[<({\[].*[>)}\]]", "", piece.raw)):
+            raise UsageError(
+                f"{piece.raw!r} is no name of a pattern, pass or fold, as it has a blank: assert "
+                "each name by itself, or write 'and' between the terms of a SPEC.",
+            )
+
+
 def _condition(name: str, at: str | None) -> str:
     """Translate a name and a place to SQL."""
     from actiondbg.recording.query.filters import where, where_location
@@ -138,10 +162,7 @@ def _elsewhere(actions: ObservedActions, name: str, at: str | None, subject: str
 def _never_tried(actions: ObservedActions, name: str, subject: str) -> str:
     total = len(actions)
     if not total:
-        return (
-            f"{subject} did not apply: no action was observed, because no MLIR ran here. The "
-            "actions of a command are observed with run=[TOOL, ARGS...]."
-        )
+        return f"{subject} did not apply: {_NOTHING}"
     patterns, passes = (len(actions.names(tag)) for tag in _TAGS.values())
     text = (
         f"{subject} did not apply: it was never tried. {counted(total, 'action')} ran, of "

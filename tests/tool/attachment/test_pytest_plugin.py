@@ -112,6 +112,20 @@ def test_a_syntax_error_is_shown_at_the_line_of_the_test(
     assert len(lines) <= 4
 
 
+def test_what_must_not_apply_without_mlir(run_test: RunTest) -> None:
+    assert run_test.fails("assert_not_applied('AddIAddConstant')") == [
+        "Whether AddIAddConstant applies is unknown: no action was observed, because no MLIR ran "
+        "here. The actions of a command are observed with run=[TOOL, ARGS...]."
+    ]
+
+
+def test_several_names_are_refused(run_test: RunTest) -> None:
+    lines = run_test.fails("compile(); assert_not_applied('AddISubConstantRHS AddIAddConstant')")
+    assert "'AddISubConstantRHS AddIAddConstant' is no name of a pattern" in lines[0]
+    run_test.passes("compile(); assert_not_applied('(anonymous namespace)::Fold<int, 2>')")
+    run_test.passes("compile(); assert_not_applied('pattern:MyPattern and func:sum if depth > 1')")
+
+
 def test_a_slip_in_what_must_not_apply_is_reported(run_test: RunTest) -> None:
     body = "compile(); assert_not_applied('AddIAddConstantt')"
     run_test.passes(body)

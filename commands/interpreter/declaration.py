@@ -65,6 +65,7 @@ class Command:
         redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
         needs_tool: the feature that needs a running tool, as a subject; empty if none does.
         shows_ir: whether it needs a recording with IR.
+        reads: whether it only reads, and changes nothing that another command sees.
         permission: what it does beside debugging, which a front end may refuse; mostly empty.
         abbreviates: whether a subcommand is also found by a unique prefix of its last word.
         subcommands: by their last word.
@@ -80,6 +81,7 @@ class Command:
     redirects: bool | None = None
     needs_tool: str = ""
     shows_ir: bool = False
+    reads: bool = False
     permission: Permission | None = None
     abbreviates: bool = True
     subcommands: dict[str, Command] = field(default_factory=dict[str, "Command"])
@@ -218,6 +220,7 @@ class Topic:
         redirects: bool | None = None,
         needs_tool: str = "",
         shows_ir: bool = False,
+        reads: bool = False,
         permission: Permission | None = None,
     ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
         """Declare the decorated function as a command; see Command."""
@@ -228,7 +231,7 @@ class Topic:
             made = Command(name, self.category, example, cast("Run", run))
             made.aliases, made.repeats, made.redirects = aliases, repeats, redirects
             made.needs_tool, made.shows_ir = needs_tool, shows_ir
-            made.permission = permission
+            made.permission, made.reads = permission, reads
             self.commands.append(made)
             return run
 
@@ -256,6 +259,7 @@ class Topic:
         example: str,
         needs_tool: str = "",
         redirects: bool | None = None,
+        reads: bool = False,
         abbreviates: bool = True,
     ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
         """Declare the decorated function as the subcommand ``name`` of the command ``of``.
@@ -268,7 +272,7 @@ class Topic:
         ) -> Callable[[Console, OptionsT], ResultT]:
             made = Command(f"{of} {name}", self.category, example, cast("Run", run))
             made.needs_tool, made.redirects = needs_tool, redirects
-            made.abbreviates = abbreviates
+            made.abbreviates, made.reads = abbreviates, reads
             self.subcommands.append((of, made))
             return run
 

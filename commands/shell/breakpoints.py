@@ -219,7 +219,7 @@ class ListOptions(Options):
     place: str | None = rest("%NAME | @ID | @SYMBOL | [FILE:]LINE", complete=completers.ir_places)
 
 
-@BREAKPOINTS.command("list", example="list @12", aliases=("l",), repeats=True)
+@BREAKPOINTS.command("list", example="list @12", aliases=("l",), repeats=True, reads=True)
 def list_(console: Console, options: ListOptions) -> Breakpoints | Block:
     """List breakpoints, watches and catches with their hits, or show the IR at a place; then Enter
     shows the lines after them.

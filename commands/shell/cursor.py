@@ -41,7 +41,7 @@ def select_id(console: Console, options: SelectIdOptions) -> Cursor:
     return console.session.cursor.move("id", index=options.id)
 
 
-@CURSOR.command("cursor-print", example="cursor-print", shows_ir=True)
+@CURSOR.command("cursor-print", example="cursor-print", shows_ir=True, reads=True)
 def cursor_print(console: Console, _: NoOptions) -> PrintedText:
     """Print the IR unit at the cursor."""
     return print_ir(console, "cursor")

@@ -169,7 +169,7 @@ def undo_edit(console: Console, _: NoOptions) -> Stop:
     return console.resume(console.live_session().timeline.undo_edit)
 
 
-@EDITS.subcommand("info", "edits", example="info edits", needs_tool=_EDITS)
+@EDITS.subcommand("info", "edits", example="info edits", needs_tool=_EDITS, reads=True)
 def info_edits(console: Console, _: NoOptions) -> EditsShown:
     """List the edits of this timeline."""
     return EditsShown(console.live_session().edits.all())

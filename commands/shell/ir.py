@@ -40,7 +40,9 @@ class PrintOptions(Options):
     plain: bool = flag(help="do not mark the cursor")
 
 
-@PRINTING.command("print", example="print function --skip-regions", aliases=("p",), shows_ir=True)
+@PRINTING.command(
+    "print", example="print function --skip-regions", aliases=("p",), shows_ir=True, reads=True
+)
 def print_(console: Console, options: PrintOptions) -> PrintedText:
     """Print the IR of the cursor, the action, the function, the module or a place; --> marks the
     cursor, except in a file.
@@ -76,7 +78,7 @@ class AroundOptions(Options):
     )
 
 
-@PRINTING.command("around", example="around 20", aliases=("ll",), repeats=True)
+@PRINTING.command("around", example="around 20", aliases=("ll",), repeats=True, reads=True)
 def around(console: Console, options: AroundOptions) -> Block:
     """Show the lines of IR around the cursor; again, or Enter: the lines after them."""
     return console.shown_lines.show("cursor", options.count)
@@ -88,7 +90,7 @@ class SourceLinesOptions(Options):
     )
 
 
-@PRINTING.command("source-lines", example="source-lines 10", aliases=("sl",))
+@PRINTING.command("source-lines", example="source-lines 10", aliases=("sl",), reads=True)
 def source_lines(console: Console, options: SourceLinesOptions) -> SourceLines:
     """Show the lines of the source file around the cursor's location, as of a Python kernel."""
     stop = console.session.stop
@@ -115,7 +117,9 @@ class CountOptions(Options):
     function: bool = flag(help="count only in the function of the cursor")
 
 
-@PRINTING.command("count", example="count op:arith.* --function", needs_tool="Counting operations")
+@PRINTING.command(
+    "count", example="count op:arith.* --function", needs_tool="Counting operations", reads=True
+)
 def count(console: Console, options: CountOptions) -> Counted:
     """Count the operations of a name in the module, or in the function of the cursor."""
     glob = options.glob.removeprefix("op:")

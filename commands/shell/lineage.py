@@ -50,14 +50,14 @@ class TrackOptions(LineageOptions):
     )
 
 
-@LINEAGE.command("track", example="track @12 --to cse")
+@LINEAGE.command("track", example="track @12 --to cse", reads=True)
 def track(console: Console, options: TrackOptions) -> TrackAnswer:
     """List the operations that an operation became, and the actions on the way."""
     found = _open(console, _end(console, options.to))
     return _answer(console, found, options, found.here, found.last, "forward")
 
 
-@LINEAGE.command("track-back", example="track-back %3")
+@LINEAGE.command("track-back", example="track-back %3", reads=True)
 def track_back(console: Console, options: LineageOptions) -> TrackAnswer:
     """List the operations of the input from which an operation was made, and the actions on the
     way.
@@ -66,7 +66,7 @@ def track_back(console: Console, options: LineageOptions) -> TrackAnswer:
     return _answer(console, found, options, found.last, found.first, "back")
 
 
-@LINEAGE.command("related", example="related cursor")
+@LINEAGE.command("related", example="related cursor", reads=True)
 def related(console: Console, options: LineageOptions) -> TrackAnswer:
     """List the operations at this stop that have an origin in common with an operation."""
     found = _open(console, "now")
@@ -79,7 +79,7 @@ class PictureOptions(TrackOptions):
     html: Path | None = option("FILE", help="write a page with the picture")
 
 
-@LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg")
+@LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg", reads=True)
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
     from actiondbg.lineage.pictures.graph import picture

@@ -39,7 +39,7 @@ Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time"
 OUTCOMES = Topic(STATUS.category)
 
 
-@OUTCOMES.subcommand("info", "outcome", example="info outcome")
+@OUTCOMES.subcommand("info", "outcome", example="info outcome", reads=True)
 def outcome(console: Console, _: NoOptions) -> OutcomeShown:
     """Show the outcome of the action of this stop, with the reasons."""
     console.need_stop()
@@ -56,7 +56,7 @@ class ChangesOptions(Options):
     )
 
 
-@OUTCOMES.subcommand("info", "changes", example="info changes --own")
+@OUTCOMES.subcommand("info", "changes", example="info changes --own", reads=True)
 def changes(console: Console, options: ChangesOptions) -> ChangesShown:
     """List the changes of the selected action so far, oldest first."""
     session, nested = console.session, not options.own
@@ -86,7 +86,7 @@ class PatternsOptions(NamesOptions):
     )
 
 
-@OUTCOMES.subcommand("info", "patterns", example="info patterns --sort time Fold*")
+@OUTCOMES.subcommand("info", "patterns", example="info patterns --sort time Fold*", reads=True)
 def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
     """List the attempts of each pattern by outcome, with changes and time."""
     return _statistics(console, "pattern", options)
@@ -98,7 +98,7 @@ class PassesOptions(NamesOptions):
     )
 
 
-@OUTCOMES.subcommand("info", "passes", example="info passes --sort time")
+@OUTCOMES.subcommand("info", "passes", example="info passes --sort time", reads=True)
 def passes(console: Console, options: PassesOptions) -> StatisticsShown:
     """List the runs of each pass by outcome, with changes and time."""
     return _statistics(console, "pass", options)
@@ -110,7 +110,7 @@ class FoldsOptions(NamesOptions):
     )
 
 
-@OUTCOMES.subcommand("info", "folds", example="info folds arith.*")
+@OUTCOMES.subcommand("info", "folds", example="info folds arith.*", reads=True)
 def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
     """List the folds of each operation by outcome, with changes and time."""
     return _statistics(console, "fold", options)
@@ -131,7 +131,7 @@ class ActionsOptions(Options):
 
 
 @OUTCOMES.subcommand(
-    "info", "actions", example="info actions pattern:Fold* --changed", redirects=True
+    "info", "actions", example="info actions pattern:Fold* --changed", redirects=True, reads=True
 )
 def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     """List actions of the run, before and after the stop, with their outcomes."""
@@ -144,7 +144,7 @@ def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     return ActionsShown(found, _ordinal_of_stop(console), selection)
 
 
-@OUTCOMES.subcommand("info", "pipeline", example="info pipeline")
+@OUTCOMES.subcommand("info", "pipeline", example="info pipeline", reads=True)
 def pipeline(console: Console, _: NoOptions) -> PipelineShown:
     """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
     ordinals, and names such as canonicalize#2. '!' marks a pass that failed or crashed.
@@ -169,7 +169,7 @@ def _ordinal_of_stop(console: Console) -> int | None:
     return None if stop is None or stop.when == "exit" else stop.ordinal or None
 
 
-@OUTCOMES.subcommand("info", "cycles", example="info cycles")
+@OUTCOMES.subcommand("info", "cycles", example="info cycles", reads=True)
 def cycles(console: Console, _: NoOptions) -> CycleShown:
     """Find actions that undo each other repeatedly; show one round as diffs."""
     with console.progress.shown():

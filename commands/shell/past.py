@@ -43,7 +43,7 @@ class DiffOptions(Options):
     full: bool = flag(help="elide nothing, as is done on a terminal")
 
 
-@PAST.command("diff", example="diff #17 --module", shows_ir=True)
+@PAST.command("diff", example="diff #17 --module", shows_ir=True, reads=True)
 def diff(console: Console, options: DiffOptions) -> DiffShown:
     """Show the difference that the action of this stop, or action N, made to the IR."""
     if options.side_by_side and options.unified:
@@ -244,7 +244,7 @@ class ExplainOptions(Options):
     all: bool = flag(help="show all patterns that were tried, not only the most telling")
 
 
-@PAST.command("explain", example="explain op:memref.*", shows_ir=True)
+@PAST.command("explain", example="explain op:memref.*", shows_ir=True, reads=True)
 def explain(console: Console, options: ExplainOptions) -> ExplanationShown:
     """Explain why a dialect conversion failed: the operation that it could not legalize, the
     patterns that it tried, and what each of them lacked. With operations: why conversions left
@@ -259,7 +259,7 @@ class HistoryOptions(Options):
     text: str = rest("[cursor | @ID | %SSA | LINES]", complete=completers.operation)
 
 
-@PAST.command("history", example="history @12", redirects=True)
+@PAST.command("history", example="history @12", redirects=True, reads=True)
 def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
     """Show the history of an operation, by default the cursor's: the actions that created, changed,
     moved, replaced or erased it. With other arguments, or when the tool is not stopped, list, run

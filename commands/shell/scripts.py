@@ -34,7 +34,7 @@ class EchoOptions(Options):
     text: str = rest("TEXT")
 
 
-@SCRIPTS.command("echo", example="echo The pattern was skipped.")
+@SCRIPTS.command("echo", example="echo The pattern was skipped.", reads=True)
 def echo(_: Console, options: EchoOptions) -> Text:
     """Print TEXT."""
     return Text(options.text)
@@ -48,7 +48,7 @@ class HelpOptions(Options):
     )
 
 
-@SCRIPTS.command("help", example="help break", aliases=("h",))
+@SCRIPTS.command("help", example="help break", aliases=("h",), reads=True)
 def help_(console: Console, options: HelpOptions) -> Text:
     """List the commands, or describe one; 'help all' lists all with examples."""
     return Text(console.interpreter.help(options.words))
@@ -131,7 +131,7 @@ def alias_create(console: Console, options: AliasLineOptions) -> Alias:
     return console.interpreter.aliases.define("alias", options.text)
 
 
-@SCRIPTS.subcommand("alias", "list", example="alias list")
+@SCRIPTS.subcommand("alias", "list", example="alias list", reads=True)
 def alias_list(console: Console, _: NoOptions) -> Aliases:
     """List the aliases as commands that define them."""
     return Aliases("alias", console.interpreter.aliases.all("alias"))
@@ -156,7 +156,7 @@ def macro_create(console: Console, options: MacroLineOptions) -> Alias:
     return console.interpreter.aliases.define("macro", options.text)
 
 
-@SCRIPTS.subcommand("macro", "list", example="macro list")
+@SCRIPTS.subcommand("macro", "list", example="macro list", reads=True)
 def macro_list(console: Console, _: NoOptions) -> Aliases:
     """List the macros as commands that define them."""
     return Aliases("macro", console.interpreter.aliases.all("macro"))

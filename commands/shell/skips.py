@@ -39,7 +39,9 @@ def set_skip(console: Console, options: PlaceOptions) -> SkipRule:
     return rule
 
 
-@SKIPS.subcommand("show", "skip", example="show skip", needs_tool=_SKIPS, abbreviates=False)
+@SKIPS.subcommand(
+    "show", "skip", example="show skip", needs_tool=_SKIPS, abbreviates=False, reads=True
+)
 def show_skip(console: Console, _: NoOptions) -> SkipRulesShown:
     """List the rules of 'set skip'."""
     return SkipRulesShown(console.live_session().skips.rules.all())

@@ -21,7 +21,7 @@ class BacktraceOptions(Options):
     count: int | None = positional("N", help="the number of frames", parse=values.positive)
 
 
-@STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"))
+@STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"), reads=True)
 def backtrace(console: Console, options: BacktraceOptions) -> Backtrace:
     """Print the stack of running actions, innermost first; with N, the innermost N."""
     return Backtrace(
@@ -72,7 +72,7 @@ def frame(console: Console, options: FrameOptions) -> Frame:
     )
 
 
-@STACK.command("context", example="context")
+@STACK.command("context", example="context", reads=True)
 def context(console: Console, _: NoOptions) -> Units:
     """Print the context of the selected action: its IR units."""
     return Units(console.session.stack.context())

@@ -104,10 +104,7 @@ def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
 
 
 @TIME_TRAVEL.subcommand(
-    "info",
-    "checkpoints",
-    example="info checkpoints",
-    needs_tool=_FREEZES,
+    "info", "checkpoints", example="info checkpoints", needs_tool=_FREEZES, reads=True
 )
 def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
     """List the checkpoints."""
@@ -137,7 +134,7 @@ def delete_checkpoint(console: Console, options: DeleteCheckpointOptions) -> Non
     console.live_session().timeline.checkpoints.delete(options.number)
 
 
-@TIME_TRAVEL.subcommand("info", "timeline", example="info timeline")
+@TIME_TRAVEL.subcommand("info", "timeline", example="info timeline", reads=True)
 def info_timeline(console: Console, _: NoOptions) -> Timeline:
     """Show the branches of the timeline, their skips, and the current event."""
     return console.session.timeline.branches()

@@ -140,10 +140,7 @@ class ApplicableOptions(Options):
 
 
 @WHATIF.subcommand(
-    "info",
-    "applicable",
-    example="info applicable",
-    needs_tool="Trying passes",
+    "info", "applicable", example="info applicable", needs_tool="Trying passes", reads=True
 )
 def info_applicable(
     console: Console, options: ApplicableOptions

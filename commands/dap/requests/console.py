@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 
 from actiondbg.commands.dap.client import Client
@@ -12,10 +11,11 @@ from actiondbg.commands.dap.protocol.base import Arguments, Body
 from actiondbg.commands.dap.protocol.types import CompletionItem
 from actiondbg.commands.dap.requests.stack import FrameHandle
 from actiondbg.commands.dap.requests.variables import unit_variable
-from actiondbg.errors import ActiondbgError, NoSuchUnit
+from actiondbg.errors import ActiondbgError, NoSuchUnit, UsageError
 from actiondbg.ir.tokens import VALUE
 
 provide("supportsEvaluateForHovers")
+_READING = frozenset({"watch", "variables", "clipboard"})  # clients evaluate these by themselves
 _PLACE = re.compile(rf"{VALUE}(#\d+)?|@\S+")
 
 
@@ -38,22 +38,50 @@ class EvaluateResponse(Body):
 @request("evaluate", is_command=True)
 def evaluate(client: Client, arguments: EvaluateArguments) -> EvaluateResponse:
     """Return the operation of an SSA name, an id or a symbol; elsewhere than in a hover, execute a
-    command line of the shell.
+    command line of the shell, which may only read where a client evaluates it by itself.
     """
     debuggee = client.debuggee
     text = arguments.expression.strip()
     _select(debuggee, arguments.frame_id)
-    if arguments.context == "hover":
-        return _value(debuggee, text if _PLACE.fullmatch(text) else f"%{text}")
     if _PLACE.fullmatch(text):
         return _value(debuggee, text)
-    is_watched = arguments.context in ("watch", "variables")
-    with debuggee.not_resuming() if is_watched else contextlib.nullcontext():
+    is_name = arguments.context in _READING and _is_name(debuggee, text)
+    if arguments.context == "hover" or is_name:
+        return _value(debuggee, f"%{text}")
+    if arguments.context in _READING:
+        _check_reading(debuggee, text)
+        with debuggee.not_resuming():
+            done = debuggee.execute([text])
+    else:
         done = debuggee.execute(text.splitlines())
     if done.error is not None:
         raise ActiondbgError(done.error)
     client.show("console", done.notes)
     return EvaluateResponse(result=done.text.rstrip("\n"), variables_reference=0)
+
+
+def _is_name(debuggee: Debuggee, text: str) -> bool:
+    """Return whether a text is one word, and no command in full."""
+    return re.fullmatch(r"[\w$.-]+(#\d+)?", text) is not None and not _names_command(debuggee, text)
+
+
+def _names_command(debuggee: Debuggee, word: str) -> bool:
+    interpreter = debuggee.interpreter
+    return interpreter.commands.get(word) is not None and interpreter.aliases.get(word) is None
+
+
+def _check_reading(debuggee: Debuggee, text: str) -> None:
+    """Raise UsageError for all but one command, written out, that only reads."""
+    words = text.split()
+    if len(text.splitlines()) == 1 and _names_command(debuggee, words[0]):
+        parsed = debuggee.interpreter.parse(text)
+        name = parsed.command.name.split()
+        if parsed.command.reads and parsed.redirect is None and words[: len(name)] == name:
+            return
+    raise UsageError(
+        f"{text!r} cannot be watched: watch a value, such as %x, or a command that only reads, "
+        "written out, such as 'info outcome'; type other commands in the debug console."
+    )
 
 
 def _select(debuggee: Debuggee, frame_id: int | None) -> None:

@@ -194,8 +194,40 @@ def test_variables_have_the_action_its_outcome_and_operands(
     assert client.evaluate("once", "hover") == "%once = arith.addi %x, %two : i32"
     with pytest.raises(Refused):
         client.evaluate("nothing", "hover")
-    with pytest.raises(Refused, match="display"):
+    with pytest.raises(Refused, match="'step' cannot be watched"):
         client.evaluate("step", "watch")
+
+
+@pytest.mark.parametrize("context", ["watch", "variables", "clipboard"])
+def test_watched_expressions_only_read(context: str, fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize")
+    client.break_at("pattern:AddIAddConstant")
+    client.run()
+    assert client.evaluate("once", context) == "%once = arith.addi %x, %two : i32"
+    assert client.evaluate("count op:arith.*", context) == "4 arith.* in the module"
+    assert "AddIAddConstant" in client.evaluate("info action", context)
+    for abbreviated in ("q", "k", "d", "c"):
+        with pytest.raises(Refused, match=f"no value %{abbreviated}"):
+            client.evaluate(abbreviated, context)
+    for line in (
+        "quit",
+        "kill",
+        "delete",
+        "set args --cse",
+        "break cse",
+        "info outc",
+        "d 1",
+        "bt\nkill",
+    ):
+        with pytest.raises(Refused, match="cannot be watched"):
+            client.evaluate(line, context)
+    for line in ("info action > out.txt", "info action | cat"):
+        with pytest.raises(Refused, match="behind a command is switched off"):
+            client.evaluate(line, context)
+    assert not Path("out.txt").exists()
+    assert "AddIAddConstant" in client.evaluate("info breakpoints")
+    client.break_at()
+    assert client.run_to_end() == 0
 
 
 def test_repeated_operands_and_results_are_told_apart(tmp_path: Path, client: ServedClient) -> None:

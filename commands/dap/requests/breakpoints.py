@@ -322,9 +322,32 @@ def _check_line(path: str, line: int) -> None:
 
 
 def _as_located(client: Client, path: str) -> str:
-    """Return a path as locations name it: as the command line does, or by its end."""
-    for each in client.debuggee.session.names.inputs():
-        if os.path.abspath(each) == os.path.abspath(path):
+    """Return a path as locations name it: as the command line does, or by its end.
+
+    Raises:
+        UsageError: it is another file than the input that its end names.
+    """
+    inputs = client.debuggee.session.names.inputs()
+    for each in inputs:
+        if os.path.abspath(each) == os.path.abspath(path) or _is_same_file(each, path):
             return each
     relative = os.path.relpath(path)
-    return os.path.basename(path) if relative.startswith("..") else relative
+    named = os.path.basename(path) if relative.startswith("..") else relative
+    if not os.path.isfile(path):
+        return named  # it may lie on another machine
+    ending = os.path.join(os.sep, named)
+    alike = [each for each in map(os.path.abspath, inputs) if each.endswith(ending)]
+    alike = [each for each in alike if os.path.isfile(each)]
+    if alike:
+        raise UsageError(
+            f"{path!r} is no input of the tool, but has the name of one: set the breakpoint in "
+            f"{alike[0]!r}."
+        )
+    return named
+
+
+def _is_same_file(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False

@@ -230,6 +230,23 @@ def test_watched_expressions_only_read(context: str, fold: str, client: ServedCl
     assert client.run_to_end() == 0
 
 
+def test_another_file_of_the_name_of_the_input_has_no_breakpoints(
+    fold: str, tmp_path: Path, client: ServedClient
+) -> None:
+    other = tmp_path / "other" / fold
+    other.parent.mkdir()
+    other.write_text(Path(fold).read_text())
+    client.launch(MLIR_OPT, str(tmp_path / fold), "--canonicalize", cwd=str(other.parent))
+    (refused,) = client.break_in(other, 7)
+    assert not refused["verified"]
+    assert f"set the breakpoint in '{tmp_path / fold}'" in refused["message"]
+    (link := tmp_path / "other" / "link").symlink_to(tmp_path)
+    for path in (link / fold, Path("/nowhere") / fold):
+        (made,) = client.break_in(path, 7)
+        assert made["verified"]
+    assert "fold.mlir:7" in client.run()["description"]
+
+
 def test_repeated_operands_and_results_are_told_apart(tmp_path: Path, client: ServedClient) -> None:
     (tmp_path / "in.mlir").write_text(
         "func.func @f(%x: i32, %y: i1) -> i32 {\n"

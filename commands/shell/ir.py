@@ -122,10 +122,8 @@ class CountOptions(Options):
 )
 def count(console: Console, options: CountOptions) -> Counted:
     """Count the operations of a name in the module, or in the function of the cursor."""
-    glob = options.glob.removeprefix("op:")
-    return Counted(
-        glob, options.function, console.session.ir.count(glob, function=options.function)
-    )
+    count = console.session.ir.count(options.glob, function=options.function)
+    return Counted(options.glob.removeprefix("op:"), options.function, count)
 
 
 def place_of(console: Console, text: str) -> str:

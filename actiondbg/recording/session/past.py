@@ -23,7 +23,7 @@ from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wa
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Result, Statistic
-from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
+from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.recording.errors import lacks
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.session.action_query import ActionQuery
@@ -407,12 +407,14 @@ class RecordedPast:
             kind: only patterns, passes or folds; None for all.
 
         Raises:
+            UsageError: there is no such kind.
             NotRecorded: the recording is an import, and the kind is not passes.
         """
+        tag = None if kind is None else tag_of_kind(kind)
         if kind not in (None, "pass"):
             self._check_patterns()
         rows = self._statistics.of(self._line.over(self._position.event))
-        return rows if kind is None else [row for row in rows if row.tag == TAG_OF_KIND[kind]]
+        return rows if tag is None else [row for row in rows if row.tag == tag]
 
     def _check_patterns(self) -> None:
         """Raise NotRecorded if there can be no pattern and no fold."""

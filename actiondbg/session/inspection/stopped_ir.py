@@ -191,9 +191,13 @@ class StoppedIR:
         """Count the operations of a name.
 
         Args:
-            glob: of the name, such as "arith.*".
+            glob: of the name, such as "arith.*"; "op:" may be before it, as in a SPEC.
             function: only in the cursor's function, not in the module.
+
+        Raises:
+            UsageError: it is no glob.
         """
+        glob = glob.removeprefix("op:")
         check_glob(glob, glob, 0)
         return self._agent.ask(protocol.CountOperations(glob=glob, function=function)).count
 

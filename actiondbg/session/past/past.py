@@ -27,7 +27,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
 from actiondbg.process.timeline import event_before
-from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
+from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.agent_access import ForkAccess
@@ -113,9 +113,13 @@ class Past:
 
         Args:
             kind: patterns, passes or folds; None for all.
+
+        Raises:
+            UsageError: there is no such kind.
         """
+        tag = None if kind is None else tag_of_kind(kind)
         rows = self._all_statistics()
-        return rows if kind is None else [row for row in rows if row.tag == TAG_OF_KIND[kind]]
+        return rows if tag is None else [row for row in rows if row.tag == tag]
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         """List all attempts of a pattern up to now, with their outcomes.

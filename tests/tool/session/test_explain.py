@@ -111,7 +111,9 @@ def test_operations_that_a_conversion_left(launch: Launch) -> None:
     session = launch("--finalize-memref-to-llvm", source=stock.write("a.mlir", LEFT))
     session.start()
     loads = session.ir.count("memref.load")
-    assert loads == 3
+    assert loads == session.ir.count("op:memref.load") == 3
+    with pytest.raises(UsageError, match="the kinds are pattern, pass, fold"):
+        session.past.statistics("zz")  # pyright: ignore[reportArgumentType]
     assert session.continue_().when == "exit"
     groups = session.past.explain("op:memref.*").groups()
     assert [(group.first.op, group.count, group.cause.kind) for group in groups] == [

@@ -249,6 +249,8 @@ def test_a_tool_that_crashed(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="there is no end of #4"):
             session.timeline.goto(4, "after")
         assert session.past.statistics("pattern") == []
+        with pytest.raises(UsageError, match="the kinds are pattern, pass, fold"):
+            session.past.statistics("zz")  # pyright: ignore[reportArgumentType]
         session.breakpoints.watch("@3")
         assert session.run().when == "exit"
 

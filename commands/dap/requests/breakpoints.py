@@ -264,6 +264,9 @@ def breakpoint_of(placed: Placed) -> Breakpoint:
 
 
 def _of_line(client: Client, source: SourceArgument, asked: SourceBreakpoint) -> Wanted:
+    if asked.mode is not None and asked.mode not in _MODES:
+        modes = ", ".join(_MODES)
+        return Wanted(cannot=f"There is no mode {asked.mode!r}: the modes are {modes}.")
     column = None if asked.column is None else client.own_column(asked.column)
     try:
         place = actions_of_line(client, source, client.own_line(asked.line), column)
@@ -317,8 +320,12 @@ def _check_line(path: str, line: int) -> None:
             text = next((each for at, each in enumerate(file, 1) if at == line), None)
     except OSError:
         return  # a location may name a file of another machine
-    if text is not None and (not text.strip() or text.lstrip().startswith(comment)):
+    if text is None:
+        return
+    if not text.strip() or text.lstrip().startswith(comment):
         raise UsageError(f"No operation begins on line {line}, which is empty or a comment.")
+    if comment == "//" and not text.strip(" \t\r\n})"):
+        raise UsageError(f"No operation begins on line {line}, which only closes a region.")
 
 
 def _as_located(client: Client, path: str) -> str:

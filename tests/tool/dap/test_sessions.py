@@ -247,6 +247,14 @@ def test_another_file_of_the_name_of_the_input_has_no_breakpoints(
     assert "fold.mlir:7" in client.run()["description"]
 
 
+def test_lines_and_modes_that_never_stop_are_refused(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize")
+    closing, mode = client.break_in(fold, 10, {"line": 7, "mode": "sometimes"})
+    assert "line 10, which only closes a region" in closing["message"]
+    assert "no mode 'sometimes': the modes are before, after" in mode["message"]
+    assert not closing["verified"] and not mode["verified"]
+
+
 def test_repeated_operands_and_results_are_told_apart(tmp_path: Path, client: ServedClient) -> None:
     (tmp_path / "in.mlir").write_text(
         "func.func @f(%x: i32, %y: i1) -> i32 {\n"

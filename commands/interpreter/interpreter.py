@@ -337,7 +337,7 @@ class Interpreter:
             OSError: the script cannot be read.
             ScriptEnded: a line failed; its error has been printed.
         """
-        with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
+        with open(os.path.expanduser(path), encoding="utf-8-sig", errors="replace") as file:
             self.run_script(file.read(), path)
 
     def run_script(self, text: str, path: str) -> None:

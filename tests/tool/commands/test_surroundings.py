@@ -46,6 +46,14 @@ def test_characters_that_the_locale_lacks_are_escaped(tmp_path: Path) -> None:
     assert ended.stdout == rb"gr\u00f6\u00dfe\u2192\ud83c\udf89" + b"\n"
 
 
+def test_a_script_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    script = tmp_path / "lines.adbg"
+    script.write_text("echo hello\n", encoding="utf-8-sig")
+    for words in (("-ex", f"source {script}"), ("-x", str(script))):
+        ended = in_ascii("-nx", "--batch", *words, "true")
+        assert (ended.returncode, ended.stdout) == (0, b"hello\n")
+
+
 def test_json_stays_json_in_any_encoding(mlir_opt: str, folds: str) -> None:
     lines = "echo ä→🎉\nstart\nfrob ü\n".encode()
     ended = in_ascii("-nx", "--json", "--", mlir_opt, folds, "--canonicalize", stdin=lines)

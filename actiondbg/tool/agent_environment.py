@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from actiondbg.errors import UsageError
 from actiondbg.tool.program_guard import VARIABLE
@@ -13,6 +15,8 @@ KEPT = "ACTIONDBG_KEPT"  # names of other variables that each process needs, wit
 WITHOUT = "ACTIONDBG_WITHOUT"  # names with commas between them, for the agent and from the user
 SUITE = "ACTIONDBG_SUITE"  # the folder of a suite
 SEEN = "ACTIONDBG_SEEN"  # the path of the file of SeenPrograms
+# The name of a sanitizer's runtime, of GCC or of Clang.
+_SANITIZER = re.compile(r"lib((a|hwa|l|t|ub)san\.|clang_rt\.)")
 # What the agent reads, and removes from the environment when it begins to observe.
 _OF_AGENTS = (
     "ACTIONDBG_SOCKET",
@@ -44,6 +48,18 @@ def without_agents(environment: Mapping[str, str]) -> dict[str, str]:
         if name in _OF_AGENTS or name.startswith("ACTIONDBG_RECORD_"):
             del result[name]
     return result
+
+
+def preload_with(agent: Path, users: str) -> str:
+    """Return the value of LD_PRELOAD with the agent, before other libraries of the user.
+
+    It is behind runtimes of sanitizers, which refuse to run where another library comes first.
+    """
+    libraries = [one for one in re.split("[: ]+", users) if one]
+    place = 0
+    while place < len(libraries) and _SANITIZER.match(Path(libraries[place]).name):
+        place += 1
+    return ":".join([*libraries[:place], str(agent), *libraries[place:]])
 
 
 def capabilities_without(names: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:

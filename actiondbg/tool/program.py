@@ -21,6 +21,7 @@ from actiondbg.tool.agent_environment import (
     USERS_PRELOAD,
     WITHOUT,
     capabilities_without,
+    preload_with,
     without_agents,
 )
 from actiondbg.tool.compilation_caches import bypassing_caches
@@ -185,7 +186,7 @@ class Program:
         """
         result = without_agents(os.environ if self.env is None else self.env)
         preloaded = result.get(PRELOAD)
-        result[PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
+        result[PRELOAD] = preload_with(agent, preloaded or "")
         if preloaded:
             result[USERS_PRELOAD] = preloaded
         if self.without:

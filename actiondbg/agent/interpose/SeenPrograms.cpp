@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -140,6 +141,26 @@ static bool refusesAgent(const char *path) {
   return isFound;
 }
 
+/// Adds the preloaded libraries other than this agent to a text; returns
+/// whether there are any. The agent is the first library, or behind sanitizers.
+static bool addOthers(char *text) {
+  Dl_info agent = {};
+  dladdr(reinterpret_cast<void *>(&addOthers), &agent);
+  bool isFound = false;
+  for (const char *one = preload; *one;) {
+    size_t size = strcspn(one, ": ");
+    bool isAgent = agent.dli_fname && strlen(agent.dli_fname) == size &&
+                   strncmp(one, agent.dli_fname, size) == 0;
+    if (size && !isAgent) {
+      strcat(text, isFound ? ":" : "");
+      strncat(text, one, size);
+      isFound = true;
+    }
+    one += size + (one[size] != 0);
+  }
+  return isFound;
+}
+
 /// Calls `start` with an environment in which only the user's own libraries are
 /// preloaded.
 static int startWithoutAgent(const char *path, char *const *environment,
@@ -147,15 +168,13 @@ static int startWithoutAgent(const char *path, char *const *environment,
   size_t size = sizeOf(environment);
   auto **own = static_cast<char **>(alloca((size + 1) * sizeof(char *)));
   char users[sizeof(preload) + sizeof(preloadVariable)];
-  // This agent is the first one.
-  size_t agent = strcspn(preload, ":");
   strcpy(users, preloadVariable);
-  strcat(users, preload + agent + (preload[agent] == ':'));
+  bool hasOthers = addOthers(users);
   char **end = own;
   for (size_t i = 0; i < size; ++i)
     if (!isPreload(environment[i]))
       *end++ = environment[i];
-    else if (preload[agent])
+    else if (hasOthers)
       *end++ = users;
   *end = nullptr;
   noteLost(path, own);

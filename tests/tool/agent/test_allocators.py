@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.recording import open_recording
 from tests.paths import COMMAND, INPUTS
 
 INPUT = """\
@@ -82,3 +83,45 @@ def test_a_program_linked_with_an_allocator(mlir_opt: str, allocator: Path, tmp_
         assert session.run().name == "canonicalize"
         assert session.continue_().status == 0
         assert session.target.output() == alone
+
+
+@pytest.fixture
+def sanitizer() -> str:
+    """The runtime of GCC's AddressSanitizer, which has to be the first library of a process."""
+    named = subprocess.run(
+        ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    )
+    path = Path(named.stdout.strip()).resolve()
+    if not path.is_absolute() or not path.exists():
+        pytest.skip("GCC has no AddressSanitizer here")
+    return str(path)
+
+
+def test_a_preloaded_sanitizer(
+    mlir_opt: str, sanitizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays the first library, also of the programs that a program starts."""
+    (tmp_path / "in.mlir").write_text(INPUT)
+    (tmp_path / "child.c").write_text(
+        '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv("LD_PRELOAD")); }\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["gcc", "-fsanitize=address", "child.c", "-o", "child"], check=True)
+    environment = {**os.environ, "LD_PRELOAD": sanitizer, "ASAN_OPTIONS": "detect_leaks=0"}
+    tool = [mlir_opt, "in.mlir", "--canonicalize"]
+    child = str(tmp_path / "child")
+    for argv in (tool, ["sh", "-c", f"{child} && {' '.join(tool)} && {child}"]):
+        alone, recorded = (
+            subprocess.run(
+                [*before, *argv], env=environment, capture_output=True, text=True, check=False
+            )
+            for before in ([], [COMMAND, "record", "-o", "run.adbrec", "--"])
+        )
+        assert alone.returncode == 0
+        assert (recorded.returncode, recorded.stdout) == (0, alone.stdout)
+        assert open_recording("run.adbrec").count > 0
+        Path("run.adbrec").unlink()
+    with actiondbg.launch(tool, env=environment) as session:
+        session.breakpoints.add("pass:canonicalize")
+        assert session.run().when == "before"
+        assert session.continue_().status == 0

@@ -14,7 +14,8 @@ public:
   explicit EndReport(Engine &engine);
 
   volatile int crashSignal = 0, exitStatus = 0;
-  /// Whether a crash stops the tool where nothing catches it.
+  /// Whether a crash stops the tool where nothing catches it, unless the tool
+  /// recovers from it.
   bool stopsOnCrash = false;
 
   /// Completes the recording, and tells the front end, once.

@@ -130,6 +130,7 @@ class ObservedActions:
     def select(self, condition: str, most: int | None = None) -> list[ObservedAction]:
         """Return the actions, at most ``most``, for which an SQL condition holds."""
         from actiondbg.recording.query.database import open_database
+        from actiondbg.recording.query.interruption import fetch_rows
 
         limit = "" if most is None else f" LIMIT {most}"
         which = f"SELECT ordinal FROM actions WHERE {condition} ORDER BY ordinal{limit}"
@@ -140,7 +141,7 @@ class ObservedActions:
             f"WHERE ordinal IN ({which}) AND NOT block ORDER BY ordinal, seq",
         )
         with contextlib.closing(open_database(self.recording())) as database:
-            rows, *others = [database.sql(query).fetchall() for query in queries]
+            rows, *others = [fetch_rows(database, query) for query in queries]
         reasons, changes = map(_grouped, others)
         return [_action(row, reasons, changes) for row in rows]
 
@@ -169,9 +170,10 @@ class ObservedActions:
 
     def _rows(self, query: str) -> list[Row]:
         from actiondbg.recording.query.database import open_database
+        from actiondbg.recording.query.interruption import fetch_rows
 
         with contextlib.closing(open_database(self.recording())) as database:
-            return database.sql(query).fetchall()
+            return fetch_rows(database, query)
 
 
 def _grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from actiondbg.lint.findings import Finding, Findings, Place
 from actiondbg.lint.rules import DEFAULT_RULES, Rule
+from actiondbg.recording.query.interruption import fetch_rows
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -95,29 +96,30 @@ class Linter:
 
 def _passes(database: Any, place: Place) -> Iterator[tuple[bool, Finding]]:
     """Yield whether each pass of a recording changed something, and the finding if none does."""
-    for name, has_changed, times, duration, ordinal in database.execute(_PASSES).fetchall():
+    for name, has_changed, times, duration, ordinal in fetch_rows(database, _PASSES):
         at = _placed(database, place, ordinal)
         yield has_changed, Finding("dead-pass", name, "", at, times, 1, (duration or 0) / 1e9)
 
 
 def _found(database: Any, rule: Rule, place: Place) -> Iterator[Finding]:
     """Yield the findings of a rule in a recording, each subject once."""
-    rows = database.execute(
+    rows = fetch_rows(
+        database,
         f"""
         SELECT found.subject, arg_min(found.detail, ordinal), min(ordinal), count(*),
                sum(actions.self_ns)
         FROM ({rule.query}) AS found JOIN actions USING (ordinal)
         GROUP BY found.subject ORDER BY min(ordinal)
-        """
-    ).fetchall()
+        """,
+    )
     for subject, detail, ordinal, times, spent in rows:
         at = _placed(database, place, ordinal)
         yield Finding(rule.name, subject, detail or "", at, times, 1, (spent or 0) / 1e9)
 
 
 def _placed(database: Any, place: Place, ordinal: int) -> Place:
-    (row,) = database.execute(
-        "SELECT file, line, function, op FROM actions WHERE ordinal = ?", [ordinal]
-    ).fetchall()
+    (row,) = fetch_rows(
+        database, "SELECT file, line, function, op FROM actions WHERE ordinal = ?", [ordinal]
+    )
     file, line, function, op = row
     return replace(place, ordinal=ordinal, file=file, line=line, function=function, op=op)

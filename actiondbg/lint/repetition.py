@@ -310,6 +310,7 @@ def _first_difference(first: Recording, other: Recording) -> int | None:
 def changed_by(recording: Recording, most: int) -> list[tuple[Any, ...]]:
     """Return the first actions that changed something themselves: ordinals and what they did."""
     from actiondbg.recording.query.database import open_database
+    from actiondbg.recording.query.interruption import fetch_rows
 
     with contextlib.closing(open_database(recording)) as database:
-        return database.execute(f"{_CHANGING} LIMIT {most}").fetchall()
+        return fetch_rows(database, f"{_CHANGING} LIMIT {most}")

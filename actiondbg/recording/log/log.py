@@ -58,14 +58,15 @@ def write_json(recording: Recording, out: IO[bytes], where: str | None = None) -
     """Write the actions as JSON lines with all columns of the table; see ``write_log``."""
     table = _selected(recording, recording.columns("actions"), where)
     from actiondbg.recording.query.database import open_database
+    from actiondbg.recording.query.interruption import fetch_rows
 
     with contextlib.closing(open_database(recording)) as database:
         for start in range(0, table.num_rows, _ROWS):
             database.register("selected", table.slice(start, _ROWS))
-            lines = database.sql(
-                "SELECT CAST(to_json(selected) AS VARCHAR) || chr(10) FROM selected"
+            lines = fetch_rows(
+                database, "SELECT CAST(to_json(selected) AS VARCHAR) || chr(10) FROM selected"
             )
-            for (line,) in lines.fetchall():
+            for (line,) in lines:
                 out.write(line.encode())
     return table.num_rows
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from actiondbg.recording.format.arrow import Reader, Schema, pa
 from actiondbg.recording.query.filters import quoted
+from actiondbg.recording.query.interruption import fetch_numbers, fetch_rows
 from actiondbg.recording.query.runs import RUNS, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
 
@@ -118,8 +119,8 @@ def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
 def ordinals_where(recording: Recording, where: str) -> NDArray[np.int64]:
     """Return the ordinals of the actions that satisfy a condition of ``filters``, in order."""
     with contextlib.closing(open_database(recording)) as database:
-        found = database.sql(f"SELECT ordinal FROM actions WHERE {where} ORDER BY ordinal")
-        return found.fetchnumpy()["ordinal"]
+        sql = f"SELECT ordinal FROM actions WHERE {where} ORDER BY ordinal"
+        return fetch_numbers(database, sql)["ordinal"]
 
 
 def confine(database: duckdb.DuckDBPyConnection) -> None:
@@ -136,7 +137,8 @@ def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:
         where: SQL that selects actions, from ``query.filters``. Actions inside of them stay, too;
             an action whose parent is left out has none.
     """
-    database.execute(
+    fetch_rows(
+        database,
         f"""
         CREATE TEMP TABLE kept AS
         WITH RECURSIVE inside AS (
@@ -145,7 +147,7 @@ def keep_actions(database: duckdb.DuckDBPyConnection, where: str) -> int:
             SELECT nested.ordinal FROM actions AS nested
             JOIN inside ON nested.parent = inside.ordinal)
         SELECT ordinal FROM inside
-        """
+        """,
     )
     kept = "ordinal IN (SELECT ordinal FROM kept)"
     parent = "CASE WHEN parent IN (SELECT ordinal FROM kept) THEN parent END AS parent"

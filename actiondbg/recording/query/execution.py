@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 import duckdb
 
 from actiondbg.recording.errors import QueryError, RecordingError
 from actiondbg.recording.format.arrow import Reader
+from actiondbg.recording.query.interruption import interruptible
 
 _BATCH = 1 << 16  # rows
 _WAY_OUT = "a query without SQL lists the tables and their columns"
@@ -33,23 +32,7 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T
     Raises:
         QueryError: the query is wrong or fails.
     """
-    answer: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            answer.set_result(_answer(database, sql, use))
-        except BaseException as error:
-            answer.set_exception(error)
-
-    # In a thread, because DuckDB ignores Ctrl-C in the main thread.
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        wait([answer])
-    except KeyboardInterrupt:
-        database.interrupt()
-        wait([answer])
-        raise
-    return answer.result()
+    return interruptible(database, lambda: _answer(database, sql, use))
 
 
 def _answer(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:

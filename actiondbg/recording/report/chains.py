@@ -6,10 +6,11 @@ A long chain is no mistake by itself; one that repeats the same name is suspicio
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from actiondbg.recording.query.interruption import fetch_numbers
 from actiondbg.recording.report.queries import PLACE, Columns, Shared, ask_columns
 
 if TYPE_CHECKING:
@@ -79,16 +80,14 @@ def _walk(before: _Numbers, end: int) -> list[int]:
 
 def _links(database: DuckDBPyConnection) -> tuple[_Numbers, _Numbers]:
     """Return the ordinals of the rewrites, and the index of each one's predecessor, or -1."""
-    answer: Any = database.execute(
-        """
+    sql = """
         SELECT r.ordinal, r.driver, coalesce(
                    lag(r.ordinal) OVER (PARTITION BY r.operation, r.driver ORDER BY r.ordinal),
                    o.created_by, 0) AS before
         FROM rewrites r LEFT JOIN operations o ON o.operation = r.operation
         ORDER BY r.ordinal
-        """
-    )
-    found: dict[str, Any] = answer.fetchnumpy()
+    """
+    found = fetch_numbers(database, sql)
     ordinals, driver, wanted = (
         np.asarray(found[name], np.int64) for name in ("ordinal", "driver", "before")
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from actiondbg.recording.query.interruption import fetch_rows, interruptible
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
@@ -25,14 +27,18 @@ a.op::VARCHAR AS op, a.file::VARCHAR AS file, a.line, a.col, a.function::VARCHAR
 
 def ask(database: DuckDBPyConnection, sql: str, **values: Any) -> Rows:
     """Return the rows of a result; the SQL refers to ``values`` as $name."""
-    return database.execute(sql, values).fetchall()
+    return fetch_rows(database, sql, values)
 
 
 def ask_columns(database: DuckDBPyConnection, sql: str, **values: Any) -> Columns:
     """Return the columns of a result by name; see ``ask``."""
-    answer = database.execute(sql, values)
-    names = [each[0] for each in answer.description or ()]
-    rows = answer.fetchall()
+
+    def work() -> tuple[list[str], Rows]:
+        answer = database.execute(sql, values)
+        names = [each[0] for each in answer.description or ()]
+        return names, answer.fetchall()
+
+    names, rows = interruptible(database, work)
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 

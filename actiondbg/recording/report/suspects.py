@@ -118,16 +118,18 @@ def _make_rewrites(database: DuckDBPyConnection) -> None:
     driver of a rewrite outside of any is its parent. Folds by an analysis are not rewrites: the
     analysis queries a value and leaves the operation unchanged.
     """
-    database.execute(
+    ask(
+        database,
         f"""
         CREATE OR REPLACE TEMP TABLE iterations AS
         SELECT ordinal, parent, changed, outcome = 'unfinished' AS unfinished, duration_ns,
                coalesce(max(ordinal) FILTER (WHERE name::VARCHAR = 'iteration 1') OVER (
                    PARTITION BY parent, thread ORDER BY ordinal), ordinal) AS driver
         FROM actions WHERE tag = '{ITERATION_TAG}'
-        """
+        """,
     )
-    database.execute(
+    ask(
+        database,
         f"""
         CREATE OR REPLACE TEMP TABLE rewrites AS
         SELECT a.ordinal, a.parent, a.operation, a.tag::VARCHAR AS tag, {NAME} AS name, a.changed,
@@ -135,7 +137,7 @@ def _make_rewrites(database: DuckDBPyConnection) -> None:
         FROM actions a LEFT JOIN iterations i ON i.ordinal = a.parent
         WHERE a.outcome IN ('succeeded', 'unchanged') AND a.operation IS NOT NULL
           AND (a.tag = 'apply-pattern' OR (a.tag = 'fold' AND i.ordinal IS NOT NULL))
-        """
+        """,
     )
 
 

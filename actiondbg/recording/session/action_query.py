@@ -20,6 +20,7 @@ from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.recording.format.arrow import WORD, Bools, DataType, Ints, Table, pa, word_array
 from actiondbg.recording.query.database import empty_database, open_database
 from actiondbg.recording.query.filters import where, where_outcome
+from actiondbg.recording.query.interruption import fetch_numbers
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.recording.session.event_line import OrdinalMap
 
@@ -117,8 +118,9 @@ class ActionQuery:
     @staticmethod
     def _where(database: duckdb.DuckDBPyConnection, sql: str, numbering: OrdinalMap) -> Bools:
         """Return a mask of the rows that satisfy a condition."""
-        answer: Any = database.execute(f"SELECT ordinal FROM actions WHERE {sql}")
-        return numbering.marked(answer.fetchnumpy()["ordinal"])
+        query = f"SELECT ordinal FROM actions WHERE {sql}"
+        answer = fetch_numbers(database, query)
+        return numbering.marked(answer["ordinal"])
 
     # --- combinations as numbers ---
 

@@ -21,6 +21,8 @@ _EXECUTE_ACTION = (
 )
 # Of any version; those before LLVM 17 dispatch no actions.
 _CONTEXT = b"_ZN4mlir11MLIRContextD1Ev"
+# Of any version, in a tool with passes.
+_RUN_PASSES = b"_ZN4mlir11PassManager3runEPNS_9OperationE"
 # A name that MLIR's code has as a string, in an object without symbols, too.
 _MLIR_TEXT = b"builtin.unrealized_conversion_cast"
 _ABI_CHECKS = {
@@ -43,6 +45,8 @@ class Symbols(StrEnum):
         EXPORTED: the dynamic symbol table, which the loader reads.
         LOCAL: the full symbol table, which strip removes.
         OLD: either, but of an MLIR before LLVM 17, which has no actions.
+        WITHOUT_PASSES: the full symbol table, but of a tool without pass managers, and so without
+            actions, such as mlir-pdll.
         STRIPPED: neither has those of MLIR.
         ABSENT: it holds no MLIR.
     """
@@ -50,6 +54,7 @@ class Symbols(StrEnum):
     EXPORTED = "exported"
     LOCAL = "in .symtab"
     OLD = "older than LLVM 17"
+    WITHOUT_PASSES = "without passes"
     STRIPPED = "stripped"
     ABSENT = "no MLIR"
 
@@ -61,6 +66,10 @@ UNUSABLE = {
         "keeps .symtab (without strip and -s)"
     ),
     Symbols.OLD: "has an MLIR before LLVM 17, which has no actions: use a newer build",
+    Symbols.WITHOUT_PASSES: (
+        "has an MLIR without pass managers: it runs no passes, so that there are no actions to "
+        "debug; use a tool that runs passes, such as mlir-opt"
+    ),
 }
 
 
@@ -75,8 +84,12 @@ def symbols_of(path: Path) -> Symbols:
         for name, symbols in ((".dynsym", Symbols.EXPORTED), (".symtab", Symbols.LOCAL)):
             if _defines(content, sections, name, _EXECUTE_ACTION):
                 return symbols
-        if any(_defines(content, sections, name, _CONTEXT) for name in (".dynsym", ".symtab")):
+        # A shared library has all of its functions, but pass managers may be in another one.
+        if _defines(content, sections, ".dynsym", _CONTEXT):
             return Symbols.OLD
+        if _defines(content, sections, ".symtab", _CONTEXT):
+            has_passes = _defines(content, sections, ".symtab", _RUN_PASSES)
+            return Symbols.OLD if has_passes else Symbols.WITHOUT_PASSES
         found = _holds_text(content, sections)
     return Symbols.STRIPPED if found else Symbols.ABSENT
 

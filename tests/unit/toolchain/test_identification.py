@@ -57,7 +57,8 @@ def test_symbols_of_a_static_tool(static_tool: Path, tmp_path: Path) -> None:
 def test_an_old_mlir_is_refused(tmp_path: Path) -> None:
     """Before LLVM 17 there were contexts and no actions."""
     old = TEXTS + "void _ZN4mlir11MLIRContextD1Ev(void) {}\n"
-    compile_c(tmp_path / "old-opt", old + MAIN)
+    passes = "void _ZN4mlir11PassManager3runEPNS_9OperationE(void) {}\n"
+    compile_c(tmp_path / "old-opt", old + passes + MAIN)
     assert symbols_of(tmp_path / "old-opt") is Symbols.OLD
     compile_c(tmp_path / "libMLIR.so.16", old, "-shared", "-fPIC")
     rpath = f"-Wl,-rpath,{tmp_path}"
@@ -65,6 +66,14 @@ def test_an_old_mlir_is_refused(tmp_path: Path) -> None:
     for tool in ("old-opt", "user"):
         with pytest.raises(LaunchError, match=r"has an MLIR before LLVM 17.*use a newer build"):
             find_tool(str(tmp_path / tool))
+
+
+def test_a_tool_without_passes_is_refused(tmp_path: Path) -> None:
+    """The linker leaves out the actions, too, as in mlir-pdll."""
+    compile_c(tmp_path / "mlir-pdll", TEXTS + "void _ZN4mlir11MLIRContextD1Ev(void) {}\n" + MAIN)
+    assert symbols_of(tmp_path / "mlir-pdll") is Symbols.WITHOUT_PASSES
+    with pytest.raises(LaunchError, match=r"so that there are no actions.*mlir-opt"):
+        find_tool(str(tmp_path / "mlir-pdll"))
 
 
 def test_facts_of_a_static_tool(static_tool: Path) -> None:

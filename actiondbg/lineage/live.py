@@ -24,6 +24,17 @@ _ID = re.compile(r"@\d+")
 _RESULT = re.compile(rf"({VALUE})(?::\d+)?(?:, .*?)? = ")
 
 
+def check_target(session: DebugSession, target: str) -> None:
+    """Check, without a replay, that a target of ``operations`` can be looked up at this stop.
+
+    Raises:
+        NotStopped: it needs a stop, and there is none.
+        NoSuchUnit: it is a value that does not exist at this stop.
+    """
+    if target == "cursor" or target.startswith("%"):
+        session.cursor.operation_id(target)
+
+
 class SessionLineage:
     """The lineage of a session's run, from its beginning over the stop to some end.
 

@@ -53,7 +53,7 @@ class TrackOptions(LineageOptions):
 @LINEAGE.command("track", example="track @12 --to cse", reads=True)
 def track(console: Console, options: TrackOptions) -> TrackAnswer:
     """List the operations that an operation became, and the actions on the way."""
-    found = _open(console, _end(console, options.to))
+    found = _open(console, options.target, options.to)
     return _answer(console, found, options, found.here, found.last, "forward")
 
 
@@ -62,14 +62,14 @@ def track_back(console: Console, options: LineageOptions) -> TrackAnswer:
     """List the operations of the input from which an operation was made, and the actions on the
     way.
     """
-    found = _open(console, "now")
+    found = _open(console, options.target, None)
     return _answer(console, found, options, found.last, found.first, "back")
 
 
 @LINEAGE.command("related", example="related cursor", reads=True)
 def related(console: Console, options: LineageOptions) -> TrackAnswer:
     """List the operations at this stop that have an origin in common with an operation."""
-    found = _open(console, "now")
+    found = _open(console, options.target, None)
     return _answer(console, found, options, found.last, found.last, "related")
 
 
@@ -94,7 +94,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     )
     if not any(path for path, _ in formats):
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
-    found = _open(console, _end(console, options.to))
+    found = _open(console, options.target, options.to)
     sources = found.operations(place_of(console, options.target), found.here)
     nested = options.nested or None
     back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
@@ -110,9 +110,15 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     return PictureWritten(written, len(drawn.boxes), drawn.note)
 
 
-def _open(console: Console, end: End) -> SessionLineage:
-    from actiondbg.lineage.live import SessionLineage
+def _open(console: Console, target: str, to: str | None) -> SessionLineage:
+    """Return the lineage of the run up to what ``--to`` names; None is this stop.
 
+    The target is checked first: a replay may take long.
+    """
+    from actiondbg.lineage.live import SessionLineage, check_target
+
+    check_target(console.session, place_of(console, target))
+    end = "now" if to is None else _end(console, to)
     with console.progress.shown():
         return SessionLineage(console.session, end)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import actiondbg
+from actiondbg.commands.interpreter.console import Console
+from actiondbg.commands.interpreter.interpreter import Interpreter
+from actiondbg.commands.shell.topics import COMMANDS
+from actiondbg.session.past.past import Past
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 
@@ -134,6 +140,24 @@ def test_every_question_takes_a_bare_line(mlir_opt: str, tmp_path: Path, command
     argv = [mlir_opt, stock.write(str(tmp_path / "in.mlir"), SOURCE), "--canonicalize"]
     bare, whole = (typed(argv, "start", command.format(place)) for place in ("4", f"{argv[1]}:4"))
     assert bare == whole != ""
+
+
+@pytest.mark.parametrize("command", ["track", "track --to cse", "track-back %x", "related"])
+def test_a_question_about_a_stop_is_refused_before_a_replay(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A replay of a long run takes long."""
+
+    def recorded(*_: object) -> None:
+        pytest.fail("it has begun a replay")
+
+    monkeypatch.setattr(Past, "recorded", recorded)
+    source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
+    with actiondbg.launch([mlir_opt, source, "--canonicalize"]) as session:
+        session.run()
+        said = io.StringIO()
+        Interpreter(Console(session, session, out=said, err=said), COMMANDS).execute(command)
+        assert said.getvalue().startswith("The tool ended with status 0")
 
 
 @pytest.mark.parametrize("command", ["advance", "until"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -60,3 +61,10 @@ def answer_of(
         timeout=seconds,
         check=check,
     )
+
+
+def way_out(error: Exception, otherwise: str) -> str:
+    """Return what to do where a program could not be started: ``otherwise``, or a higher limit."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "raise the limit of open files (ulimit -n)"
+    return otherwise

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
 from actiondbg.errors import LaunchError, UsageError
+from actiondbg.support.executables import way_out
 from actiondbg.support.globs import check_glob
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool, expand_driver, find_tool
@@ -163,8 +164,8 @@ class Program:
                 )
         except (OSError, ValueError) as error:
             raise LaunchError(
-                f"{os.fspath(executable)!r} could not be started ({error}): check the tool and "
-                "its working directory."
+                f"{os.fspath(executable)!r} could not be started ({error}): "
+                f"{way_out(error, 'check the tool and its working directory')}."
             ) from error
         mark = environment.get(VARIABLE)
         if mark is None:

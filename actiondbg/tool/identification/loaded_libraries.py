@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from actiondbg.errors import LaunchError
-from actiondbg.support.executables import answer_of
+from actiondbg.support.executables import answer_of, way_out
 from actiondbg.tool.agent_environment import without_agents
 
 _LOADER_SECONDS = 30
@@ -71,5 +71,6 @@ def _ask_loader(program: Path) -> str:
         return answer_of([program], _LOADER_SECONDS, env=env).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchError(
-            f"{str(program)!r} cannot be loaded on this machine ({error}): use a tool built for it."
+            f"{str(program)!r} cannot be loaded on this machine ({error}): "
+            f"{way_out(error, 'use a tool built for it')}."
         ) from error

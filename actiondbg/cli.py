@@ -30,6 +30,9 @@ _ESCAPED = "actiondbg.escaped"  # the handler of errors of encodings
 _PASSED = "actiondbg-passed-or-escaped"
 _NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
+# The standard streams, and how to open a file so that their use fails as that of a closed one.
+_UNUSABLE = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_RDONLY}
+
 
 class Subcommand(Protocol):
     """A subcommand, as ``actiondbg.commands.cli.line_parser`` declares it."""
@@ -78,14 +81,22 @@ def _explained(error: Exception) -> Exception:
 
 
 def _open_standard_streams() -> None:
-    """Open /dev/null for closed standard streams, so that no other file gets their numbers."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    """Open /dev/null for closed standard streams, so that no other file gets their numbers.
+
+    The tool inherits them, and fails where it reads or writes them, as it does where they are
+    closed; our own reads and writes do not fail.
+    """
+    closed: list[str] = []
+    for number, (name, flags) in enumerate(_UNUSABLE.items()):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
-            os.set_inheritable(number, True)  # by the tool
-            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
+            os.open(os.devnull, flags)  # takes the lowest free number, which is this one
+            os.set_inheritable(number, True)
+            closed.append(name)
+    for name in closed:
+        own = os.open(os.devnull, os.O_RDWR)
+        setattr(sys, name, os.fdopen(own, "r" if name == "stdin" else "w"))
 
 
 def _escape_characters() -> None:

@@ -46,8 +46,25 @@ def test_a_directory_that_is_gone(mlir_opt: str, tmp_path: Path) -> None:
     assert done.stderr.startswith("actiondbg: The current directory has been removed")
 
 
-def test_the_tool_has_a_standard_output(mlir_opt: str, folds: str) -> None:
+RECORD = "record -q -o out.adbrec"
+RUN = "-nx --batch --return-child-result -ex run"
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", "<&-", "<&- >&-"])
+@pytest.mark.parametrize(("command", "source"), [(RECORD, "-"), (RECORD, ""), (RUN, "")])
+def test_a_closed_stream_is_closed_for_the_tool(
+    mlir_opt: str, folds: str, command: str, source: str, streams: str
+) -> None:
     """Else the recording would be in its place, and the tool print into it."""
-    done = shell(f"record -q -o out.adbrec -- {mlir_opt} {folds} --canonicalize >&-")
-    assert (done.returncode, done.stderr) == (0, "")
+    tool = f"{mlir_opt} {source or folds} --canonicalize {streams}"
+    if source and "<&-" not in streams:
+        tool += f" < {folds}"
+    alone = subprocess.run(["sh", "-c", tool], capture_output=True, text=True)
+    done = shell(f"{command} -- {tool}")
+    assert done.returncode == alone.returncode
+    assert alone.stderr in done.stderr
+
+
+def test_the_recording_is_not_in_place_of_a_closed_stream(mlir_opt: str, folds: str) -> None:
+    shell(f"{RECORD} -- {mlir_opt} {folds} --canonicalize <&- >&- 2>&-")
     assert shell("query out.adbrec 'select count(*) > 3 as n from actions'").returncode == 0

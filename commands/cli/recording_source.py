@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,6 +66,7 @@ def open_source(
 
     Raises:
         ActiondbgError: the recording cannot be read, or nothing was recorded.
+        KeyboardInterrupt: nothing was recorded before it.
     """
     if names_recording(words):
         yield Source(open_recording(words[0], partial=partial), None)
@@ -85,6 +87,8 @@ def open_source(
         with forward_interrupts(started) as running:
             recorded = wait_and_import(running, *modules)
         if recorded.path is None:
+            if recorded.status == -signal.SIGINT:
+                raise KeyboardInterrupt  # ours, which was passed on before there was an action
             raise ActiondbgError(
                 f"There is nothing to {purpose}: {words[0]!r} {_ending(recorded.status)} without "
                 "creating an MLIR context."

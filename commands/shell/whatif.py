@@ -146,8 +146,8 @@ def info_applicable(
     console: Console, options: ApplicableOptions
 ) -> ApplicableShown | PatternsShown:
     """List the passes of the tool that would change the IR now, those with the most changes first:
-    each is tried in a fork of this stop, before or after a pass. With --patterns, list the patterns
-    that this pass will apply.
+    each is tried in a fork of this stop, before or after a pass, for at most the time of --timeout.
+    With --patterns, list the patterns that this pass will apply.
     """
     from actiondbg.whatif.applicable import applicable_patterns, try_passes
 

@@ -15,6 +15,7 @@ from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import build_index, connect, pass_options
 from actiondbg.suite.processes import read_processes
 from actiondbg.suite.summary import summarize
+from tests.elements import some
 from tests.fakes.recording.recordings import fake_recording
 
 SEPARATOR = "\x1f"
@@ -138,7 +139,7 @@ def test_a_later_part_keeps_the_same_command_of_other_tests(
 
     def run(began: int, *names: str) -> None:
         folder.describe(["driver"])
-        for number, name in enumerate(names):
+        for number, name in enumerate(some(names)):
             keys = [f"{pid}-{began + 3 * number + pid}" for pid in (1, 2, 3)]
             read, written = (f"pipe:[{2 * number + at}]" for at in (0, 1))
             note(

@@ -79,7 +79,7 @@ class PictureOptions(TrackOptions):
     html: Path | None = option("FILE", help="write a page with the picture")
 
 
-@LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg", reads=True)
+@LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
     from actiondbg.lineage.pictures.graph import picture

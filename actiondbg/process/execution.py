@@ -17,7 +17,12 @@ from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool, run_differs
 from actiondbg.process.launch_options import LaunchOptions
-from actiondbg.process.process_status import process_status, waits_for_thread, work_of
+from actiondbg.process.process_status import (
+    ancestors_of,
+    process_status,
+    waits_for_thread,
+    work_of,
+)
 from actiondbg.process.program_run import (
     SAMPLE_SECONDS,
     Descendant,
@@ -386,12 +391,23 @@ class Execution:
         return self.goes_on and self._program is not None and not self._program.is_waiting
 
     def holds_up(self) -> bool:
-        """Whether checkpoints of the ended tool have files open whose closing others wait for.
+        """Whether the program may wait for checkpoints of the ended tool.
 
-        The program may read the tool's output up to the end of a pipe, or wait for a lock.
+        They have files open whose closing it waits for, such as a pipe or a lock; or they have
+        become its children, as of a subreaper, or are traced by it, as by strace.
         """
         ours = awaited_files(os.getpid())
-        return any(awaited_files(one.tool.pid) - ours for one in self.frozen())
+        pids = [one.tool.pid for one in self.frozen()]
+        return any(awaited_files(pid) - ours or self._is_of_program(pid) for pid in pids)
+
+    def _is_of_program(self, pid: int) -> bool:
+        """Whether the program, or a process of it, is the parent or the tracer of a process."""
+        if self._program is None:
+            return False
+        status = process_status(pid)
+        tracer = status.tracer if status is not None else 0
+        around = {*ancestors_of(pid), tracer, *ancestors_of(tracer)}
+        return self._program.pid in around
 
     def wait_for_tool(self) -> bool:
         """Wait for a process of the program to connect; return False if the program ends first."""

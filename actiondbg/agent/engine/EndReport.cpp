@@ -107,8 +107,7 @@ void EndReport::crash(int signal) {
   noteCause();
   // The tool did not cause a crash while a request is served.
   Turn turn(engine, Turn::For::End);
-  bool isWanted = (stopsOnCrash && !recoversFromCrash()) ||
-                  engine.breakpoints.catches(CatchKind::Crash);
+  bool isWanted = stopsOnCrash || engine.breakpoints.catches(CatchKind::Crash);
   if (isWanted && engine.isConnected() && turn)
     onLargeStack([] {
       EndReport &end = Engine::get().end;

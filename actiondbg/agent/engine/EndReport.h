@@ -14,8 +14,7 @@ public:
   explicit EndReport(Engine &engine);
 
   volatile int crashSignal = 0, exitStatus = 0;
-  /// Whether a crash stops the tool where nothing catches it, unless the tool
-  /// recovers from it.
+  /// Whether a crash stops the tool where nothing catches it.
   bool stopsOnCrash = false;
 
   /// Completes the recording, and tells the front end, once.

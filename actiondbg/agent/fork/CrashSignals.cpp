@@ -3,7 +3,6 @@
 #include "fork/CrashSignals.h"
 #include "engine/Engine.h"
 
-#include "llvm/Support/CrashRecoveryContext.h"
 #include <csignal>
 
 namespace adbg {
@@ -24,10 +23,6 @@ const char *signalName(int number) {
     if (one.number == number)
       return one.name;
   return "an unknown signal";
-}
-
-bool recoversFromCrash() {
-  return llvm::CrashRecoveryContext::GetCurrent() != nullptr;
 }
 
 // The tool's handlers of crash signals.

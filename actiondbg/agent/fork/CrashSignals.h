@@ -14,9 +14,6 @@ void keepCrashSignals();
 /// Notes a jump of this thread, which may leave the handler of a crash.
 void leaveCrash();
 
-/// Whether the tool recovers from a crash of this thread, and goes on.
-bool recoversFromCrash();
-
 /// Returns the name of the signal of a crash, such as SIGABRT.
 const char *signalName(int number);
 

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "engine/Engine.h"
-#include "fork/CrashSignals.h"
 #include "record/Stages.h"
 
+#include "llvm/Support/CrashRecoveryContext.h"
 #include <atomic>
 #include <csignal>
 
@@ -70,7 +70,8 @@ static void escape(llvm::StringRef text, char *to, size_t room) {
 void Recorder::crash() {
   if (!isOn())
     return;
-  if (recoversFromCrash())
+  // The tool may recover from the crash and continue.
+  if (llvm::CrashRecoveryContext::GetCurrent())
     return flushEverywhere();
   static std::atomic<bool> isEnding{false};
   if (isEnding.exchange(true)) {

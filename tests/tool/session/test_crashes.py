@@ -57,26 +57,6 @@ def test_a_crash_stops_in_its_action(argv: list[str]) -> None:
         assert session.target.errors().splitlines()[0] == alone.stderr.splitlines()[0]
 
 
-def test_a_crash_that_the_tool_recovers_from_does_not_stop_it(
-    argv: list[str], tmp_path: Path
-) -> None:
-    argv.append("--mlir-pass-pipeline-crash-reproducer=r.mlir")
-    reproducer = tmp_path / "r.mlir"
-    with actiondbg.launch(argv) as session:
-        alone = stock.run([str(session.target.tool.path), *argv[1:]])
-        wanted = reproducer.read_text().partition("{-#")[0]
-        reproducer.unlink()
-        end = session.run()
-        assert (end.when, end.status) == ("exit", alone.returncode) == ("exit", 1)
-        assert reproducer.read_text().partition("{-#")[0] == wanted
-        assert "reproducer generated at" in session.target.errors()
-    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
-    with actiondbg.launch(argv) as session:
-        session.breakpoints.catch("crash")
-        assert session.run().when == "during"
-        assert session.continue_().status == 1
-
-
 def test_the_way_back_from_a_crash_and_there_again(argv: list[str]) -> None:
     with actiondbg.launch(argv) as session:
         crash = session.run()

@@ -81,5 +81,7 @@ class WholeModel:
     def _compile(self, output: Path, spec: Path | None, *options: str) -> None:
         command = [self._compiler, *self._target.flags, str(self._program), *options]
         if spec is not None:
+            # Threads of iree-compile may wait for each other, where they read the spec at once.
+            command.append("--mlir-disable-threading")
             command.append(f"--iree-codegen-tuning-spec-path={spec.resolve()}")
         CompilationSteps(self._folder).run("iree-compile", [*command, "-o", output.name])

@@ -30,7 +30,7 @@ _ESCAPED = "actiondbg.escaped"  # the handler of errors of encodings
 _PASSED = "actiondbg-passed-or-escaped"
 _NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
-# The standard streams, and how to open a file so that their use fails as that of a closed one.
+# The standard streams, with flags for a file in the place of each that fails as a closed stream.
 _UNUSABLE = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_RDONLY}
 
 

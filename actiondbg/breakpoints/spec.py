@@ -6,8 +6,8 @@
 second run), ``FILE:LINE[:COL]``, ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a
 file whose name resembles another term), ``FILE.mlir`` and ``FILE.py`` (the whole file), ``#17``
 (ordinal), ``@f`` and ``kernel:f`` (function), or a bare name; several joined with ``and``. Double
-quotes protect a word ``and``, a word ``if`` and colons. In the name of a function, ``\\22`` is the
-character that MLIR prints so.
+quotes protect a word ``and``, a word ``if`` and colons. In the name of a function, ``\\22`` is a
+quote: bytes are written as MLIR prints them.
 
 What a bare name or number means is looked up in resolution.py. A bare name that has not been looked
 up selects all actions to which it fits.

@@ -49,7 +49,7 @@ _PURE = re.compile(
     r"|affine\.(?:apply|min|max|linearize_index|delinearize_index)"
     r"|vector\.(?:broadcast|extract|insert|shape_cast|transpose|shuffle|bitcast|reduction|fma"
     r"|extract_strided_slice|insert_strided_slice|multi_reduction|contract|outerproduct|step"
-    # A mask is one operation with that in it: without the mask, this does something else.
+    # A mask and the operation in it are one: without the mask the operation does something else.
     r"|create_mask|constant_mask|from_elements|to_elements|interleave|deinterleave|mask)"
 )
 # Without effects but for undefined behaviour: to run one more, or earlier, is another program.

@@ -65,7 +65,7 @@ _CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
 _MOST_ENDLESS = 8  # inputs on which a run takes too long
-_MOST_WITHOUT_MEANING = 8  # inputs, before there is one that can be interpreted
+_MOST_WITHOUT_MEANING = 8  # inputs that cannot be interpreted, before the first that can
 _STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
 _STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
@@ -285,8 +285,9 @@ class Trial:
             if not self._inputs and len(without_meaning) == _MOST_WITHOUT_MEANING:
                 break
         fatal = [each for each in endless if isinstance(each, _Endless) or not self._inputs]
-        for error in (*without_meaning, *fatal):
-            raise error
+        errors = [*without_meaning, *fatal]
+        if errors:
+            raise errors[0]
         return None
 
     @property

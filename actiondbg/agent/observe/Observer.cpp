@@ -393,18 +393,17 @@ void Observer::findUnreported(Frame &frame) {
 }
 
 void Observer::returnOf(Frame &frame) {
-  if (LLVM_UNLIKELY(frame.returned == Returned::Failure))
-    return; // an exception left it
+  bool isLeft = frame.returned == Returned::Failure; // by an exception
   if (frame.kind == Kind::Pass) {
     const auto &state = frame.pass()->passState;
-    bool isFailed = state && state->irAndPassFailed.getInt();
+    bool isFailed = isLeft || (state && state->irAndPassFailed.getInt());
     frame.returned = isFailed ? Returned::Failure : Returned::Success;
     if (isFailed)
       Stages::failed();
   } else if (frame.kind >= Kind::Iteration && frame.kind != Kind::Step) {
     // Upstream does not expose the result; each failure emits an error.
-    frame.returned = frame.isConversion() && frame.errors ? Returned::Failure
-                                                          : Returned::Success;
+    bool isFailed = isLeft || (frame.isConversion() && frame.errors);
+    frame.returned = isFailed ? Returned::Failure : Returned::Success;
   }
 }
 

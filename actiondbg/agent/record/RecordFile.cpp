@@ -168,9 +168,8 @@ void RecordFile::dropTornChunk() {
     abandon();
 }
 
-int openFar(const char *path) {
-  int opened =
-      ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+int openFar(const char *path, int flags) {
+  int opened = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
   int far = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 500);
   if (far < 0)
     return opened;
@@ -178,6 +177,7 @@ int openFar(const char *path) {
   return far;
 }
 
+// Which file the recording is, and its path.
 static struct stat opened;
 static char openedPath[PATH_MAX];
 
@@ -188,18 +188,14 @@ bool RecordFile::isOwn() {
 }
 
 bool RecordFile::reopen() {
-  int again = ::open(openedPath, O_WRONLY | O_APPEND | O_CLOEXEC);
-  int far = again < 0 ? -1 : fcntl(again, F_DUPFD_CLOEXEC, 500);
-  if (again >= 0)
-    close(again);
-  fd = far;
-  return far >= 0 && isOwn();
+  fd = openFar(openedPath, 0);
+  return fd >= 0 && isOwn();
 }
 
 bool RecordFile::begin(const char *path, StringRef text) {
   if (ended >= 0)
     close(std::exchange(ended, -1));
-  int created = openFar(path);
+  int created = openFar(path, O_CREAT | O_TRUNC);
   if (created < 0)
     return false;
   struct {

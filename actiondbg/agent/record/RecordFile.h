@@ -102,7 +102,7 @@ enum class LinkKind : uint8_t {
 
 /// Creates a file for appending, on a descriptor above those that a tool may
 /// rely on. Returns a negative number on failure.
-int openFar(const char *path);
+int openFar(const char *path, int flags);
 
 /// The memory that holds the items of a section.
 struct Part {
@@ -231,10 +231,10 @@ public:
   static constexpr int64_t unit = 8;
 
 private:
-  /// Whether the descriptor is still that of the file: the tool may close or
-  /// take descriptors that it has not opened.
+  /// Whether the descriptor still leads to the recording: the tool may close
+  /// all descriptors, or use their numbers for its own files.
   static bool isOwn();
-  /// Opens the file again. Returns false if it is gone.
+  /// Opens the recording again. Returns false if its file was removed.
   static bool reopen();
 
   static volatile int fd;

@@ -32,7 +32,7 @@ volatile int UpstreamLog::fd = -1;
 __thread uint64_t UpstreamLog::generation = 0;
 
 bool UpstreamLog::start(const char *path) {
-  int opened = openFar(path);
+  int opened = openFar(path, O_CREAT | O_TRUNC);
   if (opened < 0) {
     llvm::errs() << "actiondbg: cannot write the log to '" << path << "' ("
                  << strerror(errno) << "): name another file\n";

@@ -44,13 +44,13 @@ void (*Connection::onForce)() = nullptr;
 void (*Connection::onGone)() = nullptr;
 void (*Connection::onLost)() = nullptr;
 
-void Connection::gone() {
-  bool isLost = errno == EBADF || errno == ENOTSOCK;
+void Connection::gone(int error) {
+  bool isLost = error == EBADF || error == ENOTSOCK;
   auto react = isLost ? onLost : onGone;
   if (!react || isFork())
     endProcess();
   if (isLost)
-    fd = -1; // it is not ours to be closed
+    fd = -1; // it may be a file of the tool, which stays open
   abandon();
   buffer.clear();
   scanned = 0;
@@ -155,7 +155,7 @@ void Connection::sendRaw(const char *bytes, size_t size) {
     if (sent < 0 && errno == EINTR)
       continue;
     if (sent < 0)
-      return gone();
+      return gone(errno);
     bytes += sent;
     size -= sent;
   }
@@ -192,8 +192,7 @@ bool Connection::fill(bool wait) {
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
     return false;
   if (size <= 0) {
-    errno = size ? errno : 0;
-    gone();
+    gone(size ? errno : 0);
     return false;
   }
   buffer.append(chunk, size);

@@ -46,7 +46,8 @@ public:
   static bool (*passesOn)();
 
 private:
-  void gone();
+  /// `error`: of the call that failed; 0 at the end of the stream.
+  void gone(int error);
   bool fill(bool wait);
   std::optional<std::string> takeLine();
 

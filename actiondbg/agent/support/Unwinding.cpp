@@ -1,9 +1,9 @@
 //===- Unwinding.cpp - Functions that an exception leaves -----------------===//
 //
 // The agent is compiled without exceptions, and a program may have several
-// unwinders, none of which the agent could call. But each of them calls the
-// personality of a frame that it passes: here, that of a function in assembly,
-// which calls the tool.
+// unwinders, whose functions the agent cannot know. But each unwinder calls the
+// personality routine of every frame on its way. So a function in assembly,
+// which calls the tool, has a personality routine of the agent.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 
 A buffer ends at such a page, to within 64 bytes that keep its alignment; those bytes, and the ones
 from the page before to the buffer, have a pattern that is checked after the call. Each buffer has
-another one: a kernel that copies an operand, or its maximum, past the end of the result is seen.
+its own pattern, so that a kernel that copies an operand past the end of the result is seen.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _AGAIN_SECONDS = 0.05
 def interruptible(database: DuckDBPyConnection, work: Callable[[], T]) -> T:
     """Call a function that queries a database; an exception of a signal's handler interrupts it.
 
-    DuckDB in the main thread either ignores the exception or replaces it by one of its own.
+    In the main thread DuckDB ignores the exception, or raises another exception instead.
 
     Args:
         database: of the queries.
@@ -40,7 +40,7 @@ def interruptible(database: DuckDBPyConnection, work: Callable[[], T]) -> T:
         thread.start()
         wait([answer])
     except BaseException:
-        # Again and again: one that comes before a query has begun has no effect.
+        # Repeated, as an interrupt before the beginning of a query has no effect.
         while thread.is_alive() and not wait([answer], _AGAIN_SECONDS).done:
             database.interrupt()
         raise

@@ -106,7 +106,7 @@ def both(machine: Machine, conditions: Sequence[Scalar]) -> Scalar:
 def chosen(
     machine: Machine, condition: Scalar, yes: RuntimeValue, no: RuntimeValue, type: ScalarType
 ) -> RuntimeValue:
-    """Select one of two elements, without a decision; of a poison condition, poison."""
+    """Select one of two elements without a decision; a poison condition selects poison."""
     if isinstance(type, ComplexType):
         return tuple(
             chosen(machine, condition, left, right, type.element)

@@ -103,7 +103,9 @@ def read_subject(text: str, symbol: str) -> Subject:
     if _SCHEDULE in module.operation.attributes:
         del module.operation.attributes[_SCHEDULE]
     if _PACKED.search(str(module)):
-        raise NotRunnable("the lowering packs the elements of memory of i2 and i4, and no constant")
+        raise NotRunnable(
+            "the lowering packs the elements of memory of i2 and i4, but not those of constants"
+        )
     inputs, results = _signature(function)
     kept = [tops[name] for name in sorted(needed)]
     found = tuple(_global(each) for each in kept if _is_mutable(each, "memref.global"))

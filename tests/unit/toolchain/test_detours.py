@@ -165,6 +165,37 @@ def test_where_a_longjmp_leads_is_known_on_aarch64(tmp_path: Path) -> None:
     assert _outputs([*EMULATOR, program]) == ["here", "returned"]
 
 
+def _left_by_exceptions(compiler: list[str], directory: Path) -> Path:
+    """Compile the agent's part as the agent is, and beside it a program that throws."""
+    part, program = directory / "unwinding.o", directory / "exceptions"
+    source = AGENT_SOURCE / "support" / "Unwinding.cpp"
+    options = ["-std=c++20", "-fPIC", *include_flags()]
+    alone = ["-fno-exceptions", "-fno-rtti", "-c", str(source), "-o", str(part)]
+    subprocess.run([*compiler, "-O2", *options, *alone], check=True)
+    whole = [str(SOURCES / "exceptions.cpp"), str(part), "-pthread", "-o", str(program)]
+    subprocess.run([*compiler, "-O1", *options, *whole], check=True)
+    return program
+
+
+LEFT_BY_EXCEPTIONS = [
+    *("enter 0", "return 0"),
+    *("enter 1", "enter 0", "leave 0", "leave 1", "caught first"),
+    *("enter 1", "enter 0", "leave 0", "leave 1", "caught second"),
+    "leave the thread",
+    *("enter 0", "return 0"),
+]
+
+
+def test_calls_that_exceptions_leave_are_noticed(tmp_path: Path) -> None:
+    assert _outputs([_left_by_exceptions(find_compiler(), tmp_path)]) == LEFT_BY_EXCEPTIONS
+
+
+@needs_aarch64
+def test_calls_that_exceptions_leave_are_noticed_on_aarch64(tmp_path: Path) -> None:
+    program = _left_by_exceptions(["aarch64-linux-gnu-g++"], tmp_path)
+    assert _outputs([*EMULATOR, program]) == LEFT_BY_EXCEPTIONS
+
+
 def _hooks() -> list[str]:
     """List the mangled names of all hooks, by the compiler."""
     text = (AGENT_SOURCE / "interpose" / "Versions.h").read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import NoSuchUnit, UnitErased
+from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
@@ -76,6 +76,9 @@ def _print_both(
             return before, before, stop
         after = fork.advance(ordinal, "after")
         fork.check_same()
+        if after.ordinal != ordinal:
+            how = "the tool left it, as it recovered from a crash"
+            raise NoAnswer(f"The action #{ordinal} has no end: {how}.")
         if after.outcome is not None and after.tag == FOLD_TAG:
             _apply_fold(fork, after.outcome)
         return before, print_named(fork, root, new_file(), generic), stop

@@ -30,7 +30,7 @@ from actiondbg.process.program_run import (
     ProgramRun,
     awaited_files,
 )
-from actiondbg.process.stop import Stop, exit_of, stop_of
+from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener, ToolProcess, start_process
@@ -646,8 +646,7 @@ class Execution:
         """Store the agent's announcement of the tool's end."""
         if isinstance(message, protocol.Exited):
             self._exited = message
-            if self._crashed and (message.status == 0 or message.event > self._crashed.event):
-                self._crashed = None
+            self._crashed = final_crash(self._crashed, message)
         elif isinstance(message, protocol.Crashed):
             self._crashed = message
         else:

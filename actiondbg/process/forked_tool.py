@@ -12,7 +12,7 @@ from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
 from actiondbg.process.fork_process import ForkProcess
 from actiondbg.process.process_status import processor_seconds
-from actiondbg.process.stop import Stop, exit_of, stop_of
+from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
@@ -318,7 +318,7 @@ class ForkedTool(Closeable):
         """Receive messages after a resume, up to the stop.
 
         Returns:
-            The stop; None when the connection ends or, unless ``to_end``, is about to.
+            The stop; None when the connection ends or, unless ``to_end``, the tool is at its end.
         """
         try:
             while True:
@@ -329,9 +329,10 @@ class ForkedTool(Closeable):
                 message = decode_notification(incoming)
                 if isinstance(message, protocol.Stopped):
                     self.difference = message.difference
+                    self.crashed = None  # the tool has recovered
                     return stop_of(message)
                 self._record_end(message)
-                if not to_end:
+                if self.exited is not None and not to_end:
                     return None
         except ConnectionEnded:
             return None
@@ -339,6 +340,7 @@ class ForkedTool(Closeable):
     def _record_end(self, message: protocol.Message) -> None:
         if isinstance(message, protocol.Exited):
             self.exited = message
+            self.crashed = final_crash(self.crashed, message)
         elif isinstance(message, protocol.Crashed):
             self.crashed = message
         else:

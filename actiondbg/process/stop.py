@@ -106,6 +106,15 @@ def stop_of(message: protocol.Stopped) -> Stop:
     return Stop(when=message.when, reason=message.reason, **fields)
 
 
+def final_crash(
+    crashed: protocol.Crashed | None, exited: protocol.Exited
+) -> protocol.Crashed | None:
+    """Return the crash that an end follows; None if the tool recovered from it."""
+    if crashed is None or exited.status == 0 or exited.event > crashed.event:
+        return None
+    return crashed
+
+
 def exit_of(
     status: int,
     attached: bool,

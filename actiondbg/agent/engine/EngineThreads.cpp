@@ -264,8 +264,10 @@ void Engine::jumps(uintptr_t stack) {
     return;
   InstanceUse::drop(stack);
   if (local.isInside)
-    while (isDropped(engine->innermost))
-      engine->innermost = engine->innermost->parent;
+    for (Frame *&frame = engine->innermost; isDropped(frame);
+         frame = frame->parent)
+      if (Recorder *recorder = engine->observer.recorder)
+        recorder->left(*frame);
   if (isDropped(local.turn))
     local.turn->end();
 }

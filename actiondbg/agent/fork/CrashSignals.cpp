@@ -2,6 +2,7 @@
 
 #include "fork/CrashSignals.h"
 #include "engine/Engine.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 
 #include <csignal>
 
@@ -36,6 +37,13 @@ static void raiseUnhandled(int number) {
   raise(number);
 }
 
+/// Whether the tool's handler of a crash is called: a replay recovers where the
+/// tool did, and does nothing else that the handler would.
+static bool isToolCalled(Role role) {
+  return role == Role::Tool ||
+         (role == Role::Replica && llvm::CrashRecoveryContext::GetCurrent());
+}
+
 static void onCrash(int number, siginfo_t *info, void *context) {
   // A handler of the tool puts back the one that was there before its own,
   // ours, and raises the signal again.
@@ -50,13 +58,13 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   // LLVM's handler calls no function of ours, and does not return. A tool that
   // recovers goes on: what it reports later replaces this.
   engine.end.sendCrash();
-  bool isTool = engine.forks.role == Role::Tool;
-  if (isTool && (tool.sa_flags & SA_SIGINFO)) {
+  bool isCalled = isToolCalled(engine.forks.role);
+  if (isCalled && (tool.sa_flags & SA_SIGINFO)) {
     tool.sa_sigaction(number, info, context);
     isInCrash = false;
     return;
   }
-  if (isTool && tool.sa_handler != SIG_DFL && tool.sa_handler != SIG_IGN) {
+  if (isCalled && tool.sa_handler != SIG_DFL && tool.sa_handler != SIG_IGN) {
     tool.sa_handler(number);
     isInCrash = false;
     return;

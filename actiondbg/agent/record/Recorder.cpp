@@ -113,6 +113,17 @@ void Recorder::patch(PatchRow row) {
   patches.add(row);
 }
 
+void Recorder::left(const Frame &frame) {
+  AgentHeap agentHeap; // a crash may have been in the tool's
+  Busy busy(*this);
+  newest = Observer::now();
+  // Not 0, which is the duration of actions that run.
+  uint64_t duration =
+      std::max<uint64_t>(1, (newest - frame.began) / RecordFile::unit);
+  patch({static_cast<uint32_t>(frame.ordinal - 1), 0, frame.changed(), 0,
+         duration});
+}
+
 bool Recorder::isLarge() const {
   size_t bytes = strings.bytes.size() + changes.bytes.size() +
                  operations.bytes.size() + samples.bytes.size() +

@@ -110,6 +110,8 @@ public:
     rows[row].outcome = outcome;
     rows[row].flags = flags;
   }
+  /// Records until when an action ran that the tool left without an end.
+  void left(const Frame &frame);
   LLVM_ATTRIBUTE_ALWAYS_INLINE void reason(const Frame &frame,
                                            llvm::StringRef text) {
     Busy busy(*this);

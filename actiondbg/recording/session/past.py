@@ -471,10 +471,10 @@ class RecordedPast:
 
     def _listed(self, place: int) -> ListedAction:
         is_over = self._line.is_over(place, self._line.last)
-        end = int(self._line.ends[place]) if is_over else None
+        begin, end = int(self._line.begins[place]), int(self._line.ends[place])
         return ListedAction(
             **self._describe.frame_fields(place),
-            state=state_of(int(self._line.begins[place]), end, self._here),
+            state=state_of(begin, end, self._here),
             outcome=self._describe.outcome(place) if is_over else None,
             change_count=int(self._actions.change_counts[place]),
             seconds=self._seconds(place) if is_over else None,

@@ -80,7 +80,8 @@ class Nesting:
     @cached_property
     def _ends(self) -> Ints:
         ends = self._rows.ticks + self._rows.duration_ticks
-        ends[self._rows.unfinished] = np.iinfo(np.int64).max // 2
+        running = self._rows.unfinished & (self._rows.duration_ticks == 0)
+        ends[running] = np.iinfo(np.int64).max // 2
         return ends
 
     # --- across threads ---

@@ -84,7 +84,7 @@ class ActionRows:
 
     @cached_property
     def duration_ticks(self) -> Ints:
-        """The duration of each in ticks; 0 for an unfinished action."""
+        """The duration of each in ticks; 0 for an unfinished action, unless the tool left it."""
         durations = self.items.field("duration").astype(np.int64)
         return self._patched("duration", durations) * self.file.unit
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import UsageError
+from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.process.crash import parse_crash
+from actiondbg.recording import open_recording
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 
@@ -230,4 +231,54 @@ def test_a_recording_has_the_message_of_the_crash(argv: list[str]) -> None:
         "Assertion `integralElementType.getWidth() >= 8' failed.",
         "Stopped before #16 apply-pattern (StoreOpLowering) in finalize-memref-to-llvm "
         "in @store at crash.mlir:4:3",
+    ]
+
+
+@pytest.fixture
+def recovering(argv: list[str]) -> list[str]:
+    """A command that recovers from a crash in the first of two modules."""
+    sound = CRASHING.replace("i1", "i32").replace("constant false", "constant 0 : i32")
+    split = stock.write("split.mlir", f"{CRASHING}// -----\n{sound}")
+    options = ["--split-input-file", "--mlir-pass-pipeline-crash-reproducer=crash.repro"]
+    return [argv[0], split, *options, *LOWER]
+
+
+def test_the_way_back_over_a_crash_from_which_the_tool_recovers(recovering: list[str]) -> None:
+    with actiondbg.launch(recovering) as session:
+        crash = session.run()
+        assert crash.reason == "crash"
+        ways = [session.step()]
+        ways += [session.step() for _ in range(9)]
+        assert all(stop.ordinal > crash.ordinal for stop in ways)
+        texts = [session.ir.print("module").text]
+        for stop in reversed(ways[:-1]):
+            back = session.timeline.reverse_step()
+            assert (back.event, back.ordinal, back.when) == (stop.event, stop.ordinal, stop.when)
+        assert session.timeline.reverse_step().ordinal <= crash.ordinal
+        side = "after" if ways[-1].when == "after" else "before"
+        assert session.timeline.goto(ways[-1].ordinal, side).event == ways[-1].event
+        assert session.ir.print("module").text == texts[0]
+
+
+def test_actions_that_a_crash_leaves_have_no_end(recovering: list[str]) -> None:
+    with actiondbg.launch(recovering) as session:
+        crash = session.run()
+        around = [frame.ordinal for frame in session.stack.frames()]
+        session.step()
+        listed = session.past.actions(count=100).actions
+        left = [one for one in listed if one.ordinal in around]
+        assert len(left) == 3 and left[-1].ordinal == crash.ordinal
+        assert {(one.state, one.outcome) for one in left} == {("over", None)}
+        for ordinal in around:
+            with pytest.raises(NoAnswer, match=f"#{ordinal} has no end: the tool left it"):
+                session.past.diff(ordinal)
+
+
+def test_a_recording_nests_no_action_in_one_that_a_crash_left(recovering: list[str]) -> None:
+    subprocess.run([COMMAND, "record", "-o", "run.adbrec", "--", *recovering], check=False)
+    rows = open_recording(Path("run.adbrec")).table("actions").to_pylist()
+    passes = [(row["depth"], row["name"]) for row in rows if row["tag"] == "pass-execution"]
+    assert passes == [(0, "canonicalize"), (0, "finalize-memref-to-llvm")] * 2
+    assert [row["name"] for row in rows if row["outcome"] == "unfinished"] == [
+        *("finalize-memref-to-llvm", "", "StoreOpLowering")
     ]

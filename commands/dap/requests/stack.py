@@ -69,19 +69,19 @@ def stack_trace(client: Client, arguments: StackTraceArguments) -> StackTraceRes
     """Return the stack of actions, the innermost first."""
     debuggee = client.debuggee
     stop = debuggee.stop
-    if stop is not None and stop.when == "exit":
-        end = StackFrame(
+    is_over = stop is not None and stop.when == "exit"
+    frames = [] if is_over else debuggee.session.stack.frames(units=False)  # or NotStopped
+    if not is_over and arguments.thread_id not in (0, thread_number(stop)):
+        return StackTraceResponse(stack_frames=[], total_frames=0)
+    if stop is not None and not frames:  # at the end, or outside of actions
+        place = StackFrame(
             id=debuggee.handles.add(None),
             name=str(stop).partition("\n")[0],
             line=0,
             column=0,
             presentation_hint="label",
         )
-        return StackTraceResponse(stack_frames=[end], total_frames=1)
-    if arguments.thread_id not in (0, thread_number(stop)):
-        debuggee.session.stack.frames(units=False)  # raises NotStopped
-        return StackTraceResponse(stack_frames=[], total_frames=0)
-    frames = debuggee.session.stack.frames(units=False)
+        return StackTraceResponse(stack_frames=[place], total_frames=1)
     last = arguments.start_frame + arguments.levels if arguments.levels else len(frames)
     wanted = frames[arguments.start_frame : last]
     shown = _ir_of(client, wanted)

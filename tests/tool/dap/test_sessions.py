@@ -290,6 +290,16 @@ def test_a_failure_is_caught_as_an_exception(tmp_path: Path, client: ServedClien
     assert "failed to legalize" in client.output["stderr"]
 
 
+def test_a_stop_outside_of_actions_has_a_frame(tmp_path: Path, client: ServedClient) -> None:
+    deep = tmp_path / "deep.mlir"
+    deep.write_text("module {" * 60_000 + "}" * 60_000)  # crashes the parser
+    client.launch(MLIR_OPT, str(deep))
+    client.run()
+    (frame,) = client.frames()
+    assert frame["name"] == "Stopped outside of any action"
+    assert frame["presentationHint"] == "label"
+
+
 def test_time_travel_and_a_skip(fold: str, client: ServedClient) -> None:
     client.launch(MLIR_OPT, fold, "--canonicalize", stopAtEnd=True)
     client.break_at(PATTERN)

@@ -1,4 +1,4 @@
-"""TARGET: the target of a watch, and EVENT: the event of a catch.
+"""TARGET: the target of a watch.
 
 ``cursor``, ``@12`` (an operation's id), ``%3`` or ``%x#1`` (an SSA name at the stop): an operation;
 ``attribute NAME of`` one of these: its attribute; ``op:GLOB count``: the number of operations.
@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from actiondbg.errors import UsageError
-from actiondbg.protocol import Catch, CatchKind, Watch
+from actiondbg.protocol import Watch
 from actiondbg.support.globs import check_glob
 
 _ATTRIBUTE = re.compile(r"""attribute\s+(?:"([^"]+)"|(\S+))\s+of\s+(\S+)""")
 _COUNT = re.compile(r"""op:\s*(?:"([^"]+)"|(\S+))\s+count""")
 _ID = re.compile(r"@([0-9]{1,18})")
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
-_PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split
-_CATCHES: dict[str, CatchKind] = {kind: kind for kind in get_args(CatchKind)}
-_WITH_GLOB = ("diagnostic", "failure")
 
 
 @dataclass(frozen=True)
@@ -117,44 +114,13 @@ def watch_spec(watch: Watch) -> str:
     """Return the command that sets a watch again, in other runs too."""
     option = "--exact " if watch.exact else ""
     if watch.kind == "count":
-        return f"watch {option}op:{_quoted(watch.glob or '')} count"
+        return f"watch {option}op:{quoted(watch.glob or '')} count"
     if watch.kind == "attribute":
-        return f"watch {option}attribute {_quoted(watch.attribute or '')} of @{watch.id}"
+        return f"watch {option}attribute {quoted(watch.attribute or '')} of @{watch.id}"
     return f"watch {option}@{watch.id}"
 
 
-def parse_catch(kind: str, glob: str | None) -> Catch:
-    """Check an EVENT.
-
-    Args:
-        kind: "failure", "crash", "verify", "diagnostic" or "nonconvergence".
-        glob: of the text of a diagnostic, or of the failing pass; None for any.
-
-    Raises:
-        UsageError: there is no such event, or it takes no glob.
-    """
-    known = _CATCHES.get(kind)
-    if known is None:
-        raise UsageError(f"There is no event {kind!r} to catch: take {', '.join(_CATCHES)}.")
-    if glob is None:
-        return Catch(kind=known)
-    if known not in _WITH_GLOB:
-        raise UsageError(
-            f"catch {known} takes no glob, got {glob!r}: leave it out; only "
-            f"{' and '.join(_WITH_GLOB)} take one."
-        )
-    check_glob(glob, glob, 0)
-    return Catch(kind=known, glob=glob)
-
-
-def catch_spec(catch: Catch) -> str:
-    """Return the command that sets a catch again."""
-    if catch.glob is None:
-        return f"catch {catch.kind}"
-    glob = catch.glob if _PLAIN.fullmatch(catch.glob) else _quoted(catch.glob)
-    return f"catch {catch.kind} {glob}"
-
-
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a word as commands take it, in quotes if it needs them."""
     quote = "'" if '"' in text else '"'
     return text if re.fullmatch(r"[\w.*?:@-]+", text) else f"{quote}{text}{quote}"

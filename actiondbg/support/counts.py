@@ -1,4 +1,4 @@
-"""Counts with their nouns, and lists of words, as messages show them."""
+"""Counts with their nouns, lists of words and shortened texts, as messages show them."""
 
 from __future__ import annotations
 
@@ -48,3 +48,8 @@ def no_such(noun: str, number: int, existing: Iterable[int]) -> str:
     known = joined(numbers)
     rest = f"the only one is {known}" if len(numbers) == 1 else f"the {plural(noun)} are {known}"
     return f"There is no {noun} {number}: {rest}."
+
+
+def shortened(text: str, most: int | None) -> str:
+    """Return a text of at most some characters; None for no limit."""
+    return text if most is None or len(text) <= most else f"{text[: max(most - 1, 1)]}…"

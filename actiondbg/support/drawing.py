@@ -17,11 +17,6 @@ def text_width(text: str, size: float = 12) -> float:
     return len(text) * size * _WIDE
 
 
-def shortened(text: str, most: int) -> str:
-    """Return a text of at most some characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 class Drawing:
     """An SVG picture under construction.
 

@@ -199,11 +199,6 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
-def is_handled(name: str) -> bool:
-    """Whether an operation has a meaning of its own here, beside the scalar ones of a domain."""
-    return name in _HANDLERS
-
-
 class Machine:
     """Runs functions of a module.
 

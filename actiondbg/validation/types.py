@@ -80,8 +80,3 @@ Type = ScalarType | ShapedType | OpaqueType
 
 INDEX = IntegerType(INDEX_WIDTH, is_index=True)
 BOOL = IntegerType(1)
-
-
-def is_scalar(type: Type) -> bool:
-    """Whether values of a type are scalars of a ``Domain``."""
-    return isinstance(type, IntegerType | FloatType)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
+from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
@@ -15,7 +16,6 @@ from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.commands.render.plain_text import Text
 from actiondbg.commands.shell.ir import AROUND, place_of
 from actiondbg.errors import UsageError
-from actiondbg.protocol import CatchKind
 from actiondbg.support.counts import counted, no_such, plural
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
 BREAKPOINTS = Topic("Breakpoints")
-EVENTS = get_args(CatchKind)
 
 
 def parse_ids(console: Console, words: Sequence[str]) -> list[int]:

@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 
 from actiondbg.lineage.pictures.graph import Box, Edge, Picture
-from actiondbg.support.drawing import Drawing, shortened, text_width
+from actiondbg.support.counts import shortened
+from actiondbg.support.drawing import Drawing, text_width
 from actiondbg.support.html_page import Html, asset, element, html_page, table
 
 _STYLE = asset(__spec__.parent, "picture.css")

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from actiondbg.lineage.questions.flows import Flows
-from actiondbg.support.drawing import Drawing, shortened, text_width
+from actiondbg.support.counts import shortened
+from actiondbg.support.drawing import Drawing, text_width
 from actiondbg.support.html_page import Html, as_script, asset, element, html_page, joined, table
 
 # Colours that are told apart by readers with any colour vision, after Okabe and Ito.

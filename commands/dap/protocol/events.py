@@ -36,14 +36,6 @@ class StoppedEvent(EventBody):
     hit_breakpoint_ids: list[int] | None = None
 
 
-class ContinuedEvent(EventBody):
-    """The tool runs, although the client has not asked for that."""
-
-    event: ClassVar[str] = "continued"
-    thread_id: int
-    all_threads_continued: bool | None = None
-
-
 class ExitedEvent(EventBody):
     """The tool has ended."""
 

@@ -113,13 +113,6 @@ class Breakpoint(Body):
     reason: Literal["pending", "failed"] | None = None
 
 
-class BreakpointLocation(Body):
-    """A place where a breakpoint can be set."""
-
-    line: int
-    column: int | None = None
-
-
 class GotoTarget(Body):
     """An action to go to."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
+from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec
 from actiondbg.breakpoints.watch import parse_operation, parse_target
 from actiondbg.commands.dap.breakpoint_groups import Placed, Wanted
@@ -26,7 +27,6 @@ from actiondbg.commands.dap.protocol.types import (
     SourceBreakpoint,
 )
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.protocol import CatchKind
 
 provide("supportsConditionalBreakpoints")
 provide("supportsHitConditionalBreakpoints")
@@ -57,25 +57,17 @@ provide(
     ],
 )
 
-_EVENTS = {
-    "failure": ("Failure of a pass", "glob of the pass"),
-    "crash": ("Crash of the tool", None),
-    "verify": ("Invalid IR", None),
-    "diagnostic": ("Diagnostic", "glob of the text"),
-    "nonconvergence": ("Greedy rewrite that does not converge", None),
-}
-assert set(_EVENTS) == set(get_args(CatchKind))
 provide(
     "exceptionBreakpointFilters",
     [
         ExceptionBreakpointsFilter(
             filter=kind,
-            label=label,
+            label=event.label,
             default=kind == "failure",
-            supports_condition=True if condition else None,
-            condition_description=condition,
+            supports_condition=True if event.glob else None,
+            condition_description=event.glob and f"glob of the {event.glob}",
         )
-        for kind, (label, condition) in _EVENTS.items()
+        for kind, event in EVENTS.items()
     ],
 )
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, ToolBox
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.shell_lines import run_line
@@ -70,8 +71,8 @@ class BreakArguments(InSession, frozen=True, kw_only=True):
         Meta(
             description="for action a SPEC, such as pattern:Fold*, pass:cse, fold:arith.*, "
             "op:scf.while or in.mlir:12, joined by 'and'; for watch an operation (@12, %x, "
-            "cursor), 'op:GLOB count' or 'attribute NAME of cursor'; for catch one of failure, "
-            "crash, verify, diagnostic, nonconvergence, and a glob"
+            "cursor), 'op:GLOB count' or 'attribute NAME of cursor'; for catch one of "
+            f"{', '.join(EVENTS)}, and a glob"
         ),
     ]
     kind: Annotated[

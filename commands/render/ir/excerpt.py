@@ -130,7 +130,8 @@ def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[s
     texts: list[str] = []
     for line in definitions:
         text = style.aliases.shorten(line.text.split("\n")[0])
-        texts.append(_colored(f"     @{line.id} {_cut(text, style.width - 8)}", DIM, style))
+        head = f"     @{line.id} "
+        texts.append(_colored(head + _cut(text, style.width - len(head)), DIM, style))
     return texts
 
 

@@ -17,6 +17,7 @@ from actiondbg.kernels.results.words import (
     summary_of,
     table_cells,
 )
+from actiondbg.support.counts import shortened
 
 _RULE = "-" * 64  # the format of a block is that of the dispatch profiler
 _NAME_WIDTH = 14
@@ -51,7 +52,7 @@ def weight_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
     if not weights.weights:
         return []
     rows = [HEAD, *(each.cells for each in weights.weights)]
-    table = [_cut(line, width) for line in aligned(rows, TEXT)]
+    table = [shortened(line, width and max(width, 80)) for line in aligned(rows, TEXT)]
     return [f"{TITLE}:", *table, weights.summary, ""]
 
 
@@ -78,14 +79,8 @@ def table_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
         if entry.operation != operation:
             operation = entry.operation
             table.append(operation)
-        table.append(_cut(line, width))
+        table.append(shortened(line, width and max(width, 80)))
     return table
-
-
-def _cut(line: str, width: int | None) -> str:
-    """Return a line of a table, as wide as a terminal."""
-    most = len(line) if width is None else max(width, 80)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:

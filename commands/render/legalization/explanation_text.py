@@ -21,7 +21,7 @@ from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol.legalizations import CastUnresolved
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, shortened
 from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
@@ -400,10 +400,7 @@ def _note(text: str, location: str | None) -> str:
 
 
 def _one_line(text: str, width: int | None, indent: str) -> str:
-    line = " ".join(text.split())
-    if width is None or len(indent) + len(line) <= width:
-        return line
-    return line[: max(width - len(indent) - 1, 1)] + "…"
+    return shortened(" ".join(text.split()), width and width - len(indent))
 
 
 def explanation_json(shown: ExplanationShown) -> object:

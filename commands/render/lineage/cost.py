@@ -10,7 +10,7 @@ from actiondbg.ir.html import highlighted, token_colors
 from actiondbg.lineage.performance.cost import Cost
 from actiondbg.lineage.performance.source_lines import SourceLines, source_lines
 from actiondbg.lineage.stage import Operation, stage_title
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, shortened
 from actiondbg.support.html_page import Cell, Html, code, element, html_page, joined, table
 
 _SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
@@ -90,11 +90,7 @@ def _listing(cost: Cost, lines: Iterable[ListedLine], whole: bool) -> Iterator[s
     for line in lines:
         if whole or cost.share(line.total) >= _SHOWN:
             times = f"{_part(cost, line.total):>6}  {_part(cost, line.own):>6}"
-            yield f"{times}  {line.number:>6}  {_cut(line.text)}".rstrip()
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+            yield f"{times}  {line.number:>6}  {shortened(line.text, _WIDTH)}".rstrip()
 
 
 def headline(cost: Cost, source: SourceLines) -> str:
@@ -234,5 +230,5 @@ def _listed(cost: Cost, line: ListedLine) -> tuple[Cell, ...]:
         Cell(_part(cost, line.total), "n"),
         Cell(_part(cost, line.own), "n"),
         Cell(str(line.number), "n quiet"),
-        Cell(highlighted(_cut(line.text)), "code", style=bar if share >= 0.1 else ""),
+        Cell(highlighted(shortened(line.text, _WIDTH)), "code", style=bar if share >= 0.1 else ""),
     )

@@ -16,7 +16,7 @@ from actiondbg.lineage.answer import (
     TrackAnswer,
 )
 from actiondbg.lineage.stage import stage_title
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, shortened
 
 _VERBS = {"forward": "became", "back": "came from", "related": "shares its source with"}
 _WHY = {
@@ -73,7 +73,7 @@ def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool)
     for trace in found.operations:
         yield f"  {_operation_line(trace.operation, found.recorded, width)}"
         for line in _ways(trace) if found.recorded else ():
-            text = f"    {_cut(line, width and width - 4)}"
+            text = f"    {shortened(line, width and width - 4)}"
             yield f"{_DIM}{text}{_OFF}" if colored else text
 
 
@@ -81,11 +81,7 @@ def _operation_line(one: AnsweredOperation, has_id: bool, width: int | None) -> 
     id = f"@{one.node} " if has_id else ""
     is_moment = one.stage.startswith("after ")
     head = f"{id}line {one.line} {one.stage}: " if is_moment else f"{id}{one.stage}:{one.line}: "
-    return head + _cut(one.text, _MOST if width is None else width - len(head) - 2)
-
-
-def _cut(text: str, width: int | None) -> str:
-    return text if width is None or len(text) <= width else f"{text[: max(width, 8) - 3]}..."
+    return head + shortened(one.text, _MOST if width is None else width - len(head) - 2)
 
 
 def _evidence(traces: Sequence[AnsweredTrace]) -> str:

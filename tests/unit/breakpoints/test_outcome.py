@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
+from actiondbg.breakpoints.catch import catch_spec, parse_catch
 from actiondbg.breakpoints.outcome_filter import parse_outcome
 from actiondbg.breakpoints.watch import (
     Target,
-    catch_spec,
-    parse_catch,
     parse_operation,
     parse_target,
     watch_spec,

@@ -76,14 +76,14 @@ class Inlinings:
             else:
                 is_new = change.kind == "inserted"
                 original = self._origins.get(number) if is_new else number
-                if original is not None:
-                    before = self._function.get(original, "")
+                before = self._function.get(original, "") if original is not None else ""
+                if before and not (is_new and before == self._function.get(number)):
                     self._came.setdefault(change.ordinal, {}).setdefault(number, before)
 
     def _placed(self, call: int, came: Mapping[int, str]) -> Iterator[int]:
         """Iterate over the operations in the place of a call, and note that they are there now."""
         to = self._function.get(call, "")
-        news = {number: before for number, before in came.items() if before not in ("", to)}
+        news = {number: before for number, before in came.items() if before != to}
         moved = {before for number, before in news.items() if self._function.get(number) == before}
         bodies = [self._bodies.pop(function, {}) for function in moved]
         for number in dict.fromkeys((*news, *(one for body in bodies for one in body))):

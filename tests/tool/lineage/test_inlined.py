@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.stage import symbol_around
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.elements import some
@@ -45,6 +46,19 @@ def _program(chosen: random.Random) -> str:
     return "\n".join([*lines, "  return %r0 : i32", "}", ""])
 
 
+EXPRESSIONS = """\
+emitc.func @sum(%a: i32) -> i32 {
+  %0 = emitc.add %a, %a : (i32, i32) -> i32
+  emitc.return %0 : i32
+}
+emitc.func @twice(%a: i32) -> i32 {
+  %0 = emitc.call @sum(%a) : (i32) -> i32
+  %1 = emitc.call @sum(%0) : (i32) -> i32
+  emitc.return %1 : i32
+}
+"""
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_inlined_comes_from_its_calls(seed: int, mlir_opt: str, tmp_path: Path) -> None:
     source, run = tmp_path / "in.mlir", tmp_path / "run.adbrec"
@@ -71,3 +85,15 @@ def test_what_is_inlined_comes_from_its_calls(seed: int, mlir_opt: str, tmp_path
         # A branch in the place of a return of a copy may have lost its origin.
         missing = places - found if operation.name == "cf.br" else set[int]()
         assert found | missing == places, (operation, printed)
+
+
+def test_a_call_that_a_pass_copies_is_not_inlined(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(EXPRESSIONS)
+    run = tmp_path / "run.adbrec"
+    argv = [mlir_opt, "in.mlir", "--form-expressions", "-o", "out.mlir"]
+    assert record(argv, run, cwd=tmp_path, lineage=True).status == 0
+    lineage = RecordedLineage(open_recording(run))
+    first, last = lineage.stages
+    found = lineage.track(first.named("emitc.call"), last, exact=True).operations
+    assert [one.name for one in found] == ["emitc.call", "emitc.call"]
+    assert {symbol_around(one) for one in found} == {"twice"}

@@ -138,7 +138,11 @@ def _last_lines(
     line, height = text_lines.__getitem__, len(text_lines)
     last = array("q", bytes(8 * len(lines)))  # from 0; first the last line of what is in it
     for index in range(len(lines) - 1, -1, -1):
-        last[index] = last_line(line, height, lines[index] - 1, last[index])
+        first = lines[index] - 1
+        if index and lines[index - 1] == lines[index]:  # the line is that of another operation
+            last[index] = max(last[index], first)
+        else:
+            last[index] = last_line(line, height, first, last[index])
         parent = parents[index]
         if parent >= 0:
             last[parent] = max(last[parent], last[index])

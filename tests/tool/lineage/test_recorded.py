@@ -200,6 +200,25 @@ def test_each_operation_of_a_stage_is_on_its_line(mlir_opt: str) -> None:
         assert [one.name for one in stage.with_symbol("chain")] == ["func.func"]
 
 
+def test_a_terminator_that_is_not_written_ends_on_its_line(mlir_opt: str) -> None:
+    source = """\
+func.func @f(%c: i1, %x: i32) {
+  scf.if %c {
+  } else {
+    "t.first"(%x) : (i32) -> ()
+  }
+  scf.if %c {
+    "t.second"(%x) : (i32) -> ()
+  }
+  return
+}
+"""
+    for stage in lineage_of(mlir_opt, source, "--allow-unregistered-dialect", "--cse").stages:
+        branches = [one.text.count("t.") for one in stage.named("scf.if")]
+        assert branches == [1, 1], stage.text
+        assert [one.text.count("\n") for one in stage.named("scf.yield")] == [0, 0, 0]
+
+
 def test_what_a_pattern_made_of_its_root(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, CONSTANTS, "--canonicalize", "--cse")
     found = from_line(lineage, 5)  # (x + 1) + 2

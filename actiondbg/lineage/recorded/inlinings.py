@@ -83,7 +83,11 @@ class Inlinings:
     def _placed(self, call: int, came: Mapping[int, str]) -> Iterator[int]:
         """Iterate over the operations in the place of a call, and note that they are there now."""
         to = self._function.get(call, "")
-        news = {number: before for number, before in came.items() if before != to}
+        news = {
+            number: before
+            for number, before in came.items()
+            if before != to and self._function.get(number) in (None, "", before, to)
+        }
         moved = {before for number, before in news.items() if self._function.get(number) == before}
         bodies = [self._bodies.pop(function, {}) for function in moved]
         for number in dict.fromkeys((*news, *(one for body in bodies for one in body))):

@@ -58,6 +58,28 @@ emitc.func @twice(%a: i32) -> i32 {
 }
 """
 
+NESTED = """\
+func.func @f(%a: i32) {
+  %t = async.execute {
+    "t.first"(%a) : (i32) -> ()
+    async.yield
+  }
+  async.await %t : !async.token
+  return
+}
+func.func @main(%a: i32) {
+  %t = async.execute {
+    %u = async.execute {
+      "t.second"(%a) : (i32) -> ()
+      async.yield
+    }
+    async.yield
+  }
+  async.await %t : !async.token
+  return
+}
+"""
+
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_inlined_comes_from_its_calls(seed: int, mlir_opt: str, tmp_path: Path) -> None:
@@ -87,13 +109,28 @@ def test_what_is_inlined_comes_from_its_calls(seed: int, mlir_opt: str, tmp_path
         assert found | missing == places, (operation, printed)
 
 
+def _recorded(source: str, folder: Path, *argv: str) -> RecordedLineage:
+    (folder / "in.mlir").write_text(source)
+    run = folder / "run.adbrec"
+    argv = (*argv, "in.mlir", "-o", "out.mlir")
+    assert record(argv, run, cwd=folder, lineage=True).status == 0
+    return RecordedLineage(open_recording(run))
+
+
 def test_a_call_that_a_pass_copies_is_not_inlined(mlir_opt: str, tmp_path: Path) -> None:
-    (tmp_path / "in.mlir").write_text(EXPRESSIONS)
-    run = tmp_path / "run.adbrec"
-    argv = [mlir_opt, "in.mlir", "--form-expressions", "-o", "out.mlir"]
-    assert record(argv, run, cwd=tmp_path, lineage=True).status == 0
-    lineage = RecordedLineage(open_recording(run))
+    lineage = _recorded(EXPRESSIONS, tmp_path, mlir_opt, "--form-expressions")
     first, last = lineage.stages
     found = lineage.track(first.named("emitc.call"), last, exact=True).operations
     assert [one.name for one in found] == ["emitc.call", "emitc.call"]
     assert {symbol_around(one) for one in found} == {"twice"}
+
+
+def test_an_outlined_body_is_not_inlined_elsewhere(mlir_opt: str, tmp_path: Path) -> None:
+    flags = ("--allow-unregistered-dialect", "--async-to-async-runtime")
+    lineage = _recorded(NESTED, tmp_path, mlir_opt, *flags)
+    first, last = lineage.stages
+    outer, inner = first.named("async.execute")[1:]
+    for one in (outer, inner):
+        found = {each.name for each in lineage.track([one], last, exact=True).operations}
+        assert "t.second" in found
+        assert "t.first" not in found

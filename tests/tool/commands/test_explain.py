@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -95,6 +96,12 @@ def test_bad_usage(words: list[str], status: int, text: str) -> None:
 
 
 # A loop that is in no other one.
+CRASHING = """\
+func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
+  memref.store %v, %m[%i] : memref<4xi1>
+  return
+}
+"""
 NOT_NESTED = """\
 func.func @f(%m: memref<4xf32>) {
   %f = arith.constant 0.0 : f32
@@ -235,3 +242,12 @@ def test_an_operation_that_several_conversions_leave(mlir_opt: str) -> None:
     assert lines[2].strip().startswith("likewise in 2 later conversions, up to the partial ")
     assert lines[2].endswith(" of convert-func-to-llvm")
     assert done.stdout.count("no pattern for math.erf") == 1
+
+
+def test_the_action_of_a_crash_is_named() -> None:
+    stock.write("a.mlir", CRASHING)
+    done = explain("--", str(PYPI / "mlir-opt"), "a.mlir", "--finalize-memref-to-llvm")
+    first = done.stdout.splitlines()[0]
+    assert re.fullmatch(
+        r"The tool crashes in #\d+ apply-pattern \(StoreOpLowering\): SIG[A-Z]+.*[^.]\.", first
+    )

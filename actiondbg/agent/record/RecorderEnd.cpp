@@ -83,6 +83,7 @@ void Recorder::crash() {
     return;
   }
   flushEverywhere();
+  Stages::finish();
   Engine &engine = Engine::known();
   char row[32] = "", message[4096], text[4200];
   if (engine.innermost)

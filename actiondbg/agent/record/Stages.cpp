@@ -274,12 +274,14 @@ void Stages::failed() {
 }
 
 void Stages::finish() {
-  for (int writer : std::exchange(known().writers, {})) {
+  std::vector<int> &writers = known().writers;
+  for (int writer : writers) {
     struct pollfd ended = {writer, POLLIN, 0};
     while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
     }
     close(writer);
   }
+  writers.clear();
 }
 
 } // namespace adbg

@@ -26,7 +26,8 @@ public:
   static void between(mlir::Operation *op, const Recorder &recorder);
   /// A pass failed: the IR need not be valid.
   static void failed();
-  /// Waits until all stages are written: the tool exits.
+  /// Waits until all stages are written: the tool exits, or crashes. Frees no
+  /// memory.
   static void finish();
 };
 

@@ -14,6 +14,7 @@ from actiondbg.commands.cli.lineage_source import (
 )
 from actiondbg.commands.interpreter.options import Option, Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.errors import NotRecorded
 from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.stage import Stage
 
+_ENDS = ("input", "output", "end")  # a run without an output has an end
 _EPILOG = """\
 examples:
   actiondbg track --from in.mlir:12 -- mlir-opt in.mlir --canonicalize --cse
@@ -143,7 +145,7 @@ def _run_shell(dumps: list[str], options: TrackOptions) -> int:
 
 def _action(options: TrackOptions) -> str | None:
     """Return the action of a run after which a stage is needed."""
-    return None if options.input or options.to in (None, "input", "output", "end") else options.to
+    return None if options.input or options.to in (None, *_ENDS) else options.to
 
 
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
@@ -181,8 +183,11 @@ def _stage(lineage: Lineage, name: str | None) -> Stage:
         return stages[-1]
     if not lineage.is_recorded and name.isdecimal() and 0 < int(name) <= len(stages):
         return stages[int(name) - 1]
-    if lineage.is_recorded and name not in ("input", "output"):
-        return next(one for one in reversed(stages) if one.name not in ("input", "output"))
+    if lineage.is_recorded and name not in _ENDS:
+        found = next((one for one in reversed(stages) if one.name not in _ENDS), None)
+        if found is None:
+            raise NotRecorded(f"The run ended before its IR after {name} was recorded.")
+        return found
     return chosen_stage(stages, name)
 
 

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import actiondbg
 from actiondbg.errors import NotRecorded, UsageError
-from actiondbg.lineage.answer import answer
+from actiondbg.lineage.answer import TrackAnswer, answer
 from actiondbg.lineage.chain import ChainLineage
 from actiondbg.lineage.lineage import Lineage, Tracking
 from actiondbg.lineage.live import SessionLineage
@@ -531,6 +532,21 @@ def test_a_crash_leaves_the_operations_that_were_there(mlir_opt: str) -> None:
         "actiondbg: The run has no output: the last stage is the IR at the end"
     )
     assert "operations of the input" in asked.stdout
+
+
+def test_a_run_that_crashes_is_tracked_to_a_pass_before(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(CRASHING)
+    passes = "canonicalize,convert-arith-to-llvm,finalize-memref-to-llvm"
+    if mlir_opt.startswith("/usr"):
+        passes += ",test-pass-crash"
+    tool = [mlir_opt, "in.mlir", f"--pass-pipeline=builtin.module({passes})"]
+    given = ("track", "--from", "in.mlir:5", "--json", "--to")
+    tracked = [command_line.run(*given, to, "--", *tool) for to in ("canonicalize", "end")]
+    assert not [done.stderr for done in tracked if not done.stdout]
+    answers = [msgspec.json.decode(done.stdout, type=TrackAnswer) for done in tracked]
+    assert [one.stage.partition(" #")[0] for one in answers] == ["after canonicalize", "end"]
+    reached = [[made.operation.name for made in one.operations] for one in answers]
+    assert reached == [["arith.constant", "arith.addi"], ["llvm.mlir.constant", "llvm.add"]]
 
 
 def test_a_tool_that_fails_before_its_first_action_has_no_lineage(mlir_opt: str) -> None:

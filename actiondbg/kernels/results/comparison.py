@@ -127,8 +127,11 @@ def _verdict(old: Entry, new: Entry) -> Change | None:
 
 
 def _time(old: Entry, new: Entry, threshold: float) -> Change | None:
-    """Return how the time changed beyond the noise of the repetitions."""
-    if old.least is None or new.least is None:
+    """Return how the time changed beyond the noise of the repetitions.
+
+    That of a kernel whose result is wrong does not count: a slow or fast wrong result is no news.
+    """
+    if old.least is None or new.least is None or new.is_wrong:
         return None
     factor = 1 + threshold / 100
     is_disturbed = old.is_disturbed or new.is_disturbed

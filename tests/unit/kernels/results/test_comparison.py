@@ -42,6 +42,24 @@ def test_times_differ_beyond_noise(
     assert difference.changes == (change,)
 
 
+@pytest.mark.parametrize(
+    "verdicts, change",
+    [
+        (("FAILED", "FAILED"), Change.STILL_WRONG),
+        (("SUCCESS", "FAILED"), Change.WRONG),
+    ],
+)
+@pytest.mark.parametrize("times", [(1.0, 9.0), (9.0, 1.0)])
+def test_the_time_of_a_wrong_result_is_not_compared(
+    verdicts: tuple[Verdict, Verdict], change: Change, times: tuple[float, float]
+) -> None:
+    old, new = (
+        _entry("a", time, time, verdict=verdict)
+        for time, verdict in zip(times, verdicts, strict=True)
+    )
+    assert compare([old], [new]).differences[0].changes == (change,)
+
+
 @pytest.mark.parametrize("disturbed", ["old", "new"])
 def test_a_disturbed_time_has_to_exceed_all_of_the_other(disturbed: str) -> None:
     entries = {"old": _entry("a", 1.0, 1.0, 1.3), "new": _entry("a", 1.2, 1.2, 1.2)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import subprocess
 from pathlib import Path
@@ -167,6 +168,37 @@ def test_operations_of_a_model_are_right(tmp_path: Path, provider: MlirProvider)
             kernel = compile_in(folder, provider, operation, configuration)
             assert kernel.config_applied in ("yes", "default"), kernel.detail
             assert_right(kernel, operation)
+
+
+LIBM = """
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%x: tensor<5x37xf32>) -> tensor<5x37xf32> {{
+  %empty = tensor.empty() : tensor<5x37xf32>
+  %all = linalg.generic {{indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}} ins(%x : tensor<5x37xf32>) outs(%empty : tensor<5x37xf32>) {{
+  ^bb0(%in: f32, %out: f32):
+    %y = math.{name} %in : f32
+    linalg.yield %y : f32
+  }} -> tensor<5x37xf32>
+  return %all : tensor<5x37xf32>
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc", "asinh", "cbrt"])
+def test_a_function_that_llvm_lacks_is_that_of_libm(
+    tmp_path: Path, provider: MlirProvider, name: str
+) -> None:
+    model = tmp_path / "model.mlir"
+    model.write_text(LIBM.format(name=name))
+    (operation,) = operations_of(model)
+    inputs = [np.linspace(-4, 4, 5 * 37, dtype=np.float32).reshape(5, 37)]
+    expected = np.vectorize(getattr(math, name))(inputs[0].astype(np.float64))
+    for configuration in (provider.default(operation), *provider.configurations(operation)[:2]):
+        kernel = compile_in(tmp_path / configuration.name, provider, operation, configuration)
+        assert kernel.config_applied in ("yes", "default"), kernel.detail
+        with KernelProcess(kernel.verify) as process:
+            result = process.run(inputs)
+        np.testing.assert_allclose(result, expected, rtol=1e-5)
 
 
 FUSED = """

@@ -27,6 +27,9 @@ _TO_LLVM = (
     "--lower-affine",
     "--convert-vector-to-llvm",
     "--convert-math-to-llvm",
+    # Functions that LLVM lacks, such as erf, as calls of libm for each element of a vector.
+    "--convert-math-to-libm",
+    "--convert-vector-to-llvm",
     "--finalize-memref-to-llvm",
     "--convert-func-to-llvm",
     # Before --arith-expand, whose minima and maxima do not distinguish -0.0 from 0.0.

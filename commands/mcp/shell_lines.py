@@ -48,6 +48,8 @@ def run_line(desk: Desk, line: str) -> object:
     """
     if "\n" in line.strip():
         raise UsageError("A command is one line: call command once for each.")
+    if not line.strip():
+        raise UsageError("The command line is empty: 'help' lists the commands.")
     console = desk.console
     parsed = cast("Interpreter", console.interpreter).parse(line.strip())
     _check(desk, parsed.command, parsed.options)

@@ -265,11 +265,12 @@ def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
     moved, replaced or erased it. With other arguments, or when the tool is not stopped, list, run
     or edit earlier command lines.
     """
-    stopped = console.session.state == "stopped"
-    if _OPERATION.fullmatch(options.text) or (
-        not options.text and (stopped or console.shell is None)
-    ):
+    text, session = options.text.strip(), console.session
+    if _OPERATION.fullmatch(text) or (not text and session.state == "stopped"):
         with console.progress.shown():
-            return HistoryShown(console.session.past.history(options.text or "cursor"))
-    console.run_builtin(f"history {options.text}")
-    return None
+            return HistoryShown(session.past.history(text or "cursor"))
+    if console.shell is not None:
+        console.run_builtin(f"history {text}")
+        return None
+    with console.progress.shown(), session.cursor.at(place_of(console, text or "cursor")):
+        return HistoryShown(session.past.history())

@@ -145,6 +145,18 @@ def test_a_long_module_is_read_by_pages(mlir_opt: str, work: Path) -> None:
 # --- the tools -----------------------------------------------------------------------------
 
 
+def test_places_have_a_history(mlir_opt: str, work: Path) -> None:
+    async def converse(talk: Talk) -> None:
+        await talk.do("open", command=[mlir_opt, *CANONICALIZE])
+        for place in ("fold.mlir:8", "8", "%twice"):
+            assert "@5 arith.addi" in (await talk.do("history", target=place)).text
+        assert "func.func" in (await talk.do("history", target="@shift")).text
+        assert "There is no place 'twice'" in await talk.fail("history", target="twice")
+        assert "The command line is empty" in await talk.fail("command", line=" ")
+
+    talk(converse, work, mlir_opt)
+
+
 def test_tools_answer_as_the_shell_does(mlir_opt: str, work: Path) -> None:
     command = [mlir_opt, *CANONICALIZE]
 

@@ -228,8 +228,8 @@ def test_history_is_a_table(stopped: Driver) -> None:
     ]
 
 
-def test_history_of_lines_is_the_shells(stopped: Driver) -> None:
-    assert "'history' works only at the interactive prompt" in stopped.do("history 10:")
+def test_lines_of_history_need_the_interactive_prompt(stopped: Driver) -> None:
+    assert "There is no place '10:': give %NAME, @ID" in stopped.do("history 10:")
 
 
 # --- breakpoints, watches, catches --------------------------------------------------

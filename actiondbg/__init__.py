@@ -17,7 +17,7 @@ from actiondbg.version import VERSION as __version__
 
 TYPE_CHECKING = False  # typing takes longer to import than all of this package
 if TYPE_CHECKING:
-    from actiondbg import errors
+    from actiondbg import errors, whatif
     from actiondbg.attachment.attachment import attach
     from actiondbg.bisection import bisect
     from actiondbg.breakpoints.breakpoint import Breakpoint
@@ -39,6 +39,7 @@ __all__ = [
     "errors",
     "launch",
     "validate",
+    "whatif",
 ]
 
 _MODULES = {
@@ -55,8 +56,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "errors":
-        return import_module("actiondbg.errors")
+    if name in ("errors", "whatif"):
+        return import_module(f"actiondbg.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'actiondbg' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

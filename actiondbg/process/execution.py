@@ -170,7 +170,7 @@ class Execution:
             ToolGone: the tool ended before it replied.
             TimeoutError: there was no reply in time.
         """
-        with self._held:
+        with self._held.alone():
             client = self._stopped_client()
             try:
                 return client.request(message, seconds)
@@ -188,7 +188,7 @@ class Execution:
             NotStopped, AgentError, ProtocolError: see ``request``; after an AgentError the tool
                 is still at the same stop.
         """
-        with self._held:
+        with self._held.alone():
             client = self._stopped_client()
             self._resumed = client.send(message)
             self._running, self._interrupted = True, False
@@ -212,7 +212,7 @@ class Execution:
             return
         self.request(self.checkpoint_options(self.branches))
         self._freezes = True
-        with self._held:
+        with self._held.alone():
             self.checkpoints.accept(self.branches)
             self.checkpoints.settle()
 
@@ -223,14 +223,14 @@ class Execution:
 
     def frozen(self) -> list[Frozen]:
         """Return the checkpoints on the current timeline, the newest first, the origin last."""
-        with self._held:
+        with self._held.alone():
             self.checkpoints.accept(self.branches)
         found = self.checkpoints.on(self.branches)
         return [*found, Frozen(self.origin, 1)] if self.has_origin else found
 
     def automatic(self) -> Automatic:
         """Return the number and the memory of automatic checkpoints."""
-        with self._held:
+        with self._held.alone():
             return self.checkpoints.automatic(self.branches)
 
     def shown(self) -> protocol.Shown | None:
@@ -271,7 +271,7 @@ class Execution:
         Raises:
             ToolGone: the fork ended.
         """
-        with self._held, self._held.blocked():
+        with self._held.alone(), self._held.blocked():
             status = process_status(self.pid)
             self._lost_threads |= status is not None and status.threads > 1
             pid, hello = fork.pid, fork.hello
@@ -318,7 +318,7 @@ class Execution:
             ProtocolError: the agent broke the protocol; the tool is killed.
             AgentError: the agent refused the breakpoints, which ends the tool, or the control.
         """
-        with self._held:
+        with self._held.alone():
             try:
                 while self._running:
                     self._advance()
@@ -337,10 +337,11 @@ class Execution:
             status = self._process.end(kill=True)
             if self._program is not None:
                 self._program.end(kill=True)
-            self.release()
-            self._close()
-            if self._running or self.stop is None or self.stop.when != "exit":
-                self._set_exit(status)
+            with self._held.alone(wait=True):  # a thread that waits for the tool sees its end
+                self.release()
+                self._close()
+                if self._running or self.stop is None or self.stop.when != "exit":
+                    self._set_exit(status)
 
     def release(self) -> None:
         """End the forks of an ended run."""

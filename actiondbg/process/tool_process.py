@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 from pathlib import Path
 from typing import Protocol
 
@@ -132,6 +133,7 @@ class Process:
     def __init__(self, started: StartedProgram) -> None:
         self._popen, self._guard = started
         self.pid = self._popen.pid
+        self._ending = threading.Lock()  # another thread may kill a tool that is waited for
         try:
             self.pidfd = open_pidfd(self.pid)
         except BaseException:
@@ -153,6 +155,10 @@ class Process:
         Returns:
             The exit status, negative for a signal.
         """
+        with self._ending:
+            return self._end(kill)
+
+    def _end(self, kill: bool) -> int:
         if self._popen.returncode is not None:
             return self._popen.returncode
         if kill or not wait_for_end(self.pidfd, _END_SECONDS):

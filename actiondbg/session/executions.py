@@ -98,7 +98,13 @@ class Executions:
         return self._resources.release
 
     def need(self) -> Execution:
-        """Return the current execution; raises NotStopped when there is none."""
+        """Return the current execution.
+
+        Raises:
+            NotStopped: there is none.
+            UsageError: the session is closed.
+        """
+        self._check_open()
         if self.current is None:
             raise NotStopped("The tool is not running: start it with run or start.")
         return self.current
@@ -143,7 +149,7 @@ class Executions:
 
     def start(self, options: LaunchOptions) -> Execution:
         """Start the tool and make it current, after the previous one was killed."""
-        with self._held:
+        with self._held.alone():
             started = start_execution(self.program, self.file(""), self.streams, options)
             self._resources.execution = started
             self._spool = ""
@@ -232,7 +238,7 @@ class Executions:
         """
         if (why := self.why_not_beside()) is not None:
             raise NoAnswer(why)
-        with self._held:
+        with self._held.alone():
             self._beside += 1
             directory = self.file(f"{self._beside}")
             directory.mkdir()
@@ -271,9 +277,12 @@ class Executions:
         Raises:
             UsageError: the session is closed.
         """
+        self._check_open()
+        return self._resources.directory() / name
+
+    def _check_open(self) -> None:
         if self._closed:
             raise UsageError("The session is closed: launch another.")
-        return self._resources.directory() / name
 
     def new_print(self) -> Path:
         """Return the path of a new file for printed IR."""

@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator
 from types import FrameType, TracebackType
 from typing import Any
 
+from actiondbg.errors import NotStopped
+
 _IMPORT = "<frozen importlib._bootstrap>"  # the file of its functions
 _RETRY_SECONDS = 0.01
 
@@ -66,6 +68,7 @@ class HeldInterrupts:
         self._pending = False
         self._blocked = False
         self._handler: Callable[[int, FrameType | None], Any] | None = None
+        self._turn = threading.RLock()
 
     def __enter__(self) -> None:
         if not _is_main():
@@ -97,6 +100,27 @@ class HeldInterrupts:
         signal.signal(signal.SIGINT, handler)
         if pending:
             handler(signal.SIGINT, None)
+
+    @contextlib.contextmanager
+    def alone(self, *, wait: bool = False) -> Generator[None]:
+        """Defer interrupts in the block, and refuse other threads, which would mix up the answers.
+
+        Args:
+            wait: for the end of such a block in another thread.
+
+        Raises:
+            NotStopped: another thread is in such a block, and ``wait`` is false.
+        """
+        if not self._turn.acquire(blocking=wait):
+            raise NotStopped(
+                "Another thread uses the tool: call a session in one thread at a time; only "
+                "interrupt() and kill() may be called meanwhile."
+            )
+        try:
+            with self:
+                yield
+        finally:
+            self._turn.release()
 
     @contextlib.contextmanager
     def blocked(self) -> Generator[None]:

@@ -57,6 +57,18 @@ def test_truncated_header(path: Path) -> None:
             open_recording(path)
 
 
+@pytest.mark.parametrize("unit", [1, 8])
+def test_no_bit_before_the_first_chunk_changes_an_answer(tmp_path: Path, unit: int) -> None:
+    path = write_recording(tmp_path / "run.adbrec", [Action(duration=800)], unit=unit)
+    content = path.read_bytes()
+    for bit in range(8 * START):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(RecordingError):
+            open_recording(path)
+
+
 def test_zeros_at_the_end_are_a_cut(path: Path) -> None:
     """So does a file look whose length reached the disk before its content."""
     content = path.read_bytes()

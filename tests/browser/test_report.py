@@ -235,6 +235,21 @@ def test_the_timeline_is_drawn_and_zoomed(page: Browser) -> None:
         assert (shown_span(page) == whole) is same, (key, before)
 
 
+def test_a_bar_ends_after_those_inside_it(browser: Browser, directory: Path) -> None:
+    """Begins include the recording of IR, durations do not."""
+    actions = [
+        Action(start=0, duration=300),
+        Action(start=100, duration=50, depth=1),
+        Action(start=9_000, duration=200, depth=1),
+        Action(start=9_050, duration=10, depth=2),
+    ]
+    browser.errors.clear()
+    browser.open(_page(write_recording(directory / "ir.adbrec", actions)))
+    assert browser.run("[0, 1, 2, 3].map(endOf)") == [9_200, 150, 9_200, 9_060]
+    assert browser.run("[0, 1, 2, 3].map(lengthOf)") == [300, 50, 200, 10]
+    assert browser.errors == []
+
+
 def test_the_keys_walk_through_the_actions(page: Browser) -> None:
     page.run("document.getElementById('canvas').focus()")
     page.press("ArrowDown")

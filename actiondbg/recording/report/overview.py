@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _IR = {
     "none": "not recorded: record with --ir changed to get diffs here",
     "output": "after the last action only: record with --ir changed to get diffs here",
-    "changed": "of the operations that changed; the times include its recording",
-    "function": "of the functions that changed; the times include its recording",
-    "pass": "of the functions that passes changed; the times include its recording",
+    "changed": "of the operations that changed; durations are without its recording",
+    "function": "of the functions that changed; durations are without its recording",
+    "pass": "of the functions that passes changed; durations are without its recording",
 }
 KINDS = {
     PASS_TAG: "passes",

@@ -114,7 +114,7 @@ function insideNode(at) {
   const held = heldInside.get(at) || [];
   const all = actions.inside[at] + actions.elsewhere[at];
   if (!all) return "";
-  const longest = [...held].sort((a, b) => endOf(b) - actions.start[b] - endOf(a) + actions.start[a]);
+  const longest = [...held].sort((a, b) => lengthOf(b) - lengthOf(a));
   const words = held.length === all ? plural(all, "action") :
     `${plural(all, "action")}, ${number(held.length)} of them in the page`;
   return h("p", null, `Children: ${words}. `, longest.length && run.timed ? "The longest: " : "",

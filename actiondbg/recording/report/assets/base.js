@@ -53,8 +53,14 @@ parentOf.forEach((parent, at) => {
   if (!heldInside.has(parent)) heldInside.set(parent, []);
   heldInside.get(parent).push(at);
 });
-const endOf = (at) =>
-  actions.duration[at] < 0 ? run.end : actions.start[at] + actions.duration[at];
+/** The length of an action in ns; of an unfinished one up to the end of the run. */
+const lengthOf = (at) => (actions.duration[at] < 0 ? run.end - actions.start[at] : actions.duration[at]);
+// Begins include the time that it takes to record IR, and durations do not.
+const ends = actions.start.map((start, at) => start + lengthOf(at));
+for (let at = ends.length - 1; at >= 0; at--)
+  if (parentOf[at] >= 0) ends[parentOf[at]] = Math.max(ends[parentOf[at]], ends[at]);
+/** The end of an action in ns: not before that of an action in it. */
+const endOf = (at) => ends[at];
 
 const actionPlace = (at) => place(actions.file[at], actions.line[at], actions.col[at]);
 const operation = (id, op) => `${id ? `@${id} ` : ""}${text(op)}`;

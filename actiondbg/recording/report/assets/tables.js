@@ -66,13 +66,12 @@ const MOST_SLOWEST = 300; // by each of the two times
 
 function slowestTable() {
   const all = rows(actions);
-  const length = (at) => endOf(at) - actions.start[at];
   const slowest = (value) => [...all].sort((a, b) => value(b) - value(a)).slice(0, MOST_SLOWEST);
-  const both = new Set([...slowest(length), ...slowest((at) => actions.self[at])]);
+  const both = new Set([...slowest(lengthOf), ...slowest((at) => actions.self[at])]);
   sortable(byId("slowest"), [...both], [
     ordinals("action", actions.ordinal),
     ...actionColumns(),
-    column("time", length, { show: (at) => time(actions.duration[at]) }),
+    column("time", lengthOf, { show: (at) => time(actions.duration[at]) }),
     timeColumn("self time", (at) => actions.self[at], { bar: true }),
     column("children", (at) => actions.inside[at] + actions.elsewhere[at], { hint: "actions nested directly in it" }),
   ], { sort: "self time", empty: "The recording holds no actions." });

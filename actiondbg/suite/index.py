@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,6 +17,7 @@ from actiondbg.errors import LaunchError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import DataType, pa
+from actiondbg.recording.format.header import Header
 from actiondbg.recording.query.filters import quoted
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.lit_tests import LitTests, input_files
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _TEXT, _COUNT, _FLAG = pa.string(), pa.int64(), pa.bool_()
+_KEY = re.compile(r"\d+-\d+")  # of a process, and the name of its recording
 _NAME = re.compile(r"--?([A-Za-z0-9][\w-]*)(?:=(.*))?", re.DOTALL)
 
 SCHEMAS: dict[str, Mapping[str, DataType]] = {
@@ -84,6 +87,7 @@ SCHEMAS: dict[str, Mapping[str, DataType]] = {
     "pass_options": {"run": _COUNT, "pass": _TEXT, "options": _TEXT},
 }
 _MARK = "runs.parquet"
+_CHECKSUM = "checksum"
 NO_CONTEXT = "it made no MLIR context"
 
 Rows = list[dict[str, Any]]
@@ -109,6 +113,7 @@ def build_index(folder: SuiteFolder) -> None:
     """
     tables = SuiteTables()
     processes = read_processes(folder)
+    processes.all += _unnoted(folder, {each.key for each in processes.all})
     _add_runs(folder, processes, tables)
     _add_patterns(folder, tables)
     write_tables(folder, tables)
@@ -117,18 +122,30 @@ def build_index(folder: SuiteFolder) -> None:
 def write_tables(folder: SuiteFolder, tables: SuiteTables) -> None:
     """Write the tables, atomically; raises as ``build_index``."""
     parquet: Any = import_module("pyarrow.parquet")
+    if folder.index.is_dir():
+        (folder.index / _MARK).touch()  # an index that has lost this table is replaced, too
     with replaced_directory(folder.index, _MARK) as new:
         for name, schema in SCHEMAS.items():
             table = pa.Table.from_pylist(tables.rows[name], schema=pa.schema(list(schema.items())))
             parquet.write_table(table, new / f"{name}.parquet", compression="zstd")
+        (new / _CHECKSUM).write_text(_checksum(new))
 
 
 def is_indexed(folder: SuiteFolder) -> bool:
-    """Whether the index is there and newer than what is noted of the processes."""
+    """Whether the index is whole, and newer than what is noted of the processes."""
     try:
-        return (folder.index / _MARK).stat().st_mtime_ns >= folder.notes.stat().st_mtime_ns
-    except OSError:
+        is_new = (folder.index / _MARK).stat().st_mtime_ns >= folder.notes.stat().st_mtime_ns
+        return is_new and (folder.index / _CHECKSUM).read_text() == _checksum(folder.index)
+    except (OSError, ValueError):
         return False
+
+
+def _checksum(index: Path) -> str:
+    """Return a checksum of all tables; raises OSError if one is missing."""
+    total = 0
+    for name in SCHEMAS:
+        total = zlib.crc32((index / f"{name}.parquet").read_bytes(), total)
+    return f"{total:08x}"
 
 
 def connect(folder: SuiteFolder) -> duckdb.DuckDBPyConnection:
@@ -163,6 +180,19 @@ def _add_runs(folder: SuiteFolder, processes: SuiteProcesses, tables: SuiteTable
         if found is not None:
             number += 1
             _add_run(number, process, *found, tests, tables)
+
+
+def _unnoted(folder: SuiteFolder, noted: set[str]) -> Iterator[SuiteProcess]:
+    """Yield the processes of recordings that the notes lack, as after a full disk."""
+    for path in sorted(folder.runs.glob("*.adbrec")):
+        if path.stem in noted or not _KEY.fullmatch(path.stem):
+            continue
+        try:
+            header = summarize(path).header
+        except RecordingError:
+            header = Header()
+        argv = header.argv
+        yield SuiteProcess(path.stem, 0, "".join(argv[:1]), header.cwd, "", "", argv, 1)
 
 
 def _replaced(processes: SuiteProcesses, tests: LitTests) -> set[SuiteProcess]:

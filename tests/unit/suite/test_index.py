@@ -193,3 +193,54 @@ def test_the_index_needs_no_python_variable(folder: SuiteFolder) -> None:
     database = connect(folder)
     with pytest.raises(duckdb.Error):
         database.sql("SELECT * FROM folder")
+
+
+def _with_two_recordings(folder: SuiteFolder) -> None:
+    for key in ("10-100", "11-200"):
+        note(folder, process(key, 1, "tool", key))
+        fake_recording(folder.runs / f"{key}.adbrec", 50, 1)
+
+
+def _actions(folder: SuiteFolder) -> list[tuple[int]]:
+    with connect(folder) as database:
+        return database.execute("SELECT actions FROM runs").fetchall()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PAR1", bytes(4000)])
+def test_a_damaged_index_is_built_anew(folder: SuiteFolder, content: bytes | None) -> None:
+    _with_two_recordings(folder)
+    expected = _actions(folder)
+    assert len(expected) == 2
+    for table in some(sorted(folder.index.glob("*.parquet"))):
+        if content is None:
+            table.unlink()
+        else:
+            table.write_bytes(content)
+        assert _actions(folder) == expected
+
+
+def test_a_flipped_bit_of_the_index_changes_no_answer(folder: SuiteFolder) -> None:
+    _with_two_recordings(folder)
+    expected = _actions(folder)
+    table = folder.index / "runs.parquet"
+    for place in range(0, table.stat().st_size, 97):
+        whole = bytearray(table.read_bytes())
+        whole[place % len(whole)] ^= 4
+        table.write_bytes(whole)
+        assert _actions(folder) == expected
+
+
+@pytest.mark.parametrize("kept", [None, 0, 1])
+def test_recordings_without_a_note_are_runs(folder: SuiteFolder, kept: int | None) -> None:
+    _with_two_recordings(folder)
+    expected = _actions(folder)
+    (folder.runs / "12-300.adbrec").write_bytes(b"no recording")
+    if kept is None:
+        folder.notes.unlink()
+    else:
+        lines = folder.notes.read_text().splitlines(keepends=True)
+        folder.notes.write_text("".join(lines[:kept]))
+    assert sorted(_actions(folder)) == [(0,), *sorted(expected)]
+    with connect(folder) as database:
+        [missing] = database.execute("SELECT missing FROM runs WHERE actions = 0").fetchall()
+    assert "is not a recording" in missing[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +38,7 @@ class ActionQuery:
         self.actions = actions
         self._names = names
         self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
+        self._turn = threading.Lock()  # another thread would exchange the table of combinations
 
     def close(self) -> None:
         """Close the databases."""
@@ -92,7 +94,11 @@ class ActionQuery:
         return where(f"{spec if counts_hits else 'tag:*'} if {condition}")
 
     def _select(self, sql: str) -> Bools:
-        """Return a mask of the actions that satisfy an SQL condition."""
+        """Return a mask of the actions that satisfy an SQL condition; threads take turns."""
+        with self._turn:
+            return self._selected(sql)
+
+    def _selected(self, sql: str) -> Bools:
         named = set(re.findall(r"\w+", sql))
         columns = [name for name in self._types if name in named]
         sizes = {name: self._size(name) for name in columns}

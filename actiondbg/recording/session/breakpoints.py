@@ -125,7 +125,8 @@ class RecordedBreakpoints:
             goals: the events to which the control goes, sorted.
             count: from 1.
         """
-        stops = {one.id: self._stops(one, after) for one in self._stopping()}
+        stopping = list(self._stopping())  # another thread may add breakpoints meanwhile
+        stops = {one.id: self._stops(one, after) for one in stopping}
         hits = np.unique(np.concatenate([goals[:0], *(each[:count] for each in stops.values())]))
         goals = goals[np.searchsorted(goals, after, side="right") :][:count]
         both = np.concatenate((hits, goals))
@@ -133,7 +134,7 @@ class RecordedBreakpoints:
             return NextStop(self._hits.actions.line.last + 1, [], False)
         which = int(np.argsort(both, kind="stable")[count - 1])
         event = int(both[which])
-        hit = [one for one in self._stopping() if _holds(stops[one.id], event)]
+        hit = [one for one in stopping if _holds(stops[one.id], event)]
         return NextStop(event, hit if which < len(hits) else [], _holds(goals, event))
 
     def count_passed(self, after: int, event: int) -> None:

@@ -17,7 +17,8 @@ from actiondbg.version import VERSION as __version__
 
 TYPE_CHECKING = False  # typing takes longer to import than all of this package
 if TYPE_CHECKING:
-    from actiondbg import errors, whatif
+    from actiondbg import errors
+    from actiondbg import whatif as whatif
     from actiondbg.attachment.attachment import attach
     from actiondbg.bisection import bisect
     from actiondbg.breakpoints.breakpoint import Breakpoint
@@ -39,7 +40,6 @@ __all__ = [
     "errors",
     "launch",
     "validate",
-    "whatif",
 ]
 
 _MODULES = {

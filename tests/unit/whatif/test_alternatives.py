@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from actiondbg.errors import UsageError
@@ -118,3 +121,9 @@ def test_the_run_as_it_is_has_no_changes() -> None:
 def test_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_alternatives(text)
+
+
+def test_the_package_has_it_as_an_attribute() -> None:
+    code = "import actiondbg; print(actiondbg.whatif.compare.__name__)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("compare\n", "")

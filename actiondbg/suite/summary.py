@@ -19,8 +19,7 @@ from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import taken
+from actiondbg.recording.tables.definitions import Definitions, taken
 from actiondbg.recording.tables.rows import ActionRows
 
 _FLAGS = CHANGED | ROLLED_BACK

@@ -13,8 +13,7 @@ from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.tree.outline import MODULE, outermost
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.imported.assembly import module_of
-from actiondbg.recording.imported.last_texts import ImportedOperation, OperationTexts
+from actiondbg.recording.imported.last_texts import ImportedOperation, OperationTexts, module_of
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText, without_regions
 from actiondbg.recording.session.columns import IRColumns
 from actiondbg.recording.tables.snapshots import IRText

@@ -30,8 +30,7 @@ from actiondbg.recording.format.layout import (
 from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import OperationDescriptions
+from actiondbg.recording.tables.definitions import Definitions, OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.nesting import firsts
 from actiondbg.recording.tables.rows import ActionRows

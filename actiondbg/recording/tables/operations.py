@@ -9,8 +9,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, Bools, Ints, id_array, int_array, pa
 from actiondbg.recording.format.layout import CHANGE_KINDS, ROLLED_BACK
 from actiondbg.recording.tables.changes import ChangeTable
-from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import OperationDescriptions
+from actiondbg.recording.tables.definitions import Definitions, OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 

@@ -11,8 +11,7 @@ import pytest
 
 pytest.importorskip("duckdb")
 
-from actiondbg.recording.report.chains import measured
-from actiondbg.recording.report.suspects import CHANGING, SETTLED, UNFINISHED
+from actiondbg.recording.report.suspects import CHANGING, SETTLED, UNFINISHED, measured
 from tests.fakes.recording.recordings import Action, Change, Operation, write_recording
 from tests.fakes.recording.report import page_of
 

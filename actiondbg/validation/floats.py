@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from ctypes import c_float
+from fractions import Fraction
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from actiondbg.validation.domain import NotInterpreted
-from actiondbg.validation.types import FloatType
+from actiondbg.validation.types import FloatType, IntegerType
 
 _NATIVE = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 _OTHERS = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
@@ -55,3 +58,34 @@ def from_bits(bits: int, type: FloatType) -> float:
     kind = numpy_type(type)
     content = bits.to_bytes(kind.itemsize, "little")
     return float(np.frombuffer(content, dtype=kind)[0])
+
+
+def rounded_exactly(value: Fraction, type: IntegerType | FloatType) -> float:
+    """Round an exact number once: a double between would round twice."""
+    if not isinstance(type, FloatType):
+        raise NotInterpreted(f"a float of type {type}")
+    if type.name == "f64":
+        try:
+            return value.numerator / value.denominator
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    double = _to_odd(value)
+    return rounded(double, type)
+
+
+def _to_odd(value: Fraction) -> float:
+    """Return a double near a number, with an odd last bit if it is inexact.
+
+    A double has more than twice the bits of any smaller type, so that a second rounding of it is
+    that of the number.
+    """
+    try:
+        near = value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    if math.isinf(near) or Fraction(near) == value:
+        return near
+    bits = struct.unpack("<q", struct.pack("<d", near))[0]
+    if bits & 1:
+        return near
+    return math.nextafter(near, math.inf if Fraction(near) < value else -math.inf)

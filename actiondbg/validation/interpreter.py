@@ -12,7 +12,6 @@ from actiondbg.validation.dialects import (
     linalg,
     memory,
     reductions,
-    relayout,
     tensor,
     vector,
     vector_memory,
@@ -26,7 +25,7 @@ from actiondbg.validation.program import Module
 # Modules that register the meaning of operations when they are imported.
 DIALECTS = (
     *(affine, calls, control, memory, reductions, views),
-    *(complex, linalg, relayout, tensor, vector, vector_memory, vector_reductions),
+    *(complex, linalg, tensor, vector, vector_memory, vector_reductions),
 )
 
 

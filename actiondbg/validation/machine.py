@@ -95,6 +95,7 @@ class Opaque:
 
 # What a value of a program is when it is interpreted: a scalar of the domain, or one of these.
 RuntimeValue = Any
+Results = Sequence[RuntimeValue]  # of an operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class Terminated:
     operands: list[RuntimeValue]
 
 
-Handler = Callable[["Machine", Operation, Frame], Sequence[RuntimeValue]]
+Handler = Callable[["Machine", Operation, Frame], Results]
 _HANDLERS: dict[str, Handler] = {}
 TERMINATORS = frozenset(
     {
@@ -347,7 +348,7 @@ class Machine:
             raise NotInterpreted(operation.name)
         return branch(self, operation, frame)
 
-    def evaluate(self, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+    def evaluate(self, operation: Operation, frame: Frame) -> Results:
         """Return the results of an operation that is not a terminator.
 
         Raises:
@@ -365,9 +366,7 @@ class Machine:
             return _UNKNOWN[-1](self, operation, operands)
         return self.elementwise(operation, operands)
 
-    def elementwise(
-        self, operation: Operation, operands: Sequence[RuntimeValue]
-    ) -> Sequence[RuntimeValue]:
+    def elementwise(self, operation: Operation, operands: Sequence[RuntimeValue]) -> Results:
         """Apply a scalar operation to scalars, or to each element of vectors and tensors."""
         shaped = [operand for operand in operands if isinstance(operand, Elements)]
         has_shape = [isinstance(value.type, ShapedType) for value in operation.results]
@@ -435,7 +434,7 @@ class Machine:
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
 _DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
 _MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
-Unknown = Callable[[Machine, Operation, Sequence[RuntimeValue]], Sequence[RuntimeValue]]
+Unknown = Callable[[Machine, Operation, Sequence[RuntimeValue]], Results]
 
 
 def _not_interpreted(_: Machine, operation: Operation, __: Sequence[RuntimeValue]) -> NoReturn:
@@ -475,5 +474,5 @@ def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:
 
 
 @handles("arith.constant", "index.constant", "index.bool.constant", "llvm.mlir.constant")
-def _constant(machine: Machine, operation: Operation, _: Frame) -> Sequence[RuntimeValue]:
+def _constant(machine: Machine, operation: Operation, _: Frame) -> Results:
     return [machine.constant(operation.attributes.get("value"), operation.results[0].type)]

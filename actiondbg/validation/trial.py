@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -41,17 +42,19 @@ from actiondbg.validation.judgement import (
     Evidence,
     Judgement,
     Limits,
+    Nest,
     Verdict,
 )
-from actiondbg.validation.nests import changed_nests
 from actiondbg.validation.program import (
     Function,
     Module,
+    Operation,
     Symbol,
     Value,
     called,
     is_same,
     references,
+    structure,
     walk,
 )
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
@@ -647,3 +650,27 @@ def make_runner(limits: Limits, name: str) -> Runner | None:
     folder = Path(limits.scratch) / name
     folder.mkdir(parents=True, exist_ok=True)
     return Runner(Path(limits.tool), folder, seconds=max(limits.seconds / 2, 1.0))
+
+
+# --- changed nests ---
+
+
+def changed_nests(before: Function, after: Function) -> tuple[Nest, ...]:
+    """Return the outermost nests of a function that it does not have after an action."""
+    kept = Counter(structure(each) for each in _nests(after))
+    names = [each.name for each in walk(before.operation)]
+    places = {each: at for at, each in enumerate(walk(before.operation))}
+    changed: list[Nest] = []
+    for nest in _nests(before):
+        text = structure(nest)
+        if kept[text]:
+            kept[text] -= 1
+            continue
+        number = names[: places[nest]].count(nest.name)
+        changed.append(Nest(nest.name, number, names.count(nest.name)))
+    return tuple(changed)
+
+
+def _nests(function: Function) -> list[Operation]:
+    blocks = () if function.body is None else function.body.blocks
+    return [each for block in blocks for each in block.operations if each.regions]

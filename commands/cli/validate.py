@@ -207,7 +207,7 @@ def _path_of(tool: str) -> str:
 
 def _show(found: Validation, options: ValidateOptions) -> None:
     from actiondbg.commands.render.validation import validation_lines, validation_object
-    from actiondbg.validation.report import write_report
+    from actiondbg.validation.validation import write_report
 
     lines = validation_lines(found, stdout_paint(options.no_color), all=options.all)
     print_result(validation_object(found) if options.json else lines)

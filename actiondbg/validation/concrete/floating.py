@@ -16,10 +16,9 @@ from actiondbg.validation.concrete.operation import (
     signed,
     width_of,
 )
-from actiondbg.validation.concrete.rounding import rounded_exactly
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.flags import fast_math, predicate
-from actiondbg.validation.floats import rounded
+from actiondbg.validation.floats import rounded, rounded_exactly
 from actiondbg.validation.types import FloatType
 
 

@@ -14,10 +14,9 @@ from actiondbg.validation.concrete.operation import (
     signed,
     width_of,
 )
-from actiondbg.validation.concrete.rounding import rounded_exactly
 from actiondbg.validation.domain import Scalar, UndefinedBehaviour, Unsettled
 from actiondbg.validation.flags import is_set, overflow_flags, predicate
-from actiondbg.validation.floats import bits_of, from_bits
+from actiondbg.validation.floats import bits_of, from_bits, rounded_exactly
 from actiondbg.validation.types import FloatType
 
 

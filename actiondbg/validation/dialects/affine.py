@@ -17,7 +17,7 @@ from actiondbg.validation.machine import (
     Frame,
     Machine,
     MemRef,
-    RuntimeValue,
+    Results,
     handles,
 )
 from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Value
@@ -91,7 +91,7 @@ def _extreme(machine: Machine, name: str, values: Sequence[Scalar]) -> Scalar:
 
 
 @handles("affine.apply", "affine.min", "affine.max")
-def _apply(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _apply(machine: Machine, operation: Operation, frame: Frame) -> Results:
     inputs = frame.all(operation.operands)
     values = _results(machine, operation.attributes.get("map"), inputs)
     name = operation.name.removeprefix("affine.")
@@ -102,7 +102,7 @@ def _apply(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Run
 
 
 @handles("affine.for")
-def _for(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _for(machine: Machine, operation: Operation, frame: Frame) -> Results:
     attributes = operation.attributes
     lower, upper, initial = (frame.all(segment) for segment in operation.segments())
     low = _extreme(machine, "max", _results(machine, attributes.get("lowerBoundMap"), lower))
@@ -116,7 +116,7 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runti
 
 
 @handles("affine.if")
-def _if(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _if(machine: Machine, operation: Operation, frame: Frame) -> Results:
     condition = operation.attributes.get("condition")
     if not isinstance(condition, IntegerSet):
         raise NotInterpreted("affine.if")
@@ -137,7 +137,7 @@ def _holds(machine: Machine, value: Scalar, is_equal: bool) -> bool:
 
 
 @handles("affine.parallel")
-def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Results:
     attributes = operation.attributes
     inputs = frame.all(operation.operands)
     low_map = attributes.get("lowerBoundsMap")
@@ -181,7 +181,7 @@ def _grouped(
 
 
 @handles("affine.load")
-def _load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, *operands = operation.operands
     view: MemRef = frame[source]
     return [
@@ -190,7 +190,7 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runt
 
 
 @handles("affine.store")
-def _store(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, destination, *operands = operation.operands
     view: MemRef = frame[destination]
     at = place(machine, view, _indices(machine, operation, operands, frame))
@@ -235,7 +235,7 @@ def _vector_shape(machine: Machine, value: Value, memory: Value) -> tuple[int, .
 
 
 @handles("affine.vector_load")
-def _vector_load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _vector_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, *operands = operation.operands
     view: MemRef = frame[source]
     shape = _vector_shape(machine, operation.results[0], source)
@@ -245,7 +245,7 @@ def _vector_load(machine: Machine, operation: Operation, frame: Frame) -> Sequen
 
 
 @handles("affine.vector_store")
-def _vector_store(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _vector_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, destination, *operands = operation.operands
     view: MemRef = frame[destination]
     shape = _vector_shape(machine, value, destination)
@@ -292,7 +292,7 @@ def _bounded(
 
 
 @handles("affine.delinearize_index")
-def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Results:
     linear, *dynamic = operation.operands
     rest: Scalar = frame[linear]
     basis = _basis(machine, operation, frame, dynamic)
@@ -307,7 +307,7 @@ def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Sequen
 
 
 @handles("affine.linearize_index")
-def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Results:
     indices, dynamic = operation.segments()
     values = frame.all(indices)
     basis = _basis(machine, operation, frame, dynamic)

@@ -16,6 +16,7 @@ from actiondbg.validation.machine import (
     Machine,
     MemRef,
     Opaque,
+    Results,
     RuntimeValue,
     handles,
     means_unknown,
@@ -34,7 +35,7 @@ _PRINTS_MEMORY = "@printMemref"  # and the type of the elements
 
 
 @handles("func.call", "llvm.call")
-def _call(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _call(machine: Machine, operation: Operation, frame: Frame) -> Results:
     callee = operation.attributes.get("callee")
     if not isinstance(callee, Symbol) or len(callee.path) != 1:
         raise NotInterpreted(f"{operation.name} of a function that is computed")
@@ -45,7 +46,7 @@ def _call(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runt
 
 
 @handles("func.constant")
-def _function(_: Machine, operation: Operation, __: Frame) -> Sequence[RuntimeValue]:
+def _function(_: Machine, operation: Operation, __: Frame) -> Results:
     symbol = operation.attributes.get("value")
     if not isinstance(symbol, Symbol) or len(symbol.path) != 1:
         raise NotInterpreted(operation.name)
@@ -53,7 +54,7 @@ def _function(_: Machine, operation: Operation, __: Frame) -> Sequence[RuntimeVa
 
 
 @handles("func.call_indirect")
-def _call_indirect(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _call_indirect(machine: Machine, operation: Operation, frame: Frame) -> Results:
     callee, *operands = frame.all(operation.operands)
     if not isinstance(callee, Opaque) or callee.kind != "function":
         raise NotInterpreted(f"{operation.name} of an unknown function")
@@ -62,7 +63,7 @@ def _call_indirect(machine: Machine, operation: Operation, frame: Frame) -> Sequ
 
 def _called(
     machine: Machine, symbol: str, operation: Operation, operands: Sequence[RuntimeValue]
-) -> Sequence[RuntimeValue]:
+) -> Results:
     function = machine.module.functions.get(symbol)
     if function is not None and function.body is not None:
         return machine.call(function, operands)
@@ -71,7 +72,7 @@ def _called(
 
 def _outside(
     machine: Machine, name: str, operation: Operation, operands: Sequence[RuntimeValue]
-) -> Sequence[RuntimeValue]:
+) -> Results:
     """Have the world outside do something, and return what it returns.
 
     It sees all memory that it knows of, and may change it.
@@ -102,7 +103,7 @@ def _outside(
 
 def _print_memory(
     machine: Machine, name: str, operation: Operation, operands: Sequence[RuntimeValue]
-) -> Sequence[RuntimeValue]:
+) -> Results:
     """Print the elements of a view; its address, which is printed too, is left out."""
     view = operands[-1]
     if (
@@ -130,7 +131,7 @@ def _check_globals(machine: Machine, name: str) -> None:
 
 def _unknown_results(
     machine: Machine, name: str, key: object, operation: Operation, scalars: Sequence[Scalar]
-) -> Sequence[RuntimeValue]:
+) -> Results:
     results: list[RuntimeValue] = []
     for number, result in enumerate(operation.results):
         machine.unknown.add(name.partition(" ")[0])
@@ -175,9 +176,7 @@ _PURE_DIALECTS = frozenset({"arith", "math", "complex"})
 
 
 @means_unknown
-def _unknown(
-    machine: Machine, operation: Operation, operands: Sequence[RuntimeValue]
-) -> Sequence[RuntimeValue]:
+def _unknown(machine: Machine, operation: Operation, operands: Sequence[RuntimeValue]) -> Results:
     name = operation.name
     if operation.regions or operation.successors or name.startswith("llvm."):
         raise NotInterpreted(name)
@@ -206,7 +205,7 @@ _PUNCTUATION = {
 
 
 @handles("vector.print")
-def _print(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _print(machine: Machine, operation: Operation, frame: Frame) -> Results:
     """Print as the functions of MLIR's runner do, which it is lowered to."""
     text = operation.attributes.get("stringLiteral")
     if isinstance(text, str):

@@ -15,6 +15,7 @@ from actiondbg.validation.machine import (
     Event,
     Frame,
     Machine,
+    Results,
     RuntimeValue,
     Terminated,
     branches,
@@ -75,12 +76,12 @@ def _is_case(machine: Machine, value: Scalar, case: int, type: object) -> bool:
 
 
 @handles("ub.unreachable", "llvm.unreachable")
-def _unreachable(_: Machine, operation: Operation, __: Frame) -> Sequence[RuntimeValue]:
+def _unreachable(_: Machine, operation: Operation, __: Frame) -> Results:
     raise UndefinedBehaviour(operation.name)
 
 
 @handles("cf.assert")
-def _assert(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _assert(machine: Machine, operation: Operation, frame: Frame) -> Results:
     if machine.domain.decide(frame[operation.operands[0]]):
         return []
     machine.happens(Event("abort", ()))
@@ -88,7 +89,7 @@ def _assert(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Ru
 
 
 @handles("ub.poison", "llvm.mlir.poison")
-def _poison(machine: Machine, operation: Operation, _: Frame) -> Sequence[RuntimeValue]:
+def _poison(machine: Machine, operation: Operation, _: Frame) -> Results:
     value = operation.attributes.get("value")
     if value not in (None, OpaqueAttribute("#ub.poison")):
         raise NotInterpreted("ub.poison of some elements")
@@ -99,7 +100,7 @@ def _poison(machine: Machine, operation: Operation, _: Frame) -> Sequence[Runtim
 
 
 @handles("scf.if")
-def _if(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _if(machine: Machine, operation: Operation, frame: Frame) -> Results:
     at = 0 if machine.domain.decide(frame[operation.operands[0]]) else 1
     region = operation.regions[at]
     if not region.blocks:
@@ -108,7 +109,7 @@ def _if(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runtim
 
 
 @handles("scf.index_switch")
-def _index_switch(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _index_switch(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value = frame[operation.operands[0]]
     cases = operation.attributes.get("cases", ())
     assert isinstance(cases, tuple)
@@ -122,7 +123,7 @@ def _index_switch(machine: Machine, operation: Operation, frame: Frame) -> Seque
 
 
 @handles("scf.execute_region")
-def _execute_region(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _execute_region(machine: Machine, operation: Operation, frame: Frame) -> Results:
     return machine.region(operation.regions[0], [], frame).operands
 
 
@@ -160,7 +161,7 @@ def counted(
 
 
 @handles("scf.for")
-def _for(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _for(machine: Machine, operation: Operation, frame: Frame) -> Results:
     lower, upper, step, *carried = frame.all(operation.operands)
     type = operation.operands[0].type
     assert isinstance(type, IntegerType)
@@ -171,7 +172,7 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runti
 
 
 @handles("scf.while")
-def _while(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _while(machine: Machine, operation: Operation, frame: Frame) -> Results:
     before, after = operation.regions
     carried = frame.all(operation.operands)
     while True:
@@ -195,7 +196,7 @@ def nested(
 
 
 @handles("scf.parallel")
-def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Results:
     lower, upper, step, initial = (frame.all(segment) for segment in operation.segments())
     results = initial
     with iterations(machine, frame, operation.name) as loop:
@@ -218,7 +219,7 @@ def _combined(
 
 
 @handles("scf.forall")
-def _forall(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _forall(machine: Machine, operation: Operation, frame: Frame) -> Results:
     lower, upper, step, outs = (frame.all(segment) for segment in operation.segments())
     names = ("staticLowerBound", "staticUpperBound", "staticStep")
     bounds = [

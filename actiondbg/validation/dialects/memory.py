@@ -15,6 +15,7 @@ from actiondbg.validation.machine import (
     Frame,
     Machine,
     MemRef,
+    Results,
     RuntimeValue,
     handles,
 )
@@ -170,7 +171,7 @@ def new_memory(machine: Machine, type: Type, sizes: tuple[int, ...]) -> MemRef:
 
 
 @handles("memref.alloc", "memref.alloca")
-def _alloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _alloc(machine: Machine, operation: Operation, frame: Frame) -> Results:
     type = operation.results[0].type
     dynamic, symbols = operation.segments()
     if symbols or not isinstance(type, ShapedType):
@@ -182,7 +183,7 @@ def _alloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Run
 
 
 @handles("memref.dealloc")
-def _dealloc(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _dealloc(_: Machine, operation: Operation, frame: Frame) -> Results:
     _free(frame[operation.operands[0]])
     return []
 
@@ -196,7 +197,7 @@ def _free(view: MemRef) -> None:
 
 
 @handles("bufferization.dealloc")
-def _dealloc_owned(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _dealloc_owned(machine: Machine, operation: Operation, frame: Frame) -> Results:
     """Free memory that no retained view is of, and say who owns the retained ones."""
     freed, conditions, retained = (frame.all(segment) for segment in operation.segments())
     owned: list[RuntimeValue] = []
@@ -218,7 +219,7 @@ def _dealloc_owned(machine: Machine, operation: Operation, frame: Frame) -> Sequ
 
 
 @handles("memref.realloc")
-def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Results:
     old: MemRef = frame[operation.operands[0]]
     type = operation.results[0].type
     assert isinstance(type, ShapedType)
@@ -235,21 +236,21 @@ def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Sequence[R
 
 
 @handles("memref.load")
-def _load(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, *indices = operation.operands
     view: MemRef = frame[source]
     return [read(view, place(machine, view, frame.all(indices)), source.type)]
 
 
 @handles("memref.store")
-def _store(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, destination, *indices = frame.all(operation.operands)
     write(destination, place(machine, destination, indices), value)
     return []
 
 
 @handles("memref.copy")
-def _copy(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _copy(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, destination = frame.all(operation.operands)
     copy(machine, source, destination, operation.operands[0].type)
     return []
@@ -281,12 +282,12 @@ def copy(machine: Machine, source: MemRef, destination: MemRef, type: Type) -> N
 
 
 @handles("memref.global")
-def _global(_: Machine, __: Operation, ___: Frame) -> Sequence[RuntimeValue]:
+def _global(_: Machine, __: Operation, ___: Frame) -> Results:
     return []
 
 
 @handles("memref.get_global")
-def _get_global(machine: Machine, operation: Operation, _: Frame) -> Sequence[RuntimeValue]:
+def _get_global(machine: Machine, operation: Operation, _: Frame) -> Results:
     symbol = operation.attributes.get("name")
     type = operation.results[0].type
     if not isinstance(symbol, Symbol) or len(symbol.path) != 1 or not isinstance(type, ShapedType):
@@ -319,22 +320,22 @@ def _global_buffer(machine: Machine, name: str) -> Buffer:
 
 
 @handles("memref.dim")
-def _dim(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _dim(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view, dimension = frame.all(operation.operands)
     at = machine.domain.below(dimension, INDEX, len(view.sizes))
     return [index(machine, view.sizes[at])]
 
 
 @handles("memref.rank")
-def _rank(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _rank(machine: Machine, operation: Operation, frame: Frame) -> Results:
     return [index(machine, len(frame[operation.operands[0]].sizes))]
 
 
 @handles("memref.prefetch", "affine.prefetch")
-def _prefetch(_: Machine, __: Operation, ___: Frame) -> Sequence[RuntimeValue]:
+def _prefetch(_: Machine, __: Operation, ___: Frame) -> Results:
     return []
 
 
 @handles("memref.alloca_scope")
-def _alloca_scope(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _alloca_scope(machine: Machine, operation: Operation, frame: Frame) -> Results:
     return machine.scoped(operation.regions[0], [], frame).operands

@@ -9,7 +9,7 @@ from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import atomic
 from actiondbg.validation.dialects.scalars import applied
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Frame, Machine, MemRef, RuntimeValue, handles
+from actiondbg.validation.machine import Frame, Machine, MemRef, Results, handles
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
@@ -65,7 +65,7 @@ def _check_unused(machine: Machine, operation: Operation) -> None:
 
 
 @handles("memref.atomic_rmw")
-def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Results:
     _check_unused(machine, operation)
     value, destination, *indices = operation.operands
     kind = operation.attributes.get("kind")
@@ -80,7 +80,7 @@ def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Ru
 
 
 @handles("memref.generic_atomic_rmw")
-def _generic_atomic(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _generic_atomic(machine: Machine, operation: Operation, frame: Frame) -> Results:
     _check_unused(machine, operation)
     destination, *indices = operation.operands
     view: MemRef = frame[destination]

@@ -21,13 +21,12 @@ from actiondbg.validation.machine import (
     Elements,
     Frame,
     Machine,
+    Results,
     RuntimeValue,
     handles,
 )
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import INDEX, IntegerType, ShapedType, Type
-
-_Results = Sequence[RuntimeValue]
 
 
 def tensor_type(type: Type) -> ShapedType:
@@ -76,7 +75,7 @@ def check_shape(shape: Sequence[int], type: Type, operation: Operation) -> None:
 
 
 @handles("tensor.empty")
-def _empty(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _empty(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = _result_shape(machine, operation, frame)
     element = scalar_element(operation.results[0].type)
     machine.charge(prod(shape))
@@ -84,7 +83,7 @@ def _empty(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.splat")
-def _splat(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _splat(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = _result_shape(machine, operation, frame)
     machine.charge(prod(shape))
     element = scalar_element(operation.results[0].type)
@@ -92,7 +91,7 @@ def _splat(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.from_elements")
-def _from_elements(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _from_elements(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = _result_shape(machine, Operation("", (), operation.results, {}), frame)
     machine.charge(prod(shape))
     element = scalar_element(operation.results[0].type)
@@ -100,7 +99,7 @@ def _from_elements(machine: Machine, operation: Operation, frame: Frame) -> _Res
 
 
 @handles("tensor.generate")
-def _generate(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _generate(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = _result_shape(machine, operation, frame)
     machine.charge(prod(shape))
     items: list[RuntimeValue] = []
@@ -111,33 +110,33 @@ def _generate(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.dim")
-def _dim(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _dim(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, at = frame.all(operation.operands)
     shape = _elements(source, operation).shape
     return [index(machine, shape[machine.domain.below(at, INDEX, len(shape))])]
 
 
 @handles("tensor.rank")
-def _rank(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _rank(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = _elements(frame[operation.operands[0]], operation)
     return [index(machine, len(source.shape))]
 
 
 @handles("tensor.cast")
-def _cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
+def _cast(_: Machine, operation: Operation, frame: Frame) -> Results:
     source = _elements(frame[operation.operands[0]], operation)
     check_shape(source.shape, operation.results[0].type, operation)
     return [source]
 
 
 @handles("tensor.bitcast")
-def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
     plain = Operation("arith.bitcast", operation.operands, operation.results, {})
     return machine.elementwise(plain, frame.all(operation.operands))
 
 
 @handles("tensor.extract")
-def _extract(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _extract(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, *indices = frame.all(operation.operands)
     tensor = _elements(source, operation)
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
@@ -145,7 +144,7 @@ def _extract(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.insert")
-def _insert(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _insert(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, into, *indices = frame.all(operation.operands)
     tensor = _elements(into, operation)
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
@@ -156,7 +155,7 @@ def _insert(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.extract_slice")
-def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = _elements(frame[operation.operands[0]], operation)
     sizes, places = slice_positions(machine, operation, frame, source.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
@@ -191,12 +190,12 @@ def inserted_slice(
 
 
 @handles("tensor.insert_slice")
-def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
     return [inserted_slice(machine, operation, frame, frame[operation.operands[1]])]
 
 
 @handles("tensor.collapse_shape")
-def _collapse(_: Machine, operation: Operation, frame: Frame) -> _Results:
+def _collapse(_: Machine, operation: Operation, frame: Frame) -> Results:
     source = _elements(frame[operation.operands[0]], operation)
     groups = operation.attributes.get("reassociation")
     assert isinstance(groups, tuple)
@@ -208,7 +207,7 @@ def _collapse(_: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.expand_shape")
-def _expand(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = _elements(frame[operation.operands[0]], operation)
     static = operation.attributes.get("static_output_shape")
     shape = tuple(integers(machine, frame, static, operation.operands[1:]))
@@ -224,7 +223,7 @@ def _expand(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.reshape")
-def _reshape(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, sizes = (_elements(each, operation) for each in frame.all(operation.operands))
     if not isinstance(sizes.element, IntegerType):
         raise NotInterpreted("tensor.reshape by sizes that are no integers")
@@ -237,7 +236,7 @@ def _reshape(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.concat")
-def _concat(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _concat(machine: Machine, operation: Operation, frame: Frame) -> Results:
     sources = [_elements(each, operation) for each in frame.all(operation.operands)]
     along = operation.attributes.get("dim")
     assert isinstance(along, int)
@@ -257,7 +256,7 @@ def _concat(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("tensor.pad")
-def _pad(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _pad(machine: Machine, operation: Operation, frame: Frame) -> Results:
     _, lows, highs = operation.segments()
     source = _elements(frame[operation.operands[0]], operation)
     low = integers(machine, frame, operation.attributes.get("static_low"), lows)
@@ -281,7 +280,7 @@ def _pad(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("arith.select")
-def _select(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _select(machine: Machine, operation: Operation, frame: Frame) -> Results:
     condition, yes, no = frame.all(operation.operands)
     if isinstance(condition, Elements):
         return [_chosen_elements(machine, condition.items, yes, no)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from math import gcd, prod
@@ -26,7 +26,7 @@ from actiondbg.validation.dialects.scalars import (
     scalar_element,
 )
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
+from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import (
     BOOL,
@@ -38,9 +38,11 @@ from actiondbg.validation.types import (
     Type,
 )
 
-_Results = Sequence[RuntimeValue]
 _FLOAT_WIDTH = re.compile(r"b?f(\d+)")
 _MOST_CHOICES = 4096  # elements that a dynamic position may select from, without a decision
+# Given the mask around the operation, if there is one.
+Maskable = Callable[[Machine, Operation, Frame, Elements | None], Results]
+_MASKABLE: dict[str, Maskable] = {}
 
 
 def vector_shape(type: Type) -> tuple[int, ...]:
@@ -79,7 +81,7 @@ def _vector_or_element(operation: Operation, items: Sequence[RuntimeValue]) -> R
 
 def _rearranged(
     machine: Machine, operation: Operation, source: Elements, places: Sequence[int]
-) -> _Results:
+) -> Results:
     machine.charge(len(places))
     return [made(operation, [source.items[at] for at in places])]
 
@@ -88,7 +90,7 @@ def _rearranged(
 
 
 @handles("vector.extract")
-def _extract(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _extract(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     static, dynamic = _position(operation, frame, operation.operands[1:])
     items: Sequence[RuntimeValue] = source.items
@@ -117,7 +119,7 @@ def _picked(
     size: int,
     at: Scalar,
     element: ScalarType,
-) -> Sequence[RuntimeValue]:
+) -> Results:
     """Return one of ``size`` parts: poison if the position is outside."""
     if len(items) > _MOST_CHOICES:
         raise NotInterpreted("a dynamic position in a large vector")
@@ -134,7 +136,7 @@ def _picked(
 
 
 @handles("vector.insert")
-def _insert(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _insert(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value = frame[operation.operands[0]]
     into = vector(frame[operation.operands[1]], operation)
     static, dynamic = _position(operation, frame, operation.operands[2:])
@@ -187,7 +189,7 @@ def _inserted(
 
 
 @handles("vector.extract_strided_slice")
-def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     offsets, sizes, steps = (
         numbers(operation.attributes.get(name)) for name in ("offsets", "sizes", "strides")
@@ -201,7 +203,7 @@ def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> _Res
 
 
 @handles("vector.insert_strided_slice")
-def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
     mine, into = (vector(each, operation) for each in frame.all(operation.operands))
     offsets, steps = (numbers(operation.attributes.get(name)) for name in ("offsets", "strides"))
     strides = row_major(into.shape)
@@ -219,12 +221,12 @@ def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> _Resu
 
 
 @handles("vector.shape_cast")
-def _shape_cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
+def _shape_cast(_: Machine, operation: Operation, frame: Frame) -> Results:
     return [made(operation, vector(frame[operation.operands[0]], operation).items)]
 
 
 @handles("vector.broadcast")
-def _broadcast(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _broadcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = vector_shape(operation.results[0].type)
     source = frame[operation.operands[0]]
     if not isinstance(source, Elements):
@@ -240,7 +242,7 @@ def _broadcast(machine: Machine, operation: Operation, frame: Frame) -> _Results
 
 
 @handles("vector.transpose")
-def _transpose(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _transpose(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     order = numbers(operation.attributes.get("permutation"))
     strides = row_major(source.shape)
@@ -249,7 +251,7 @@ def _transpose(machine: Machine, operation: Operation, frame: Frame) -> _Results
 
 
 @handles("vector.shuffle")
-def _shuffle(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _shuffle(machine: Machine, operation: Operation, frame: Frame) -> Results:
     first, second = (vector(each, operation) for each in frame.all(operation.operands))
     items = [*first.items, *second.items]
     step = prod(first.shape[1:])
@@ -261,7 +263,7 @@ def _shuffle(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("vector.interleave")
-def _interleave(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _interleave(machine: Machine, operation: Operation, frame: Frame) -> Results:
     left, right = (vector(each, operation) for each in frame.all(operation.operands))
     machine.charge(2 * len(left.items))
     pairs = zip(left.items, right.items, strict=True)
@@ -269,31 +271,31 @@ def _interleave(machine: Machine, operation: Operation, frame: Frame) -> _Result
 
 
 @handles("vector.deinterleave")
-def _deinterleave(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _deinterleave(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     machine.charge(len(source.items))
     return [made(operation, source.items[start::2]) for start in (0, 1)]
 
 
 @handles("vector.from_elements")
-def _from_elements(_: Machine, operation: Operation, frame: Frame) -> _Results:
+def _from_elements(_: Machine, operation: Operation, frame: Frame) -> Results:
     return [made(operation, frame.all(operation.operands))]
 
 
 @handles("vector.to_elements")
-def _to_elements(_: Machine, operation: Operation, frame: Frame) -> _Results:
+def _to_elements(_: Machine, operation: Operation, frame: Frame) -> Results:
     return vector(frame[operation.operands[0]], operation).items
 
 
 @handles("vector.step")
-def _step(machine: Machine, operation: Operation, _: Frame) -> _Results:
+def _step(machine: Machine, operation: Operation, _: Frame) -> Results:
     (size,) = vector_shape(operation.results[0].type)
     machine.charge(size)
     return [made(operation, [index(machine, at) for at in range(size)])]
 
 
 @handles("vector.fma")
-def _fma(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _fma(machine: Machine, operation: Operation, frame: Frame) -> Results:
     plain = Operation("math.fma", operation.operands, operation.results, {})
     return machine.elementwise(plain, frame.all(operation.operands))
 
@@ -302,7 +304,7 @@ def _fma(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("vector.constant_mask")
-def _constant_mask(machine: Machine, operation: Operation, _: Frame) -> _Results:
+def _constant_mask(machine: Machine, operation: Operation, _: Frame) -> Results:
     sizes = numbers(operation.attributes.get("mask_dim_sizes"))
     shape = vector_shape(operation.results[0].type)
     machine.charge(prod(shape))
@@ -317,7 +319,7 @@ def _constant_mask(machine: Machine, operation: Operation, _: Frame) -> _Results
 
 
 @handles("vector.create_mask")
-def _create_mask(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _create_mask(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = vector_shape(operation.results[0].type)
     machine.charge(prod(shape))
     columns = [
@@ -331,7 +333,7 @@ def _create_mask(machine: Machine, operation: Operation, frame: Frame) -> _Resul
 
 
 @handles("vector.bitcast")
-def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
     machine.charge(len(source.items))
@@ -396,3 +398,56 @@ def _joined(machine: Machine, parts: Sequence[Scalar], part: int, width: int) ->
         moved = applied(machine, "arith.shli", [wide, shift], whole)
         result = applied(machine, "arith.ori", [result, moved], whole)
     return result
+
+
+# --- masked operations ---
+
+
+def maskable(name: str) -> Callable[[Maskable], Maskable]:
+    """Register a function as the meaning of an operation, with a mask around it and without."""
+
+    def register(meaning: Maskable) -> Maskable:
+        _MASKABLE[name] = meaning
+        handles(name)(lambda machine, operation, frame: meaning(machine, operation, frame, None))
+        return meaning
+
+    return register
+
+
+@handles("vector.mask")
+def _mask(machine: Machine, operation: Operation, frame: Frame) -> Results:
+    mask, *others = frame.all(operation.operands)
+    lanes = vector(mask, operation)
+    *inner, end = operation.regions[0].blocks[0].operations
+    if not inner:
+        if others:
+            raise NotInterpreted("vector.mask of nothing, with values to pass through")
+        return frame.all(end.operands)
+    (masked,) = inner
+    meaning = _MASKABLE.get(masked.name)
+    if meaning is None:
+        raise NotInterpreted(f"{masked.name} in vector.mask")
+    results = meaning(machine, masked, frame, lanes)
+    if list(end.operands) != list(masked.results):
+        raise NotInterpreted("vector.mask that yields other values")
+    return [_passed(machine, lanes, others[0], results)] if others else results
+
+
+def _passed(
+    machine: Machine, mask: Elements, other: RuntimeValue, results: Sequence[RuntimeValue]
+) -> Elements:
+    """Return a result with the lanes that are off from another vector."""
+    (result,) = results
+    fits = (
+        isinstance(result, Elements)
+        and isinstance(other, Elements)
+        and result.shape == other.shape == mask.shape
+    )
+    if not fits:
+        raise NotInterpreted("vector.mask with values to pass through of another shape")
+    machine.charge(len(mask.items))
+    items = [
+        chosen(machine, lane, mine, passed, result.element)
+        for lane, mine, passed in zip(mask.items, result.items, other.items, strict=True)
+    ]
+    return Elements(result.shape, items, result.element)

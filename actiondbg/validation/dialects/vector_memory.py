@@ -7,10 +7,9 @@ from math import prod
 
 from actiondbg.validation.affine import AffineMap, Expression
 from actiondbg.validation.dialects.indices import flat, row_major
-from actiondbg.validation.dialects.masking import maskable
 from actiondbg.validation.dialects.memory import item as item_of
 from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
-from actiondbg.validation.dialects.vector import made, vector, vector_shape
+from actiondbg.validation.dialects.vector import made, maskable, vector, vector_shape
 from actiondbg.validation.dialects.windows import BEYOND, View, Window, read, view, write
 from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
@@ -18,14 +17,12 @@ from actiondbg.validation.machine import (
     Frame,
     Machine,
     MemRef,
+    Results,
     RuntimeValue,
     handles,
 )
 from actiondbg.validation.program import Operation, Value
 from actiondbg.validation.types import INDEX, IntegerType, ShapedType
-
-_Results = Sequence[RuntimeValue]
-
 
 # --- transfers ---
 
@@ -33,7 +30,7 @@ _Results = Sequence[RuntimeValue]
 @maskable("vector.transfer_read")
 def _transfer_read(
     machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
-) -> _Results:
+) -> Results:
     (base,), starts, (padding,), masks = operation.segments()
     source = view(frame[base], base.type, is_written=False)
     shape = vector_shape(operation.results[0].type)
@@ -48,7 +45,7 @@ def _transfer_read(
 @maskable("vector.transfer_write")
 def _transfer_write(
     machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
-) -> _Results:
+) -> Results:
     (value,), (base,), starts, masks = operation.segments()
     target = view(frame[base], base.type, is_written=True)
     mine = vector(frame[value], operation)
@@ -62,7 +59,7 @@ def _transfer_write(
     return _written(machine, operation, frame[base], target)
 
 
-def _written(machine: Machine, operation: Operation, base: RuntimeValue, target: View) -> _Results:
+def _written(machine: Machine, operation: Operation, base: RuntimeValue, target: View) -> Results:
     """Return the tensor that was written to; nothing for memory."""
     if isinstance(base, MemRef):
         return []
@@ -144,7 +141,7 @@ def _innermost(
 
 
 @handles("vector.load")
-def _load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts = operation.operands
     source = view(frame[base], base.type, is_written=False)
     # What is outside has any value: the documentation permits to read it.
@@ -158,7 +155,7 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("vector.store")
-def _store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, base, *starts = operation.operands
     target = view(frame[base], base.type, is_written=True)
     mine = vector(frame[value], operation)
@@ -169,7 +166,7 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
 
 
 @handles("vector.maskedload")
-def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, other = operation.operands
     source = view(frame[base], base.type, is_written=False)
     mask, passed = (vector(frame[each], operation) for each in (lanes, other))
@@ -182,7 +179,7 @@ def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> _Resul
 
 
 @handles("vector.maskedstore")
-def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, value = operation.operands
     target = view(frame[base], base.type, is_written=True)
     mask, mine = (vector(frame[each], operation) for each in (lanes, value))
@@ -195,7 +192,7 @@ def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> _Resu
 
 
 @handles("vector.type_cast")
-def _type_cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
+def _type_cast(_: Machine, operation: Operation, frame: Frame) -> Results:
     """See the same memory with other elements: the strides count those."""
     base, new = operation.operands[0].type, operation.results[0].type
     source: MemRef = frame[operation.operands[0]]
@@ -213,7 +210,7 @@ def _type_cast(_: Machine, operation: Operation, frame: Frame) -> _Results:
 @maskable("vector.gather")
 def _gather(
     machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
-) -> _Results:
+) -> Results:
     if outer is not None:
         raise NotInterpreted("vector.gather with two masks")
     base, *starts, at, lanes, other = operation.operands
@@ -229,7 +226,7 @@ def _gather(
 
 
 @handles("vector.scatter")
-def _scatter(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _scatter(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, at, lanes, value = operation.operands
     target = view(frame[base], base.type, is_written=True)
     mine = vector(frame[value], operation)
@@ -286,7 +283,7 @@ def _lane_place(
 
 
 @handles("vector.expandload")
-def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, other = operation.operands
     source = view(frame[base], base.type, is_written=False)
     mask, passed = (vector(frame[each], operation) for each in (lanes, other))
@@ -299,7 +296,7 @@ def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> _Resul
 
 
 @handles("vector.compressstore")
-def _compress_store(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _compress_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, value = operation.operands
     target = view(frame[base], base.type, is_written=True)
     mask, mine = (vector(frame[each], operation) for each in (lanes, value))

@@ -9,15 +9,12 @@ from math import inf, nan, prod
 
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import numbers, positions, row_major
-from actiondbg.validation.dialects.masking import maskable
 from actiondbg.validation.dialects.scalars import applied, chosen, plain_element
-from actiondbg.validation.dialects.vector import made, vector
+from actiondbg.validation.dialects.vector import made, maskable, vector
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
+from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, OpaqueAttribute, Operation
 from actiondbg.validation.types import BOOL, ComplexType, FloatType, IntegerType, ShapedType
-
-_Results = Sequence[RuntimeValue]
 
 # What kinds mean for integers and for numbers with a point; and what changes nothing.
 _INTEGER_KINDS = {
@@ -101,7 +98,7 @@ def _combination(machine: Machine, operation: Operation, at: int = 0) -> Combina
 @maskable("vector.reduction")
 def _reduction(
     machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> _Results:
+) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     start = frame.all(operation.operands[1:])
     combination = _combination(machine, operation)
@@ -134,7 +131,7 @@ def _check_any_on(machine: Machine, mask: Elements) -> None:
 @maskable("vector.multi_reduction")
 def _multi_reduction(
     machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> _Results:
+) -> Results:
     source = vector(frame[operation.operands[0]], operation)
     start = frame[operation.operands[1]]
     combination = _combination(machine, operation)
@@ -158,7 +155,7 @@ def _shaped(operation: Operation, items: Sequence[RuntimeValue]) -> RuntimeValue
 @maskable("vector.outerproduct")
 def _outer_product(
     machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> _Results:
+) -> Results:
     left, right, *start = frame.all(operation.operands)
     combination = _combination(machine, operation)
     row = right.items if isinstance(right, Elements) else [right]
@@ -192,7 +189,7 @@ def _accumulated(
 @maskable("vector.contract")
 def _contract(
     machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> _Results:
+) -> Results:
     left, right = (vector(each, operation) for each in frame.all(operation.operands[:2]))
     start = frame[operation.operands[2]]
     # Lowerings fuse the product with the addition, or add the products first.
@@ -261,7 +258,7 @@ def _promoted(
 
 
 @handles("vector.scan")
-def _scan(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _scan(machine: Machine, operation: Operation, frame: Frame) -> Results:
     if operation.attributes.get("inclusive"):
         # The documentation has the initial value take part in it, the lowering leaves it out.
         raise NotInterpreted("an inclusive vector.scan")

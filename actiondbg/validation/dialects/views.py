@@ -33,7 +33,7 @@ from actiondbg.validation.machine import (
     Machine,
     MemRef,
     Opaque,
-    RuntimeValue,
+    Results,
     handles,
 )
 from actiondbg.validation.program import Operation
@@ -78,7 +78,7 @@ def _nowhere(view: MemRef, type: ShapedType) -> MemRef:
 
 
 @handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
-def _cast(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _cast(_: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[operation.operands[0]]
     results = operation.results
     if results and isinstance(results[0].type, ShapedType):
@@ -89,7 +89,7 @@ def _cast(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeVal
 
 
 @handles("memref.subview")
-def _subview(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _subview(machine: Machine, operation: Operation, frame: Frame) -> Results:
     (source,), offsets, lengths, steps = operation.segments()
     view: MemRef = frame[source]
     type = operation.results[0].type
@@ -129,7 +129,7 @@ def _kept(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:
 
 
 @handles("memref.reinterpret_cast")
-def _reinterpret(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _reinterpret(machine: Machine, operation: Operation, frame: Frame) -> Results:
     (source,), offsets, lengths, steps = operation.segments()
     attributes = operation.attributes
     (offset,) = integers(machine, frame, attributes.get("static_offsets"), offsets)
@@ -140,7 +140,7 @@ def _reinterpret(machine: Machine, operation: Operation, frame: Frame) -> Sequen
 
 
 @handles("memref.transpose")
-def _transpose(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _transpose(_: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[operation.operands[0]]
     permutation = operation.attributes.get("permutation")
     if not isinstance(permutation, AffineMap):
@@ -151,7 +151,7 @@ def _transpose(_: Machine, operation: Operation, frame: Frame) -> Sequence[Runti
 
 
 @handles("memref.expand_shape")
-def _expand(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[operation.operands[0]]
     shape = operation.attributes.get("static_output_shape")
     sizes = integers(machine, frame, shape, operation.operands[1:])
@@ -169,7 +169,7 @@ def _expand(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Ru
 
 
 @handles("memref.collapse_shape")
-def _collapse(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _collapse(_: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[operation.operands[0]]
     sizes: list[int] = []
     strides: list[int] = []
@@ -195,7 +195,7 @@ def _groups(operation: Operation) -> list[tuple[int, ...]]:
 
 
 @handles("memref.reshape")
-def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view, shape = (frame[operand] for operand in operation.operands)
     type = operation.operands[1].type
     element = plain_element(type)
@@ -213,7 +213,7 @@ def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Sequence[R
 
 
 @handles("memref.view")
-def _view(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _view(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, shift, *dynamic = frame.all(operation.operands)
     type = operation.results[0].type
     if not isinstance(type, ShapedType) or item(type) != (None, source.buffer.element):
@@ -228,7 +228,7 @@ def _view(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Runt
 
 
 @handles("memref.extract_strided_metadata")
-def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[operation.operands[0]]
     found = (view.offset, *view.sizes, *view.strides)
     return [MemRef(view.buffer, 0, (), ()), *(index(machine, number) for number in found)]
@@ -241,7 +241,7 @@ def _is_memref_of(type: Type, view: MemRef) -> bool:
 
 
 @handles("builtin.unrealized_conversion_cast")
-def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Results:
     """Return the value, in the type of another dialect."""
     if len(operation.operands) != 1 or len(operation.results) != 1:
         raise NotInterpreted("a conversion of several values")
@@ -289,13 +289,13 @@ def fill(machine: Machine, view: MemRef, elements: Elements) -> None:
 
 
 @handles("bufferization.to_tensor")
-def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = operation.operands[0]
     return [elements_of(machine, frame[source], source.type)]
 
 
 @handles("bufferization.to_buffer")
-def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Results:
     elements: Elements = frame[operation.operands[0]]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
@@ -306,7 +306,7 @@ def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Sequence
 
 
 @handles("bufferization.clone")
-def _clone(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _clone(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = operation.operands[0]
     view: MemRef = frame[source]
     type = operation.results[0].type
@@ -318,7 +318,7 @@ def _clone(machine: Machine, operation: Operation, frame: Frame) -> Sequence[Run
 
 
 @handles("bufferization.alloc_tensor")
-def _alloc_tensor(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _alloc_tensor(machine: Machine, operation: Operation, frame: Frame) -> Results:
     dynamic, copied, _ = operation.segments()
     if copied:
         return [frame[copied[0]]]
@@ -332,12 +332,12 @@ def _alloc_tensor(machine: Machine, operation: Operation, frame: Frame) -> Seque
 
 
 @handles("bufferization.dealloc_tensor")
-def _dealloc_tensor(_: Machine, __: Operation, ___: Frame) -> Sequence[RuntimeValue]:
+def _dealloc_tensor(_: Machine, __: Operation, ___: Frame) -> Results:
     return []
 
 
 @handles("bufferization.materialize_in_destination")
-def _materialize(machine: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
+def _materialize(machine: Machine, operation: Operation, frame: Frame) -> Results:
     elements, destination = frame.all(operation.operands)
     if isinstance(destination, MemRef):
         check_alive(destination)

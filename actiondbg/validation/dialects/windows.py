@@ -11,7 +11,7 @@ from actiondbg.validation.dialects.indices import row_major
 from actiondbg.validation.dialects.memory import check_alive, check_writable, item
 from actiondbg.validation.dialects.scalars import bounded, chosen
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Elements, Machine, MemRef, RuntimeValue
+from actiondbg.validation.machine import Elements, Machine, MemRef, Results, RuntimeValue
 from actiondbg.validation.types import (
     INDEX,
     ScalarType,
@@ -44,7 +44,7 @@ class View:
     unit: tuple[int, ...]
     element: ScalarType
 
-    def at(self, place: int) -> Sequence[RuntimeValue]:
+    def at(self, place: int) -> Results:
         """Return the items of an element.
 
         Raises:

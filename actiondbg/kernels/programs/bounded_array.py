@@ -98,14 +98,29 @@ def signed(array: BoundedArray) -> BoundedArray:
     return replace(array, values=-array.values.astype(np.int64))
 
 
-def _sum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-    x, y = signed(x), signed(y)
-    return BoundedArray(x.values + y.values, x.errors + y.errors, x.exact and y.exact)
+_Binary = Callable[[BoundedArray, BoundedArray], BoundedArray]
 
 
-def _difference(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-    x, y = signed(x), signed(y)
-    return BoundedArray(x.values - y.values, x.errors + y.errors, x.exact and y.exact)
+def _linear(function: np.ufunc) -> _Binary:
+    """Return a sum or a difference: the errors add up."""
+
+    def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+        x, y = signed(x), signed(y)
+        values = function(x.values, y.values)
+        return BoundedArray(values, x.errors + y.errors, x.exact and y.exact)
+
+    return apply
+
+
+def _extreme(function: np.ufunc) -> _Binary:
+    """Return a maximum or a minimum: the larger error counts."""
+
+    def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+        x, y = signed(x), signed(y)
+        errors = np.maximum(x.errors, y.errors)
+        return BoundedArray(function(x.values, y.values), errors, x.exact and y.exact)
+
+    return apply
 
 
 def _product(x: BoundedArray, y: BoundedArray) -> BoundedArray:
@@ -116,26 +131,6 @@ def _product(x: BoundedArray, y: BoundedArray) -> BoundedArray:
 def _quotient(x: BoundedArray, y: BoundedArray) -> BoundedArray:
     values = x.values / y.values
     return BoundedArray(values, (x.errors + abs(values) * y.errors) / abs(y.values), exact=False)
-
-
-def _maximum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-    x, y = signed(x), signed(y)
-    errors = np.maximum(x.errors, y.errors)
-    return BoundedArray(np.maximum(x.values, y.values), errors, x.exact and y.exact)
-
-
-def _minimum(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-    x, y = signed(x), signed(y)
-    errors = np.maximum(x.errors, y.errors)
-    return BoundedArray(np.minimum(x.values, y.values), errors, x.exact and y.exact)
-
-
-def _maximum_number(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-    return replace(_maximum(x, y), values=np.fmax(x.values, y.values))
-
-
-def _minimum_number(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-    return replace(_minimum(x, y), values=np.fmin(x.values, y.values))
 
 
 def _selection(condition: BoundedArray, x: BoundedArray, y: BoundedArray) -> BoundedArray:
@@ -166,7 +161,7 @@ def _unsigned_as_float(x: BoundedArray) -> BoundedArray:
     return _as_float(_unsigned(x))
 
 
-def _bitwise(function: np.ufunc) -> Callable[[BoundedArray, BoundedArray], BoundedArray]:
+def _bitwise(function: np.ufunc) -> _Binary:
     def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
         return BoundedArray(function(x.values, y.values), x.errors, x.exact and y.exact)
 
@@ -192,7 +187,7 @@ def _function(
 
 
 def _fused(x: BoundedArray, y: BoundedArray, z: BoundedArray) -> BoundedArray:
-    return _sum(_product(x, y), z)
+    return _linear(np.add)(_product(x, y), z)
 
 
 def _absolute(x: BoundedArray) -> BoundedArray:
@@ -200,19 +195,19 @@ def _absolute(x: BoundedArray) -> BoundedArray:
 
 
 _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
-    "arith.addf": _sum,
-    "arith.addi": _sum,
-    "arith.subf": _difference,
-    "arith.subi": _difference,
+    "arith.addf": _linear(np.add),
+    "arith.addi": _linear(np.add),
+    "arith.subf": _linear(np.subtract),
+    "arith.subi": _linear(np.subtract),
     "arith.mulf": _product,
     "arith.muli": _product,
     "arith.divf": _quotient,
-    "arith.maximumf": _maximum,
-    "arith.maxnumf": _maximum_number,
-    "arith.maxsi": _maximum,
-    "arith.minimumf": _minimum,
-    "arith.minnumf": _minimum_number,
-    "arith.minsi": _minimum,
+    "arith.maximumf": _extreme(np.maximum),
+    "arith.maxnumf": _extreme(np.fmax),
+    "arith.maxsi": _extreme(np.maximum),
+    "arith.minimumf": _extreme(np.minimum),
+    "arith.minnumf": _extreme(np.fmin),
+    "arith.minsi": _extreme(np.minimum),
     "arith.negf": _negation,
     "arith.select": _selection,
     "arith.extf": _same,
@@ -242,14 +237,8 @@ _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
 }
 # Their results are operands, or exact in the type of the result.
 _UNROUNDED = frozenset(
-    {
-        "arith.maximumf",
-        "arith.maxnumf",
-        "arith.minimumf",
-        "arith.minnumf",
-        "arith.negf",
-        "arith.select",
-        "arith.extf",
-        "math.absf",
-    }
+    (
+        *("arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf"),
+        *("arith.negf", "arith.select", "arith.extf", "math.absf"),
+    )
 )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import prod
 
 from actiondbg.validation.dialects.scalars import applied, chosen, scalar_element
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Elements, Frame, Machine, RuntimeValue, handles
+from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, Operation
 from actiondbg.validation.types import BOOL, ComplexType, FloatType
 
-_Results = Sequence[RuntimeValue]
 _Pair = tuple[Scalar, Scalar]
 _PREDICATES = {"oeq": 1, "une": 13}
 
@@ -59,12 +58,23 @@ class _Parts:
         return applied(self._machine, f"arith.{name}", (left, right), BOOL)
 
 
-def _add(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
-    return tuple(parts.of("addf", *pair) for pair in zip(left, right, strict=True))
+def _each(name: str) -> Callable[..., RuntimeValue]:
+    """Apply an operation of arith to the real parts, and to the imaginary ones."""
+
+    def apply(parts: _Parts, *operands: _Pair) -> RuntimeValue:
+        return tuple(parts.of(name, *each) for each in zip(*operands, strict=True))
+
+    return apply
 
 
-def _sub(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
-    return tuple(parts.of("subf", *pair) for pair in zip(left, right, strict=True))
+def _compared(predicate: str, together: str) -> Callable[..., RuntimeValue]:
+    """Compare the real parts and the imaginary ones, and combine the two conditions."""
+
+    def apply(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
+        pairs = zip(left, right, strict=True)
+        return parts.together(together, *(parts.compared(predicate, *pair) for pair in pairs))
+
+    return apply
 
 
 def _mul(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
@@ -75,22 +85,8 @@ def _mul(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
     return parts.settled((real, parts.of("addf", first, second)))
 
 
-def _neg(parts: _Parts, value: _Pair) -> RuntimeValue:
-    return tuple(parts.of("negf", part) for part in value)
-
-
 def _conj(parts: _Parts, value: _Pair) -> RuntimeValue:
     return (value[0], parts.of("negf", value[1]))
-
-
-def _eq(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
-    pairs = zip(left, right, strict=True)
-    return parts.together("andi", *(parts.compared("oeq", *pair) for pair in pairs))
-
-
-def _neq(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
-    pairs = zip(left, right, strict=True)
-    return parts.together("ori", *(parts.compared("une", *pair) for pair in pairs))
 
 
 def _create(_: _Parts, real: Scalar, imaginary: Scalar) -> RuntimeValue:
@@ -106,13 +102,13 @@ def _im(_: _Parts, value: _Pair) -> RuntimeValue:
 
 
 _MEANINGS: dict[str, Callable[..., RuntimeValue]] = {
-    "complex.add": _add,
-    "complex.sub": _sub,
+    "complex.add": _each("addf"),
+    "complex.sub": _each("subf"),
     "complex.mul": _mul,
-    "complex.neg": _neg,
+    "complex.neg": _each("negf"),
     "complex.conj": _conj,
-    "complex.eq": _eq,
-    "complex.neq": _neq,
+    "complex.eq": _compared("oeq", "andi"),
+    "complex.neq": _compared("une", "ori"),
     "complex.create": _create,
     "complex.re": _re,
     "complex.im": _im,
@@ -120,7 +116,7 @@ _MEANINGS: dict[str, Callable[..., RuntimeValue]] = {
 
 
 @handles(*_MEANINGS)
-def _elementwise(machine: Machine, operation: Operation, frame: Frame) -> _Results:
+def _elementwise(machine: Machine, operation: Operation, frame: Frame) -> Results:
     meaning = _MEANINGS[operation.name]
     parts = _Parts(machine, operation, _part_type(operation))
     operands = frame.all(operation.operands)
@@ -146,7 +142,7 @@ def _part_type(operation: Operation) -> FloatType:
 
 
 @handles("complex.constant")
-def _constant(machine: Machine, operation: Operation, _: Frame) -> _Results:
+def _constant(machine: Machine, operation: Operation, _: Frame) -> Results:
     value = operation.attributes.get("value")
     parts = value if isinstance(value, tuple) else ()
     numbers = [part for part in parts if isinstance(part, int | float)]

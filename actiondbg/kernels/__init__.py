@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from actiondbg.kernels.model.element_type import ElementType
     from actiondbg.kernels.model.operation import Operation
     from actiondbg.kernels.operations.matmul import Matmul
-    from actiondbg.kernels.providers.provider import CompiledKernel, Provider
-    from actiondbg.kernels.providers.settings import ProviderSettings
+    from actiondbg.kernels.providers.provider import CompiledKernel, Provider, ProviderSettings
     from actiondbg.kernels.results.row import Row
     from actiondbg.kernels.sweep.settings import SweepSettings
 
@@ -45,7 +44,7 @@ _HOME = {
     "Matmul": "operations.matmul",
     "Operation": "model.operation",
     "Provider": "providers.provider",
-    "ProviderSettings": "providers.settings",
+    "ProviderSettings": "providers.provider",
     "Row": "results.row",
     "SweepSettings": "sweep.settings",
 }

@@ -9,16 +9,14 @@ from actiondbg.kernels.generated.manifest import read_manifest
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.providers.provider import Provider, ProviderSettings
 from actiondbg.kernels.providers.registry import make_provider
-from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.results.row import Row
 from actiondbg.kernels.sweep.generation import Generation, PlannedDispatches, plan_dispatches
-from actiondbg.kernels.sweep.progress import Report
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.stages import make_stages
-from actiondbg.kernels.sweep.sweep import Sweep
+from actiondbg.kernels.sweep.sweep import Report, Sweep
 
 
 class Kernels:

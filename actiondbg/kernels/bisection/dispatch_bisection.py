@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from actiondbg.bisection.result import Result
 from actiondbg.bisection.trials.verdict_store import STATE_FILE
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import UsageError
-from actiondbg.kernels.bisection.compilation_error import compilation_error, count_steps
 from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
 from actiondbg.kernels.bisection.kernel_file import WrongKernel, write_kernel
 from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle
@@ -26,9 +26,8 @@ from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.profiling.time_limit import TimeLimit
-from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.providers.provider import Provider, StepwiseProvider
 from actiondbg.kernels.providers.steps import LOG
-from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.protocol.tags import PASS_TAG
@@ -41,6 +40,28 @@ KERNEL, CULPRIT = "kernel.json", "culprit.json"
 REPORT, LOCK = "bisection", ".bisection"
 # Without these no pass has anything to do: the smallest set of skips would always be one of them.
 _NEEDED = ("one-shot-bufferize", "convert-linalg-to-*")
+_CRASH = "was killed by signal"
+_ERROR = re.compile(r"\berror: (.*?)(?: \(see .*\))?\.?$")
+
+
+def compilation_error(sentence: str) -> str:
+    """Return the text of the diagnostic in the sentence on a failed step; "" for a crash."""
+    found = None if _CRASH in sentence else _ERROR.search(sentence)
+    return found[1] if found else ""
+
+
+def is_compiler_fault(sentence: str) -> bool:
+    """Whether a sentence on a failed step names a crash or a diagnostic."""
+    return _CRASH in sentence or bool(compilation_error(sentence))
+
+
+def count_steps(log: Path) -> int:
+    """Return how many steps the log of a compilation has; 0 without a log."""
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return 0
+    return sum(line.startswith("$ ") for line in lines)
 
 
 def bisect_dispatch(

@@ -12,8 +12,8 @@ from actiondbg.bisection.oracles.oracle import Command, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.kernels.bisection.kernel_file import WrongKernel
 from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.providers.provider import StepwiseProvider
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.results.row import TIME_VERDICTS, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.scratch_directory import scratch_directory

@@ -8,10 +8,8 @@ from dataclasses import replace
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
-from actiondbg.kernels.bisection.compilation_error import is_compiler_fault
-from actiondbg.kernels.bisection.culprit import KernelCulprit
-from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
-from actiondbg.kernels.bisection.triage import BisectedKernel
+from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit
+from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch, is_compiler_fault
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.providers.provider import Provider

@@ -18,23 +18,17 @@ from actiondbg.kernels.programs.bindings import (
     nested_operations,
     tensor_shape,
 )
-from actiondbg.kernels.programs.groups import OperationGroup, groups_of
 from actiondbg.kernels.programs.model_operation import DESTINATION, ROOT_MARK, ModelOperation
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
     dimensions,
     is_candidate,
     selected,
+    structured,
 )
 
 if TYPE_CHECKING:
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        Block,
-        Module,
-        Operation,
-        Type,
-        Value,
-    )
+    from mlir.ir import Block, Module, Operation, Type, Value  # pyright: ignore[reportMissingTypeStubs]
 
 _ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -324,7 +318,7 @@ def _is_empty(value: Value) -> bool:
 
 def _is_small(constant: Operation) -> bool:
     """Whether a constant is a scalar, or a tensor of one value."""
-    from mlir.ir import DenseElementsAttr  # pyright: ignore[reportMissingTypeStubs]
+    from mlir.ir import DenseElementsAttr  # pyright: ignore[reportMissingTypeStubs]  # pyright: ignore[reportMissingTypeStubs]
 
     value = constant.attributes["value"]
     return not isinstance(value, DenseElementsAttr) or value.is_splat
@@ -336,7 +330,7 @@ def tensor_of(name: str, kind: Type) -> Tensor:
     Raises:
         NoReference: it is no tensor of an element type.
     """
-    from mlir.ir import RankedTensorType  # pyright: ignore[reportMissingTypeStubs]
+    from mlir.ir import RankedTensorType  # pyright: ignore[reportMissingTypeStubs]  # pyright: ignore[reportMissingTypeStubs]
 
     if not isinstance(kind, RankedTensorType):
         raise NoReference(f"An operand has the type {kind}, which is not a tensor.")
@@ -372,3 +366,99 @@ def _work(member: StructuredOperation) -> int:
     inside = nested_operations(member.operation)
     each = sum(_ARITHMETIC.match(operation.name) is not None for operation in inside)
     return each * prod(member.sizes)
+
+
+# --- groups ---
+# A group is a root with the elementwise operations around it. An operation joins the group of its
+# users if all of them are in that group and read it only at the element that they compute; a
+# broadcast that only fills the destination joins as well. A group has at most one reduction (a
+# product, a convolution, a pooling, a sum), and what follows a reduction is elementwise. So only
+# the last operation's result is used outside.
+
+
+@dataclass(frozen=True)
+class OperationGroup:
+    """Operations that become one kernel.
+
+    Attributes:
+        members: in program order; the last has the result.
+    """
+
+    members: tuple[StructuredOperation, ...]
+
+    @property
+    def root(self) -> StructuredOperation:
+        """The reduction, or else the last operation."""
+        reductions = [each for each in self.members if each.is_reduction]
+        return reductions[0] if reductions else self.members[-1]
+
+
+@dataclass(frozen=True)
+class BlockGroups:
+    """The groups of a block.
+
+    Attributes:
+        groups: in program order.
+        left_out: a sentence for each operation of linalg that is in no group.
+    """
+
+    groups: list[OperationGroup]
+    left_out: list[str]
+
+
+def groups_of(block: Block) -> BlockGroups:
+    """Return the groups of the operations of a block."""
+    found: list[StructuredOperation] = []
+    left_out: list[str] = []
+    for view in block.operations:
+        operation = view.operation
+        if not is_candidate(operation) or operation.name == "linalg.fill":
+            continue
+        try:
+            found.append(structured(operation))
+        except NoReference as error:
+            left_out.append(str(error))
+    return BlockGroups(_joined(found), left_out)
+
+
+def _joined(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
+    """Group operations, from the last to the first: the users have their groups already."""
+    group_of: dict[Operation, int] = {}
+    members: list[list[StructuredOperation]] = []
+    by_operation = {each.operation: each for each in operations}
+    for each in reversed(operations):
+        users = [by_operation.get(use.owner.operation) for use in each.result.uses]
+        group = _group_to_join(each, users, group_of, members)
+        if group is None:
+            group = len(members)
+            members.append([])
+        members[group].append(each)
+        group_of[each.operation] = group
+    return [OperationGroup(tuple(reversed(group))) for group in reversed(members)]
+
+
+def _group_to_join(
+    operation: StructuredOperation,
+    users: Sequence[StructuredOperation | None],
+    group_of: dict[Operation, int],
+    members: Sequence[Sequence[StructuredOperation]],
+) -> int | None:
+    """Return the group of all users, if the operation may join it."""
+    groups = {group_of.get(user.operation) if user is not None else None for user in users}
+    if len(groups) != 1:
+        return None
+    group = groups.pop()
+    if group is None or not all(user is not None and _joins(operation, user) for user in users):
+        return None
+    has_reduction = any(each.is_reduction for each in members[group])
+    return None if operation.is_reduction and has_reduction else group
+
+
+def _joins(operation: StructuredOperation, user: StructuredOperation) -> bool:
+    """Whether one user of an operation can be in its group."""
+    if operation.is_reduction:
+        return user.is_elementwise and user.reads_by_identity(operation.result)
+    if not operation.is_elementwise:
+        return False
+    only_destination = operation.result not in user.inputs
+    return only_destination or user.reads_by_identity(operation.result)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -16,9 +16,24 @@ from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.steps import CompilationSteps
 
 Applied = Literal["yes", "no", "default", "unknown"]
-
-
 CONFIGURED = "configured.mlir"  # the file of a dispatch from which it is compiled
+
+
+@dataclass(frozen=True)
+class ProviderSettings:
+    """What a user may choose of a provider.
+
+    Attributes:
+        build_dir: an IREE build, whose tools are used instead of the installed package's.
+        device: the target backend: "cpu", "cuda" or "rocm".
+        arch: the target architecture of a GPU, such as ``sm_80``; "" for the backend's default.
+        batch_size: calls in one repetition, for providers that compile it into the kernel.
+    """
+
+    build_dir: Path | None = None
+    device: str = "cpu"
+    arch: str = ""
+    batch_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,3 +125,45 @@ class Provider(ABC):
             UsageError: this provider has nothing to search.
         """
         raise UsageError(f"The provider {self.name} has no parameters to search.")
+
+
+@dataclass(frozen=True)
+class ConfiguredStep:
+    """The command that applies a configuration: one run of an MLIR tool.
+
+    Attributes:
+        argv: the command line; files are relative to the folder of the dispatch.
+        output: the file that it writes, relative to the folder.
+        compiles: whether it compiles to the end: passes are needed then, and a kernel that crashes
+            without one is no sign of a fault.
+    """
+
+    argv: list[str]
+    output: Path
+    compiles: bool = False
+
+
+@runtime_checkable
+class StepwiseProvider(Protocol):
+    """A provider whose configurations are applied by one run of an MLIR tool."""
+
+    def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
+        """Return the command that applies the configuration."""
+        ...
+
+    def finish(
+        self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path
+    ) -> CompiledKernel:
+        """Compile an output of the configured step.
+
+        Args:
+            dispatch: whose configuration was applied.
+            folder: gets the binaries.
+            steps: runs the commands.
+            scheduled: the output, absolute or relative to the folder; that of the whole step, or
+                another in its place.
+
+        Raises:
+            CompileError: a step failed.
+        """
+        ...

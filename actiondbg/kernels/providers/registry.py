@@ -8,8 +8,7 @@ from importlib import import_module
 from inspect import signature
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.providers.provider import Provider, ProviderSettings
 
 _DEFAULT = ProviderSettings()
 _PROVIDERS: dict[str, Callable[[ProviderSettings], Provider]] = {}

@@ -19,10 +19,8 @@ from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.results.row import Profile
 from actiondbg.kernels.search.evaluation import Evaluator
-from actiondbg.kernels.search.samplers import Sampler, SamplerName, make_sampler
-from actiondbg.kernels.search.space import Point, SearchSpace
-from actiondbg.kernels.search.trial import SearchTrial
-from actiondbg.kernels.search.trial_log import LogHeader, TrialLog
+from actiondbg.kernels.search.samplers import Point, Sampler, SamplerName, SearchSpace, make_sampler
+from actiondbg.kernels.search.trial import LogHeader, SearchTrial, TrialLog
 
 End = Literal["budget", "time", "space"]
 Origin = Literal["default", "predefined", "baseline", "found"]

@@ -1,12 +1,21 @@
-"""One trial of a search: a configuration, its verdict and its time."""
+"""Trials of a search: configurations with their verdicts and times, and the log of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import msgspec
+
+from actiondbg.errors import FileNotWritten
+from actiondbg.kernels.generated.plain_data import from_json
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.results.row import Verdict
+from actiondbg.support.atomic_write import create_free, write_whole
+
+_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -37,3 +46,99 @@ class SearchTrial:
     def cost(self) -> float:
         """The time of one call; infinite if the kernel is not right."""
         return self.seconds if self.is_right and self.seconds is not None else float("inf")
+
+
+@dataclass(frozen=True)
+class LogHeader:
+    """What the times of a log depend on.
+
+    Attributes:
+        operation: its name.
+        provider: its name.
+        identity: of the compiler.
+        space: the parameters with their choices.
+        version: of the log's format.
+    """
+
+    operation: str
+    provider: str
+    identity: str
+    space: Mapping[str, Sequence[Parameter]]
+    version: int = _VERSION
+
+
+class TrialLog:
+    """Trials that outlive the search: an interrupted one continues with them.
+
+    A log of another compiler or space is renamed, and a new one is begun.
+
+    Args:
+        path: of the file.
+        header: of this search.
+
+    Attributes:
+        path: of the file.
+        trials: those in the file, in order.
+        renamed: the file that the log of another compiler or space is in now, or None.
+
+    Raises:
+        FileNotWritten: the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path, header: LogHeader) -> None:
+        self.path = path
+        self.trials: list[SearchTrial] = []
+        self.renamed: Path | None = None
+        first = msgspec.json.encode(header)
+        try:
+            if not self._read(first):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, first + b"\n")
+        except OSError as error:
+            raise _not_written(path, error) from error
+
+    def append(self, trial: SearchTrial) -> None:
+        """Add a trial; it is in the file when this returns.
+
+        Raises:
+            FileNotWritten: such as on a full disk.
+        """
+        try:
+            with self.path.open("ab") as file:
+                file.write(msgspec.json.encode(trial) + b"\n")
+        except OSError as error:
+            raise _not_written(self.path, error) from error
+        self.trials.append(trial)
+
+    def _read(self, header: bytes) -> bool:
+        """Read the trials; return whether the file continues this search."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return False
+        # A line without its end was cut by a kill or a full disk.
+        first, *lines = content.splitlines(keepends=True) or [b""]
+        if first != header + b"\n":
+            if first.endswith(b"\n"):
+                self.renamed = create_free(self.path)
+                self.path.replace(self.renamed)
+            return False
+        whole = len(first)
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                self.trials.append(from_json(line, SearchTrial))
+            except msgspec.DecodeError:
+                break
+            whole += len(line)
+        if whole < len(content):
+            os.truncate(self.path, whole)
+        return True
+
+
+def _not_written(path: Path, error: OSError) -> FileNotWritten:
+    return FileNotWritten(
+        f"The log {str(path)!r} cannot be written ({error.strerror}): name another folder with "
+        "--generated-dir, or make room on the disk."
+    )

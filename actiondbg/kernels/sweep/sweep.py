@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from threading import Event
@@ -16,11 +16,32 @@ from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.results.entry import entry_of
 from actiondbg.kernels.results.row import Profile, Row, Verdict, Verification
 from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
-from actiondbg.kernels.sweep.progress import Report, SweepProgress
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 _INTERVAL = 0.05  # seconds
 _ENDED: tuple[Verdict, ...] = ("SUCCESS", "FAILED")
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """How far a sweep is.
+
+    Attributes:
+        stage: what it does: "compile and verify", "profile" or "bisect".
+        done: how many dispatches are done in this stage.
+        total: how many there are.
+        name: of the dispatch that is done.
+        failed: how many of them failed.
+    """
+
+    stage: str
+    done: int
+    total: int
+    name: str = ""
+    failed: int = 0
+
+
+Report = Callable[[SweepProgress], None]
 
 
 class DispatchProfiler(Protocol):

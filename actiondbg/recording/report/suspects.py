@@ -211,6 +211,8 @@ def _pairs(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
 
 
 # --- chains ---
+# A chain is of rewrites, each of an operation that the one before made or left: a sign of a cycle.
+# A long chain is no mistake by itself; one that repeats the same name is suspicious.
 
 
 class _Chain(NamedTuple):

@@ -306,6 +306,9 @@ def _compressing(path: str, file: IO[bytes]) -> Generator[Output]:
 
 
 # --- parts ---
+# Parts of a recording of one thread are for bounded memory and early reading. The actions of a part
+# refer to strings, locations and operations of earlier chunks: these are read again for each part.
+# Of earlier actions only the unfinished ones are needed.
 
 
 def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:

@@ -40,9 +40,9 @@ from actiondbg.commands.render.kernels.culprits import (
 )
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
+from actiondbg.kernels.bisection.culprit import BisectedKernel, triage
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
-from actiondbg.kernels.bisection.triage import BisectedKernel, triage
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.results.entry import entries_of

@@ -103,7 +103,7 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
     options = parser.read([*_hook_words(os.environ), *ours])
     # First: it is asked for in a shell whose environment may ask for the list.
     if options.print_library:
-        from actiondbg.kernels.counting.library import counting_library
+        from actiondbg.kernels.counting.program import counting_library
 
         print(counting_library())
         return 0
@@ -143,9 +143,8 @@ def _count(
     events: Sequence[Event],
     notes: list[str],
 ) -> int:
-    from actiondbg.kernels.counting.library import counting_library
     from actiondbg.kernels.counting.measurement import NothingCounted
-    from actiondbg.kernels.counting.program import run_counted
+    from actiondbg.kernels.counting.program import counting_library, run_counted
 
     status = run_counted(words, counting_library(), folder, events, options.name or "")
     if status < 0:

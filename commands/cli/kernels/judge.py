@@ -54,8 +54,8 @@ def run(parser: LineParser[JudgeOptions], argv: list[str]) -> int:
 def _judge(options: JudgeOptions) -> Judgement:
     from actiondbg.kernels.bisection.kernel_file import read_kernel
     from actiondbg.kernels.bisection.oracle import KernelJudge
+    from actiondbg.kernels.providers.provider import StepwiseProvider
     from actiondbg.kernels.providers.registry import make_provider
-    from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
     from actiondbg.kernels.sweep.settings import SweepSettings
     from actiondbg.kernels.sweep.stages import make_stages
     from actiondbg.support.scratch_directory import scratch_directory

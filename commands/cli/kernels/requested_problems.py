@@ -14,9 +14,12 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.registry import SPLIT_K_ALIASES, find_kind, kind_names
-from actiondbg.kernels.problems.configuration_file import parameters_name, read_configurations
 from actiondbg.kernels.problems.problem import parse_range, problem_operations
-from actiondbg.kernels.problems.problem_file import read_problems
+from actiondbg.kernels.problems.problem_file import (
+    parameters_name,
+    read_configurations,
+    read_problems,
+)
 from actiondbg.kernels.problems.sets import SPLIT_K_SLICES, load_set
 
 ALL = "all"

@@ -37,16 +37,15 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.providers.registry import provider_name
-from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.results.row import Row
 from actiondbg.kernels.sweep.generation import PlannedDispatches
-from actiondbg.kernels.sweep.progress import Report, SweepProgress
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.sweep import Sweep
+from actiondbg.kernels.sweep.sweep import Report, Sweep, SweepProgress
 from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import Event
 

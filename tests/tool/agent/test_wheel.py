@@ -30,7 +30,7 @@ with actiondbg.launch([sys.argv[1], sys.argv[2], "--canonicalize"]) as session:
     print(session.run().name)
 """
 MEASURE = """
-from actiondbg.kernels.counting.library import counting_library
+from actiondbg.kernels.counting.program import counting_library
 from actiondbg.kernels.profiling.peaks import machine_peaks
 print(counting_library().name, machine_peaks().gflops["f32"] > 0)
 """

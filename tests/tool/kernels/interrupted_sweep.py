@@ -13,8 +13,8 @@ from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.registry import register
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.sweep.progress import SweepProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.sweep.sweep import SweepProgress
 from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
 
 

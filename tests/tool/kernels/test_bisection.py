@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.bisection.compilation_error import count_steps
-from actiondbg.kernels.bisection.culprit import KernelCulprit
-from actiondbg.kernels.bisection.dispatch_bisection import KERNEL, REPORT, bisect_dispatch
+from actiondbg.kernels.bisection.culprit import KernelCulprit, triage
+from actiondbg.kernels.bisection.dispatch_bisection import (
+    KERNEL,
+    REPORT,
+    bisect_dispatch,
+    count_steps,
+)
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.bisection.row_bisector import RowBisector
-from actiondbg.kernels.bisection.triage import triage
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels

@@ -32,8 +32,7 @@ from actiondbg.kernels.providers.iree.configurations import data_tiling
 from actiondbg.kernels.providers.iree.provider import IreeProvider
 from actiondbg.kernels.providers.iree.target import Target
 from actiondbg.kernels.providers.iree.toolchain import Toolchain
-from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.providers.provider import CompiledKernel, ProviderSettings
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.statistics.events import KNOWN
 

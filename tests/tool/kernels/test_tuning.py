@@ -19,10 +19,9 @@ from actiondbg.kernels.providers.iree.model_roots import ModelRoot, root_key
 from actiondbg.kernels.providers.iree.provider import IreeProvider
 from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
 from actiondbg.kernels.providers.iree.whole_model import WholeModel
-from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings
-from actiondbg.kernels.tuning.whole_program import compare_results
+from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings, compare_results
 from tests.elements import some
 from tests.paths import COMMAND
 

@@ -29,10 +29,15 @@ from actiondbg.kernels.providers.iree.lowering import (
 from actiondbg.kernels.providers.iree.root import root_loops
 from actiondbg.kernels.providers.iree.target import Target, cpu_identity, make_target
 from actiondbg.kernels.providers.iree.toolchain import Toolchain
-from actiondbg.kernels.providers.provider import CONFIGURED, Applied, CompiledKernel, Provider
-from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.providers.provider import (
+    CONFIGURED,
+    Applied,
+    CompiledKernel,
+    ConfiguredStep,
+    Provider,
+    ProviderSettings,
+)
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 
 _STAGE = "executable-configurations"
 _CHOSEN, _EDITED = "chosen.mlir", "edited.mlir"

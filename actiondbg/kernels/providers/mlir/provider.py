@@ -16,7 +16,6 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.providers.mlir import lowering
-from actiondbg.kernels.providers.mlir.destinations import with_own_destinations
 from actiondbg.kernels.providers.mlir.parameters import (
     parameters_obstacle,
     pipeline_of,
@@ -29,13 +28,25 @@ from actiondbg.kernels.providers.mlir.predefined import (
 )
 from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, root_is_last
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
-from actiondbg.kernels.providers.provider import CONFIGURED, Applied, CompiledKernel, Provider
+from actiondbg.kernels.providers.provider import (
+    CONFIGURED,
+    Applied,
+    CompiledKernel,
+    ConfiguredStep,
+    Provider,
+)
 from actiondbg.kernels.providers.shared_library import SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 
 SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
 _LOADER = "actiondbg.kernels.providers.shared_library:load"
+_ELEMENTWISE = re.compile(
+    r"^(?P<indent> *)(?P<head>%\w+ = linalg\.generic [^\n]*?"
+    r"\bins\((?P<inputs>[^:\n]*) : [^\n]*?\) outs\()"
+    r"(?P<destination>%\w+)(?P<tail> : (?P<type>tensor<[^>\n]*>)\)[^\n]*\n"
+    r" *\^bb0\((?P<arguments>[^\n]*)\):\n(?P<body>.*?)^ *\} -> )",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 class MlirProvider(Provider):
@@ -230,3 +241,28 @@ def _applied(dispatch: Dispatch, scheduled: Path) -> tuple[Applied, str]:
         left = re.findall(r"\blinalg\.\w+", text)
         return "no", f"The schedule left {left[0]} without vectors."
     return "yes", ""
+
+
+# --- destinations ---
+
+
+def with_own_destinations(function: str) -> str:
+    """Return a function in which no elementwise operation overwrites an operand of its own.
+
+    Fusion into the tiles of a schedule computes what an operation reads, and again what it
+    overwrites: a convolution would be computed twice. The buffer is the same in the end.
+    """
+    made = 0
+
+    def own(found: re.Match[str]) -> str:
+        nonlocal made
+        old = found["arguments"].rpartition("%")[2].partition(":")[0].strip()
+        inputs = found["inputs"].split(", ")
+        if found["destination"] not in inputs or re.search(rf"%{old}\b", found["body"]):
+            return found[0]
+        made += 1
+        name = f"%own_{made}"
+        empty = f"{found['indent']}{name} = tensor.empty() : {found['type']}\n"
+        return f"{empty}{found['indent']}{found['head']}{name}{found['tail']}"
+
+    return _ELEMENTWISE.sub(own, function)

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from actiondbg.kernels.counting.calls import read_calls
-from actiondbg.kernels.counting.library import counting_library
-from actiondbg.kernels.counting.program import count_calls
+from actiondbg.kernels.counting.program import count_calls, counting_library
 from actiondbg.statistics.event_probe import try_event
 from actiondbg.statistics.events import KNOWN
 from actiondbg.tool.compiler import find_c_compiler

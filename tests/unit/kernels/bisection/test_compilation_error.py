@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.bisection.compilation_error import (
+from actiondbg.kernels.bisection.dispatch_bisection import (
     compilation_error,
     count_steps,
     is_compiler_fault,

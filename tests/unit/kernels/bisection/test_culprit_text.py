@@ -12,9 +12,8 @@ from actiondbg.commands.render.kernels.culprits import (
     triage_object,
     triage_text,
 )
-from actiondbg.kernels.bisection.culprit import KernelCulprit
+from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit, triage
 from actiondbg.kernels.bisection.row_bisector import can_be_bisected
-from actiondbg.kernels.bisection.triage import BisectedKernel, triage
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul

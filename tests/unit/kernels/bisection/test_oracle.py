@@ -16,9 +16,8 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.providers.provider import CompiledKernel, ConfiguredStep
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 from actiondbg.kernels.results.row import Verdict, Verification
 from tests.fakes.kernels.tuned_provider import TunedProvider
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from actiondbg.kernels.bisection.culprit import KernelCulprit
-from actiondbg.kernels.bisection.triage import BisectedKernel, triage
+from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit, triage
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul

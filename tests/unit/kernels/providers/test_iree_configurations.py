@@ -22,8 +22,8 @@ from actiondbg.kernels.providers.iree.tiling import (
     matmul_tiling,
     matmul_tilings,
 )
+from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.providers.registry import make_provider
-from actiondbg.kernels.providers.settings import ProviderSettings
 from tests.elements import some
 
 CPU = Target("cpu", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.kernels.providers.mlir.destinations import with_own_destinations
+from actiondbg.kernels.providers.mlir.provider import with_own_destinations
 
 MAPS = "{indexing_maps = [#map, #map, #map], iterator_types = []}"
 BODY = """\

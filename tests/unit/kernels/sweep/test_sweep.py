@@ -17,9 +17,8 @@ from actiondbg.kernels.results.row import Profile, Row, Verification
 from actiondbg.kernels.sweep.cluster import LocalCompiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.generation import Generation, plan_dispatches
-from actiondbg.kernels.sweep.progress import SweepProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.sweep import Stages, Sweep
+from actiondbg.kernels.sweep.sweep import Stages, Sweep, SweepProgress
 from tests.fakes.kernels.copying_provider import BROKEN, GOOD, LARGE, CopyingProvider
 
 _MATMULS = [Matmul(8, 8, size) for size in (8, 16, 32)]

@@ -12,8 +12,7 @@ from actiondbg.commands.render.kernels.tuning import tuning_text
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.results.weights import ModelWeights
-from actiondbg.kernels.tuning.tuner import TuningResult
-from actiondbg.kernels.tuning.whole_program import Agreement, WholeTimes, program_operands
+from actiondbg.kernels.tuning.tuner import Agreement, TuningResult, WholeTimes, program_operands
 
 RESULT = TuningResult(
     ModelWeights((), 0),

@@ -11,7 +11,7 @@ from itertools import islice
 
 from actiondbg.ir.tokens import RESULTS, escaped
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.locations.location import UNKNOWN
+from actiondbg.lineage.locations.source_range import UNKNOWN
 from actiondbg.lineage.performance.source_lines import places
 from actiondbg.lineage.stage import Operation, Stage
 

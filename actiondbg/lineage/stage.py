@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from actiondbg.errors import UsageError
 from actiondbg.ir.tree.tree import Tree, grouped
-from actiondbg.lineage.locations.location import Location
+from actiondbg.lineage.locations.source_range import Location
 
 _SHOWN = 12  # stages that a message names
 

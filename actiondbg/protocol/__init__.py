@@ -6,6 +6,5 @@ May import: errors, support. The names are those of the modules below.
 from __future__ import annotations
 
 from actiondbg.protocol.messages import *  # noqa: F403
-from actiondbg.protocol.notifications import *  # noqa: F403
-from actiondbg.protocol.stop_fields import *  # noqa: F403
+from actiondbg.protocol.notifications import *  # noqa: F403  # noqa: F403
 from actiondbg.protocol.types import *  # noqa: F403

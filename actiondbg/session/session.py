@@ -26,11 +26,11 @@ from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions
+from actiondbg.session.inspection.agent_access import QuestionGroup
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.named_access import BranchNames, NamedAccess
 from actiondbg.session.inspection.native_debugger import NativeDebugger
 from actiondbg.session.inspection.outcome import Outcome
-from actiondbg.session.inspection.question_group import QuestionGroup
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from operator import itemgetter
 
-from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.locations.location_table import LocationTable, Span
 from actiondbg.lineage.locations.source_files import same_file
-from actiondbg.lineage.locations.source_range import SourceRange, position
+from actiondbg.lineage.locations.source_range import Location, SourceRange, position
 
 _FIRST = position(1, 0)  # an unknown line, 0, is before it
 

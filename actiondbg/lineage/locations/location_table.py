@@ -12,8 +12,9 @@ from typing import overload
 
 from actiondbg.ir.tokens import ID, STRING
 from actiondbg.ir.written_locations import WrittenLocations
-from actiondbg.lineage.locations.location import UNKNOWN, Location
 from actiondbg.lineage.locations.source_range import (
+    UNKNOWN,
+    Location,
     NamedRanges,
     SourceRange,
     named_ranges,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -118,3 +119,23 @@ def _metadata_end(text: str, at: int) -> int:
         if not depth:
             return match.end()
     return len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A source location, as MLIR prints it; the text is parsed on demand (``ranges``).
+
+    Args:
+        text: what stands between ``loc(`` and ``)``, aliases resolved, such as
+            ``"a.mlir":3:5`` or ``fused["a.mlir":3:5, "b.mlir":7:1]``; ``unknown`` for none.
+    """
+
+    text: str
+
+    @property
+    def ranges(self) -> frozenset[SourceRange]:
+        """The source ranges that it names: of fused locations and of call sites, all."""
+        return ranges_of(self.text)
+
+
+UNKNOWN = Location("unknown")

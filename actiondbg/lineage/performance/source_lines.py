@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.ir.tokens import CHARACTERS, unescaped
-from actiondbg.lineage.locations.location import Location
+from actiondbg.lineage.locations.source_range import Location
 from actiondbg.lineage.stage import Operation, Stage
 
 _PLACE = re.compile(rf'"({CHARACTERS})":(\d+):\d+')

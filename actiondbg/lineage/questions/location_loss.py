@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Lineage, Node, Step
-from actiondbg.lineage.locations.location import Location
-from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.locations.source_range import Location, SourceRange
 from actiondbg.lineage.stage import symbol_around
 
 LossKind = Literal["dropped", "blurred"]

@@ -12,9 +12,14 @@ from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.computations import Computations, Values
-from actiondbg.lineage.recorded.expansions import Expansion, Expansions, OwnChange
+from actiondbg.lineage.recorded.expansions import (
+    Change,
+    Expansion,
+    Expansions,
+    Inlinings,
+    OwnChange,
+)
 from actiondbg.lineage.recorded.fusions import Fusions
-from actiondbg.lineage.recorded.inlinings import Change, Inlinings
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from actiondbg.recording.format.arrow import Ints
@@ -79,3 +79,93 @@ class Expansions:
         news = [one for one in found.news if int(self._locations[one]) in known]
         if news:
             yield found._replace(news=news)
+
+
+class Change(NamedTuple):
+    """A change of an operation.
+
+    Args:
+        time: when it happened, as a number that grows with time.
+        ordinal: of the action that made it.
+        operation: the operation.
+        kind: ``inserted``, ``moved`` or ``erased``.
+    """
+
+    time: int
+    ordinal: int
+    operation: int
+    kind: str
+
+
+class Inlining(NamedTuple):
+    """An operation in the place of a call.
+
+    Args:
+        call: the call, which was erased.
+        operation: an operation of the function that was called, or a copy of the operation.
+        ordinal: of the action that did it.
+        time: when the call was erased.
+    """
+
+    call: int
+    operation: int
+    ordinal: int
+    time: int
+
+
+class Inlinings:
+    """Finds the operations in the places of calls.
+
+    An inliner copies or moves the operations of another function into the function of the call,
+    and erases the call next. If it moves operations, it moves the whole body: no change tells of
+    the blocks that it moves as a whole.
+
+    Args:
+        calls: the calls, by number.
+        functions: by number, the function in which an operation was first.
+        origins: by number of a new operation, the operation that it copies or replaces.
+    """
+
+    def __init__(
+        self, calls: Container[int], functions: Mapping[int, str], origins: Mapping[int, int]
+    ) -> None:
+        self._calls = calls
+        self._origins = origins
+        self._function = dict(functions)  # where each is now
+        self._bodies: dict[str, dict[int, None]] = {}
+        for number, function in functions.items():
+            self._bodies.setdefault(function, {})[number] = None
+        self._came: dict[int, dict[int, str]] = {}  # by action, with the functions before
+
+    def of(self, changes: Iterable[Change]) -> Iterator[Inlining]:
+        """Iterate over the inlinings that changes show, in the order of time."""
+        for change in changes:
+            number = change.operation
+            if change.kind == "erased":
+                self._bodies.get(self._function.get(number, ""), {}).pop(number, None)
+                came = self._came.get(change.ordinal, {})
+                came.pop(number, None)
+                if number in self._calls:
+                    for one in self._placed(number, self._came.pop(change.ordinal, {})):
+                        yield Inlining(number, one, change.ordinal, change.time)
+            else:
+                is_new = change.kind == "inserted"
+                original = self._origins.get(number) if is_new else number
+                before = self._function.get(original, "") if original is not None else ""
+                if before and not (is_new and before == self._function.get(number)):
+                    self._came.setdefault(change.ordinal, {}).setdefault(number, before)
+
+    def _placed(self, call: int, came: Mapping[int, str]) -> Iterator[int]:
+        """Iterate over the operations in the place of a call, and note that they are there now."""
+        to = self._function.get(call, "")
+        news = {
+            number: before
+            for number, before in came.items()
+            if before != to and self._function.get(number) in (None, "", before, to)
+        }
+        moved = {before for number, before in news.items() if self._function.get(number) == before}
+        bodies = [self._bodies.pop(function, {}) for function in moved]
+        for number in dict.fromkeys((*news, *(one for body in bodies for one in body))):
+            self._function[number] = to
+            self._bodies.setdefault(to, {})[number] = None
+            yield number

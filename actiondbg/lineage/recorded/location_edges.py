@@ -9,9 +9,8 @@ import numpy as np
 
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.locations.location_index import HANDFUL, LocationIndex
-from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.locations.source_range import Location, SourceRange
 from actiondbg.lineage.recorded.edges import Described
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.format.arrow import Bools, Ints

@@ -19,8 +19,13 @@ from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Edited
 from actiondbg.process.value_names import print_named
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.session.edits.edit_file import SavedEdit, read_edits, write_edits
-from actiondbg.session.edits.text_patch import apply_patch, make_patch
+from actiondbg.session.edits.edit_file import (
+    SavedEdit,
+    apply_patch,
+    make_patch,
+    read_edits,
+    write_edits,
+)
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.occurrences import (

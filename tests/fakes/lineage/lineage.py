@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
-from actiondbg.lineage.locations.location import Location
+from actiondbg.lineage.locations.source_range import Location
 from actiondbg.lineage.stage import Operation, Stage
 
 _LINE = re.compile(r"( *)(\d+) ([\w.]+)(?: @([\w.]+))?(?: (%\w+))?(?: loc\((.*)\))?(.*)")

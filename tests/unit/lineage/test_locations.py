@@ -7,10 +7,9 @@ import random
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.locations.location import UNKNOWN, Location
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.locations.source_files import FileRemap, parse_remap, same_file
-from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.locations.source_range import UNKNOWN, Location, SourceRange
 
 
 def ranges(text: str) -> list[str]:

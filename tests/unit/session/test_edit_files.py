@@ -10,7 +10,7 @@ from actiondbg import protocol
 from actiondbg.errors import EditRefused
 from actiondbg.process.stop import Side, Stop
 from actiondbg.process.timeline import Branches, Edited
-from actiondbg.session.edits.text_patch import apply_patch, make_patch
+from actiondbg.session.edits.edit_file import apply_patch, make_patch
 
 LINES = some.lists(some.sampled_from(["a", "b", "  c {", "}", "--- d", "+++ e", "@@ f", ""]))
 

@@ -36,7 +36,7 @@ class DapOptions(Options):
 def run(parser: LineParser[DapOptions], argv: list[str]) -> int:
     """Serve the Debug Adapter Protocol, for VS Code and other editors."""
     options = parser.read(argv)
-    from actiondbg.commands.dap.transport import serve_port, serve_streams
+    from actiondbg.commands.dap.server import serve_port, serve_streams
     from actiondbg.commands.shell.topics import COMMANDS
 
     if options.port is not None:

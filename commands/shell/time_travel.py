@@ -1,16 +1,19 @@
-"""Commands that travel in time: goto, reverse execution, checkpoints, saved skips."""
+"""Commands that travel in time: goto, reverse execution, checkpoints, saved skips, skip rules."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from actiondbg.analysis.pipeline import find_pass
+from actiondbg.breakpoints.resolution import resolve_spec
+from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional
 from actiondbg.commands.render.plain_text import Text
-from actiondbg.commands.render.time_travel import CheckpointsShown
-from actiondbg.commands.shell.controls import FinishOptions, StepOptions
+from actiondbg.commands.render.time_travel import CheckpointsShown, SkipRulesShown
+from actiondbg.commands.shell.breakpoints import parse_numbers
+from actiondbg.commands.shell.controls import FinishOptions, PlaceOptions, StepOptions
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from actiondbg.process.checkpoints import Checkpoint
     from actiondbg.process.stop import Stop
     from actiondbg.process.timeline import Timeline
+    from actiondbg.session.skip_rules import SkipRule
 
 TIME_TRAVEL = Topic("Time travel")
 _FREEZES = "A checkpoint"
@@ -168,3 +172,42 @@ def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
     """Write the skips of this branch to a file for 'load skips'."""
     count = console.live_session().skips.save(options.file)
     return Text(f"Saved {counted(count, 'skip')} to {options.file}.")
+
+
+@TIME_TRAVEL.subcommand(
+    "set", "skip", example="set skip pattern:AddIAdd*", needs_tool=_SKIPS, abbreviates=False
+)
+def set_skip(console: Console, options: PlaceOptions) -> SkipRule:
+    """Skip every action that matches SPEC, from this stop on and in later runs."""
+    spec, condition = split_spec_and_condition(options.text)
+    session = console.live_session()
+    unknown = resolve_spec(spec, session.names).unresolved.clause
+    rule = session.skips.rules.add(spec, condition)
+    if unknown is not None:
+        console.note(f"Pending: {unknown}.".replace("?.", "?"))
+    stop = console.session.stop
+    if stop is not None and stop.when != "exit" and stop.ordinal > 1:
+        console.note("It applies from here on, and to later runs from their beginning.")
+    return rule
+
+
+@TIME_TRAVEL.subcommand(
+    "show", "skip", example="show skip", needs_tool=_SKIPS, abbreviates=False, reads=True
+)
+def show_skip(console: Console, _: NoOptions) -> SkipRulesShown:
+    """List the rules of 'set skip'."""
+    return SkipRulesShown(console.live_session().skips.rules.all())
+
+
+class DeleteSkipOptions(Options):
+    ids: tuple[str, ...] = positional(
+        "IDS", help="numbers, ranges (2-4) or all (the default)", complete=completers.skip_numbers
+    )
+
+
+@TIME_TRAVEL.subcommand("delete", "skip", example="delete skip 1", needs_tool=_SKIPS)
+def delete_skip(console: Console, options: DeleteSkipOptions) -> None:
+    """Delete rules of 'set skip', from this stop on."""
+    rules = console.live_session().skips.rules
+    existing = [rule.id for rule in rules.all()]
+    rules.remove(parse_numbers(options.ids, existing, "skip rule"))

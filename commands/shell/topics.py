@@ -14,20 +14,18 @@ from actiondbg.commands.shell.displays import DISPLAYS
 from actiondbg.commands.shell.edits import EDITS
 from actiondbg.commands.shell.ir import PRINTING
 from actiondbg.commands.shell.lineage import LINEAGE
-from actiondbg.commands.shell.native import NATIVE
 from actiondbg.commands.shell.outcomes import OUTCOMES
+from actiondbg.commands.shell.past import PAST  # with the command of that module
 from actiondbg.commands.shell.scripts import SCRIPTS
-from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.status import STATUS
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
-from actiondbg.commands.shell.validation import PAST  # with the command of that module
 from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.
 TOPICS = (
-    *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, DISPLAYS, CURSOR, PAST, LINEAGE, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, BISECTION, SCRIPTS),
+    *(RUNNING, BREAKPOINTS, STACK, PRINTING, DISPLAYS, CURSOR, PAST, LINEAGE, STATUS),
+    *(OUTCOMES, TIME_TRAVEL, EDITS, WHATIF, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

@@ -8,8 +8,12 @@ from pathlib import Path
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import boolean, percent
-from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
-from actiondbg.commands.render.kernels.rows import report_lines, report_object
+from actiondbg.commands.render.kernels.rows import (
+    comparison_lines,
+    comparison_object,
+    report_lines,
+    report_object,
+)
 from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess

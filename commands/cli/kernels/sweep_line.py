@@ -19,6 +19,7 @@ from actiondbg.commands.cli.kernels.options import (
     ProviderOptions,
     RunLine,
     VerifyLine,
+    check_used,
 )
 from actiondbg.commands.cli.kernels.requested_problems import (
     ALL,
@@ -29,7 +30,6 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_operations,
     requested_slices,
 )
-from actiondbg.commands.cli.kernels.unused_options import check_used
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width

@@ -21,7 +21,7 @@ from actiondbg.commands.mcp.declaration import (
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
 from actiondbg.commands.render.bisection import bisection_text, progress_words
-from actiondbg.commands.shell import bisection, controls, edits, skips
+from actiondbg.commands.shell import bisection, controls, edits, time_travel
 from actiondbg.commands.shell import whatif as alternatives
 from actiondbg.errors import UsageError
 
@@ -52,7 +52,7 @@ def skip(desk: Desk, given: SkipArguments) -> object:
     actions be skipped that match a SPEC, and stay here. Shows whether an action is to blame.
     """
     if given.spec is not None:
-        return skips.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
+        return time_travel.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
     options = controls.SkipOptions(count=given.count, step=given.stop_after)
     return controls.skip(desk.console, options)
 

@@ -14,7 +14,7 @@ from actiondbg.commands.render.ir.excerpt import (
     lines_text,
     names_text,
 )
-from actiondbg.commands.render.ir.short_names import ShortNames
+from actiondbg.commands.render.ir.stop_context import ShortNames
 from actiondbg.ir.printed import without_inner_regions
 from actiondbg.protocol import Line
 

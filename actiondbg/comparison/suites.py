@@ -253,7 +253,7 @@ def _compare_pair(name: str, a: str, b: str) -> Pair:
         return Pair(name, a, b, "unreadable", message=str(error))
     causes: Counter[Cause] = Counter()
     if compared.a.status != compared.b.status:
-        causes[_ending(compared)] += 1
+        causes[Cause("ending", detail=f"A {compared.a.ending}, B {compared.b.ending}")] += 1
     else:
         differing = [each for each in compared.functions if not each.is_equal]
         other = [each for each in differing if each.output not in ("same", "unknown")]
@@ -269,10 +269,6 @@ def _kind(compared: RunComparison) -> Kind:
     if compared.output == "same":
         return "same" if compared.has_same_actions else "other way"
     return "same actions" if compared.has_same_actions else "unknown output"
-
-
-def _ending(compared: RunComparison) -> Cause:
-    return Cause("ending", detail=f"A {compared.a.ending}, B {compared.b.ending}")
 
 
 def _cause(each: FunctionComparison) -> Cause:

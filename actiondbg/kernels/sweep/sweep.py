@@ -136,7 +136,7 @@ class Sweep:
                 self._report_progress(
                     SweepProgress(stage, done, len(futures), row.dispatch.name, failed)
                 )
-            return [_result(future) for future in futures]
+            return [future.result()[0] for future in futures]
         except KeyboardInterrupt:
             self._interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -241,7 +241,3 @@ def _doubted(row: Row, reason: str) -> Row:
 
 def _ended_well(row: Row) -> bool:
     return row.verification is None or row.verification.verdict in _ENDED
-
-
-def _result(future: Future[tuple[CompiledDispatch, Row]]) -> CompiledDispatch:
-    return future.result()[0]

@@ -14,21 +14,10 @@ from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
-from actiondbg.session.occurrences import (
-    find_nth,
-    numbers_of,
-    stopping_at,
-    why_not_found,
-)
+from actiondbg.session.occurrences import find_nth, numbers_of, stopping_at, why_not_found
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout, is_planned, skip
-from actiondbg.session.skip_file import (
-    Head,
-    RuleEntry,
-    SkipEntry,
-    read_skips,
-    write_skips,
-)
+from actiondbg.session.skip_file import Head, RuleEntry, SkipEntry, read_skips, write_skips
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.support.counts import counted
 from actiondbg.tool.program import Program

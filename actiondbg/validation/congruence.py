@@ -16,13 +16,7 @@ from typing import NamedTuple
 
 from actiondbg.support.alignment import Alignment
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.machine import (
-    TERMINATORS,
-    Frame,
-    Machine,
-    RuntimeValue,
-    handles,
-)
+from actiondbg.validation.machine import TERMINATORS, Frame, Machine, RuntimeValue, handles
 from actiondbg.validation.program import (
     Attribute,
     Block,

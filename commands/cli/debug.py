@@ -19,12 +19,7 @@ from actiondbg.commands.cli.line_parser import (
     names_recording,
     subcommand,
 )
-from actiondbg.commands.cli.startup import (
-    StartupOptions,
-    make_console,
-    reads_stdin,
-    run_console,
-)
+from actiondbg.commands.cli.startup import StartupOptions, make_console, reads_stdin, run_console
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which

@@ -8,11 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import (
-    exit_code,
-    print_ending,
-    without_context,
-)
+from actiondbg.commands.cli.child_process import exit_code, print_ending, without_context
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
     Follow,

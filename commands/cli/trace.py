@@ -33,13 +33,7 @@ from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.recording.trace.options import (
-    Failed,
-    Format,
-    Selection,
-    check_output,
-    format_of,
-)
+from actiondbg.recording.trace.options import Failed, Format, Selection, check_output, format_of
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 

@@ -16,13 +16,7 @@ import msgspec
 
 from actiondbg.commands.mcp.answer import Result
 from actiondbg.commands.mcp.restrictions import Restrictions
-from actiondbg.commands.mcp.worker import (
-    INTERRUPT_SECONDS,
-    Cancel,
-    FromWorker,
-    Progress,
-    Request,
-)
+from actiondbg.commands.mcp.worker import INTERRUPT_SECONDS, Cancel, FromWorker, Progress, Request
 from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 

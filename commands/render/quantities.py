@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION
-from actiondbg.statistics.units import (
-    constant_words,
-    correlation_text,
-    range_text,
-    value_text,
-)
+from actiondbg.statistics.units import constant_words, correlation_text, range_text, value_text
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

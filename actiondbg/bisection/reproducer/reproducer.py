@@ -18,11 +18,7 @@ from actiondbg.analysis.textual_pipelines import normalize_pipeline
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
-from actiondbg.bisection.reproducer.ir_snapshots import (
-    IRSnapshots,
-    RepeatableRun,
-    take_snapshots,
-)
+from actiondbg.bisection.reproducer.ir_snapshots import IRSnapshots, RepeatableRun, take_snapshots
 from actiondbg.bisection.reproducer.portable_command import (
     CopiedFiles,
     command_text,

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from actiondbg.ir.aliases import definitions, with_suffix, with_used, without_aliases
-from actiondbg.ir.tree.outline import (
-    MODULE,
-    Printed,
-    find,
-    outermost,
-    symbols_in,
-    without_indent,
-)
+from actiondbg.ir.tree.outline import MODULE, Printed, find, outermost, symbols_in, without_indent
 from actiondbg.ir.written_locations import last_file_position
 
 Key = tuple[str, str]  # the name and the symbol of an operation

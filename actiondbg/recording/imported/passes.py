@@ -9,12 +9,7 @@ from typing import Literal, NamedTuple
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.tree.outline import Printed, outermost, symbols_in
 from actiondbg.recording.imported.dump import Dump, DumpHeader
-from actiondbg.recording.imported.last_texts import (
-    ImportedOperation,
-    Key,
-    OperationTexts,
-    is_same,
-)
+from actiondbg.recording.imported.last_texts import ImportedOperation, Key, OperationTexts, is_same
 
 _FEW = 2  # names of passes that --mlir-print-ir-after=NAME may select
 Outcome = Literal["unfinished", "succeeded", "unchanged", "failed"]

@@ -20,13 +20,7 @@ from actiondbg.recording.format.scan import Chunk, scan_chunks
 from actiondbg.recording.format.strings import stored_strings
 from actiondbg.recording.format.structs import FILE_HEADER, Kind, Space
 from actiondbg.recording.log.fields import Paint, no_paint
-from actiondbg.recording.log.lines import (
-    BEFORE,
-    LogActions,
-    operation_texts,
-    reason_note,
-    subject,
-)
+from actiondbg.recording.log.lines import BEFORE, LogActions, operation_texts, reason_note, subject
 from actiondbg.recording.log.text import Coded, distinct, piece
 from actiondbg.recording.tables.rows import clock_rate
 

@@ -10,12 +10,7 @@ import numpy as np
 
 from actiondbg.recording.statistics.name_statistics import Statistics
 from actiondbg.statistics.quantities import Quantity, Relation
-from actiondbg.statistics.units import (
-    constant_words,
-    correlation_text,
-    is_time,
-    range_text,
-)
+from actiondbg.statistics.units import constant_words, correlation_text, is_time, range_text
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

@@ -28,12 +28,7 @@ from actiondbg.session.edits.edit_file import (
 )
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.occurrences import (
-    find_nth,
-    numbers_of,
-    stopping_at,
-    why_not_found,
-)
+from actiondbg.session.occurrences import find_nth, numbers_of, stopping_at, why_not_found
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan

@@ -12,14 +12,7 @@ from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import identity, reduced
 from actiondbg.validation.dialects.scalars import applied, both, chosen, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import (
-    Elements,
-    Frame,
-    Machine,
-    MemRef,
-    Results,
-    handles,
-)
+from actiondbg.validation.machine import Elements, Frame, Machine, MemRef, Results, handles
 from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Value
 from actiondbg.validation.types import BOOL, INDEX, ShapedType
 

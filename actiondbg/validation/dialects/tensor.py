@@ -17,14 +17,7 @@ from actiondbg.validation.dialects.indices import (
 )
 from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_element
 from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
-from actiondbg.validation.machine import (
-    Elements,
-    Frame,
-    Machine,
-    Results,
-    RuntimeValue,
-    handles,
-)
+from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import INDEX, IntegerType, ShapedType, Type
 

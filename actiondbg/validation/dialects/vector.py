@@ -8,13 +8,7 @@ from functools import partial
 from itertools import product
 from math import gcd, prod
 
-from actiondbg.validation.dialects.indices import (
-    DYNAMIC,
-    flat,
-    numbers,
-    positions,
-    row_major,
-)
+from actiondbg.validation.dialects.indices import DYNAMIC, flat, numbers, positions, row_major
 from actiondbg.validation.dialects.scalars import (
     applied,
     both,

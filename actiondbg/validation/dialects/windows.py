@@ -12,12 +12,7 @@ from actiondbg.validation.dialects.memory import check_alive, check_writable, it
 from actiondbg.validation.dialects.scalars import bounded, chosen
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import Elements, Machine, MemRef, Results, RuntimeValue
-from actiondbg.validation.types import (
-    INDEX,
-    ScalarType,
-    ShapedType,
-    Type,
-)
+from actiondbg.validation.types import INDEX, ScalarType, ShapedType, Type
 
 # Below every position, also those that negative strides lead to.
 OUTSIDE = -(2**80)  # an element that nobody may access

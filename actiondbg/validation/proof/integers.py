@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from actiondbg.validation.flags import is_set, overflow_flags, predicate
-from actiondbg.validation.proof.operation import (
-    Computed,
-    Function,
-    ScalarOperation,
-    Side,
-    width_of,
-)
+from actiondbg.validation.proof.operation import Computed, Function, ScalarOperation, Side, width_of
 from actiondbg.validation.proof.terms import Term
 
 

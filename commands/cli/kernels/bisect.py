@@ -9,11 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from actiondbg.bisection.verdict import Mode
-from actiondbg.commands.cli.kernels.options import (
-    GenerateLine,
-    OperationOptions,
-    VerifyLine,
-)
+from actiondbg.commands.cli.kernels.options import GenerateLine, OperationOptions, VerifyLine
 from actiondbg.commands.cli.kernels.requested_problems import (
     names_problems,
     requested_kinds,

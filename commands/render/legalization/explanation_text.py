@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.analysis.legalization.cause import (
-    Cause,
-    cause_of,
-    rank,
-    said_lines,
-    short_name,
-)
+from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, said_lines, short_name
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words

@@ -8,15 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from actiondbg.commands.render.tables import aligned
-from actiondbg.suite.coverage import (
-    STATES,
-    Counted,
-    Coverage,
-    Difference,
-    Entry,
-    Kind,
-    State,
-)
+from actiondbg.suite.coverage import STATES, Counted, Coverage, Difference, Entry, Kind, State
 from actiondbg.support.counts import counted
 
 KINDS: tuple[Kind, ...] = ("pattern", "pass", "fold")

@@ -10,11 +10,7 @@ from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.model.operation import Loop, Operation
 from actiondbg.kernels.programs.bindings import element_name, parse_program
 from actiondbg.kernels.programs.structured_operation import structured
-from actiondbg.kernels.providers.iree.lowering import (
-    find_roots,
-    operation_text,
-    read_lowerings,
-)
+from actiondbg.kernels.providers.iree.lowering import find_roots, operation_text, read_lowerings
 
 # The loops of a root with their types, and the element types of its operands and its result.
 RootKey = tuple[tuple[Loop, ...], tuple[str, ...]]

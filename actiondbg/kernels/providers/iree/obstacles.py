@@ -9,12 +9,7 @@ from math import prod
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.providers.iree.configurations import (
-    LEVELS,
-    PARAMETERS,
-    mma_shape,
-    own_flags,
-)
+from actiondbg.kernels.providers.iree.configurations import LEVELS, PARAMETERS, mma_shape, own_flags
 from actiondbg.kernels.providers.iree.root import is_product, root_loops
 from actiondbg.kernels.providers.iree.target import make_target, vector_bytes
 

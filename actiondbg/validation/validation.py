@@ -262,12 +262,7 @@ class Validator:
         self.result.unjudged += wanted - len(judged)
         return judged
 
-    def _judged(
-        self,
-        stage: Stage,
-        steps: Sequence[Step],
-        limit: _Limit,
-    ) -> Iterator[JudgedStep]:
+    def _judged(self, stage: Stage, steps: Sequence[Step], limit: _Limit) -> Iterator[JudgedStep]:
         """Yield steps with their judgements, as they come."""
         open_steps: dict[int, _OpenStep] = {}
         done = 0

@@ -157,11 +157,7 @@ def _of_session(tool: list[str], after: str) -> Lineage:
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.session.session import launch
 
-    with launch(
-        tool,
-        stdout=os.devnull,
-        stderr="inherit",
-    ) as session:
+    with launch(tool, stdout=os.devnull, stderr="inherit") as session:
         digits = after.removeprefix("#")
         if digits.isdecimal():
             session.breakpoints.add(f"#{digits}")

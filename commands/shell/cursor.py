@@ -67,23 +67,13 @@ class DistanceOptions(Options):
     count: int = positional("N", default=1, help="the number of units", parse=values.positive)
 
 
-@CURSOR.command(
-    "cursor-previous",
-    example="cursor-previous 2",
-    repeats=True,
-    needs_tool=_WALKS,
-)
+@CURSOR.command("cursor-previous", example="cursor-previous 2", repeats=True, needs_tool=_WALKS)
 def previous(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the previous unit in the same parent."""
     return console.session.cursor.previous(options.count)
 
 
-@CURSOR.command(
-    "cursor-next",
-    example="cursor-next",
-    repeats=True,
-    needs_tool=_WALKS,
-)
+@CURSOR.command("cursor-next", example="cursor-next", repeats=True, needs_tool=_WALKS)
 def next_(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the next unit in the same parent."""
     return console.session.cursor.next(options.count)

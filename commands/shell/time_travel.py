@@ -97,11 +97,7 @@ def reverse_continue(console: Console, options: ReverseContinueOptions) -> Stop:
     return console.resume(lambda: console.session.timeline.reverse_continue(options.count))
 
 
-@TIME_TRAVEL.command(
-    "checkpoint",
-    example="checkpoint",
-    needs_tool=_FREEZES,
-)
+@TIME_TRAVEL.command("checkpoint", example="checkpoint", needs_tool=_FREEZES)
 def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
     """Make a checkpoint of the tool; 'restart N' restores it."""
     return console.live_session().timeline.checkpoints.add()
@@ -127,12 +123,7 @@ class DeleteCheckpointOptions(Options):
     )
 
 
-@TIME_TRAVEL.subcommand(
-    "delete",
-    "checkpoint",
-    example="delete checkpoint 1",
-    needs_tool=_FREEZES,
-)
+@TIME_TRAVEL.subcommand("delete", "checkpoint", example="delete checkpoint 1", needs_tool=_FREEZES)
 def delete_checkpoint(console: Console, options: DeleteCheckpointOptions) -> None:
     """Delete a checkpoint."""
     console.live_session().timeline.checkpoints.delete(options.number)

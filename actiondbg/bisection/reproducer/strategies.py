@@ -228,12 +228,7 @@ def _before_and_after(
     ]
     options = [] if option is None else [option]
     return [
-        Step(
-            expected,
-            title,
-            with_source(facts.command, source, options),
-            essential=essential,
-        )
+        Step(expected, title, with_source(facts.command, source, options), essential=essential)
         for expected, source, title in titles
         if source in facts.snapshots and (essential or source != facts.pass_input)
     ]

@@ -14,10 +14,15 @@ from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.header import Header
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.tables.actions import ActionTable
-from actiondbg.recording.tables.changes import ChangeTable, ReasonTable, finding_table, link_table
+from actiondbg.recording.tables.changes import (
+    ChangeTable,
+    OperationTable,
+    ReasonTable,
+    finding_table,
+    link_table,
+)
 from actiondbg.recording.tables.definitions import Definitions, OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.operations import OperationTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
 from actiondbg.recording.tables.stages import RecordedStage, StageTable

@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from actiondbg.statistics.arrays import Floats
-from actiondbg.statistics.buckets import Buckets, conditional, pearson, ranks, split
+from actiondbg.statistics.buckets import Buckets, Floats, conditional, pearson, ranks, split
 
 DURATION = "duration"
 

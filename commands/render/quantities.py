@@ -11,7 +11,7 @@ from actiondbg.statistics.units import constant_words, correlation_text, range_t
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.statistics.arrays import Floats
+    from actiondbg.statistics.buckets import Floats
     from actiondbg.statistics.quantities import Quantity, Relation
 
 GAMMA = 0.5

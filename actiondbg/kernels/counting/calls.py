@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.statistics.arrays import Flags, Floats, Integers, all_measured
+from actiondbg.statistics.buckets import Flags, Floats, Integers, all_measured
 from actiondbg.statistics.events import USER_ONLY
 from actiondbg.support.globs import glob_matches
 

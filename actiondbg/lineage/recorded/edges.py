@@ -16,10 +16,10 @@ from actiondbg.lineage.recorded.expansions import (
     Change,
     Expansion,
     Expansions,
+    Fusions,
     Inlinings,
     OwnChange,
 )
-from actiondbg.lineage.recorded.fusions import Fusions
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording

@@ -14,7 +14,7 @@ from actiondbg.statistics.units import constant_words, correlation_text, is_time
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.statistics.arrays import Floats
+    from actiondbg.statistics.buckets import Floats
 
 _WIDTH, _HEIGHT = 5.0, 4.2  # of one subplot, in inches
 _RESOLUTION = 100  # dots an inch

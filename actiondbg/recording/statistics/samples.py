@@ -11,7 +11,7 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import call, pa, word_array
 from actiondbg.recording.tables.actions import column_of_event
-from actiondbg.statistics.arrays import Flags, Floats, Integers, all_measured
+from actiondbg.statistics.buckets import Flags, Floats, Integers, all_measured
 from actiondbg.support.globs import check_glob, glob_matches
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from actiondbg.recording.statistics.samples import Samples
 from actiondbg.recording.statistics.sort_keys import PER_CALL
-from actiondbg.statistics.arrays import Floats, Integers, sums_by_group
+from actiondbg.statistics.buckets import Floats, Integers, sums_by_group
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.interpreter import candidates
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import FileNotWritten
 from tests.elements import some

@@ -15,8 +15,8 @@ from actiondbg import cli
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli import debug as debug_cli
 from actiondbg.commands.interpreter import help as manual
-from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.interpreter.declaration import Command
+from actiondbg.commands.interpreter.interpreter import candidates
 from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.commands.shell.prompt.history_file import HistoryFile
 from actiondbg.commands.shell.topics import COMMANDS

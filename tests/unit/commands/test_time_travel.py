@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.interpreter import candidates
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.process.checkpoints import Automatic
 from tests.elements import some

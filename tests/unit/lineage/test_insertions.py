@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from actiondbg.lineage.recorded.expansions import Expansion, Expansions, OwnChange
-from actiondbg.lineage.recorded.fusions import Fusion, Fusions
+from actiondbg.lineage.recorded.expansions import Expansion, Expansions, Fusion, Fusions, OwnChange
 
 ARGUMENT = 0
 LEFT, RIGHT, INNER, ROOT, NEW, OTHER = 1, 2, 3, 4, 5, 6

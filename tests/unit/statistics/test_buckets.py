@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from actiondbg.statistics.arrays import Floats
-from actiondbg.statistics.buckets import Buckets, conditional, pearson, ranks, split
+from actiondbg.statistics.buckets import Buckets, Floats, conditional, pearson, ranks, split
 from tests.fakes import strategies
 
 

@@ -36,12 +36,11 @@ from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.past.replay import Replay
-from actiondbg.session.processes import ProcessFollower, processes_of
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.session.stop_updates import InnerStops, Phase, StopUpdates
-from actiondbg.session.target import Target
+from actiondbg.session.target import ProcessFollower, Target, processes_of
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.closeable import Closeable

@@ -111,7 +111,7 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
 
 def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun | None]:
     from actiondbg.comparison.side import recorded_side
-    from actiondbg.validation.tool_run import ToolRun
+    from actiondbg.validation.validation import ToolRun
 
     if recorded:
         side = recorded_side(words[0])

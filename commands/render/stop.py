@@ -10,7 +10,7 @@ import msgspec
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
+from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import describe, operation, place_of
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.process.crash import CrashCause, function_name, parse_crash

@@ -20,8 +20,7 @@ from actiondbg.bisection.trials.verdict_store import STATE_FILE
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import UsageError
 from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
-from actiondbg.kernels.bisection.kernel_file import WrongKernel, write_kernel
-from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle
+from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle, WrongKernel, write_kernel
 from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.dispatch import Dispatch

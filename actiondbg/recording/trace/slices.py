@@ -11,9 +11,8 @@ import numpy as np
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import Argument
 from actiondbg.recording.trace.labels import Earlier, SliceLabels, SliceLocations, find_locations
-from actiondbg.recording.trace.nesting import Times, give_times, nesting_of
 from actiondbg.recording.trace.options import Selection
-from actiondbg.recording.trace.rows import TraceRows
+from actiondbg.recording.trace.rows import Times, TraceRows, give_times, nesting_of
 from actiondbg.recording.trace.selection import ChosenSlices, choose_slices, count_undecided
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 

@@ -10,8 +10,8 @@ from actiondbg.validation.concrete.floating import FLOATS, float_result
 from actiondbg.validation.concrete.integers import DIVISIONS, INTEGERS
 from actiondbg.validation.concrete.operation import POISON, ScalarOperation, signed
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.flags import short_name
 from actiondbg.validation.floats import rounded
-from actiondbg.validation.operation_names import short_name
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.types import FloatType, IntegerType, Type
 

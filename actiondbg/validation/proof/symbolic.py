@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.flags import fast_math
+from actiondbg.validation.flags import fast_math, short_name
 from actiondbg.validation.floats import bits_of as bits_of_number
-from actiondbg.validation.operation_names import short_name
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.exploration import Explorer
 from actiondbg.validation.proof.floats import float_operation

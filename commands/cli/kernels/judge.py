@@ -52,8 +52,7 @@ def run(parser: LineParser[JudgeOptions], argv: list[str]) -> int:
 
 
 def _judge(options: JudgeOptions) -> Judgement:
-    from actiondbg.kernels.bisection.kernel_file import read_kernel
-    from actiondbg.kernels.bisection.oracle import KernelJudge
+    from actiondbg.kernels.bisection.oracle import KernelJudge, read_kernel
     from actiondbg.kernels.providers.provider import StepwiseProvider
     from actiondbg.kernels.providers.registry import make_provider
     from actiondbg.kernels.sweep.settings import SweepSettings

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from actiondbg.commands.render.renderer import Aliases, RenderContext
-from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
+from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.protocol import Excerpt, Line
 
 Sign = Literal["+", "-", "~", " "]

@@ -12,7 +12,7 @@ from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
+from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted, shortened

@@ -22,6 +22,13 @@ from actiondbg.support.executables import which
 _PAGER = "less -R -F -X"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")  # a colour
 _SHELL = re.compile(r"[^\w./+-]")  # a character that the shell interprets
+BOLD, DIM = "1", "2"
+RED, GREEN, YELLOW = "31", "32", "33"
+
+
+def styled(text: str, style: str) -> str:
+    """Return a text with the escape sequences of a style around it."""
+    return f"\x1b[{style}m{text}\x1b[0m" if text else text
 
 
 class Redirect(msgspec.Struct, frozen=True):

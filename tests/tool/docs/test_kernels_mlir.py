@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.providers.mlir.parameters import PARAMETERS
+from actiondbg.kernels.providers.mlir.predefined import PARAMETERS
 from tests.paths import COMMAND, ROOT
 
 PAGE = (ROOT / "docs/kernels/mlir.md").read_text()

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.iree import tensor_cores
 from actiondbg.kernels.providers.iree.configurations import (
     CONVOLUTION_PIPELINE,
     MATMUL_PIPELINE,
+    GpuTile,
     data_tiling,
     peeled,
+    simt,
+    tensor_core,
     tiled,
 )
 from actiondbg.kernels.providers.iree.root import is_convolution, is_product, root_loops
@@ -29,12 +32,47 @@ _KEEP_ATTRIBUTES = ("matmul", "batch_matmul")
 _TILES = (16, 32, 64, 128, 256)
 _HEIGHTS = (1, 2, 4, 6, 8, 12, 16)
 _STEPS = (1, 2, 4, 8)
+# The tiles of the dispatch profiler for 16 and for 32 bits.
+_TILES_16 = (
+    GpuTile((256, 128, 32), 3, (64, 4, 1)),
+    GpuTile((128, 256, 32), 3, (128, 2, 1)),
+    GpuTile((128, 128, 64), 4, (64, 2, 1)),
+    GpuTile((128, 128, 32), 5, (64, 2, 1)),
+    GpuTile((128, 64, 32), 5, (64, 2, 1)),
+    GpuTile((64, 64, 64), 5, (64, 2, 1)),
+    GpuTile((64, 64, 32), 10, (64, 2, 1)),
+)
+_TILES_32 = (
+    GpuTile((128, 256, 16), 3, (128, 2, 1)),
+    GpuTile((256, 128, 16), 3, (64, 4, 1)),
+    GpuTile((128, 128, 16), 5, (64, 2, 1)),
+    GpuTile((128, 128, 32), 3, (64, 2, 1)),
+    GpuTile((128, 128, 32), 4, (64, 2, 1)),
+    GpuTile((128, 64, 32), 3, (64, 2, 1)),
+    GpuTile((128, 64, 16), 5, (64, 2, 1)),
+    GpuTile((64, 64, 32), 3, (64, 2, 1)),
+    GpuTile((64, 64, 16), 10, (64, 2, 1)),
+)
+# The instructions by the operands' and the result's type. NVIDIA's have none for f32 in IREE.
+_INSTRUCTION_CLASSES = {"cuda": "tensorcore_mmasync", "rocm": "tensorcore_mfma"}
+_CUDA = {
+    (ElementType.F16, ElementType.F32): "NV_MMA_SYNC_F32_16x8x16_F16",
+    (ElementType.F16, ElementType.F16): "NV_MMA_SYNC_F16_16x8x16_F16",
+    (ElementType.BF16, ElementType.F32): "NV_MMA_SYNC_F32_16x8x16_BF16",
+}
+_ROCM = {
+    (ElementType.F16, ElementType.F32): "MFMA_F32_16x16x16_F16",
+    (ElementType.BF16, ElementType.F32): "MFMA_F32_16x16x16_BF16",
+    (ElementType.F32, ElementType.F32): "MFMA_F32_16x16x4_F32",
+    (ElementType.I8, ElementType.I32): "MFMA_I32_16x16x32_I8",
+}
+_INSTRUCTIONS = {"cuda": _CUDA, "rocm": _ROCM}
 
 
 def predefined(operation: Operation, target: Target) -> list[Configuration]:
     """Return the predefined configurations of an operation, the best by rule first."""
     if target.device != "cpu":
-        return tensor_cores.predefined(operation, target) if _keeps_attribute(operation) else []
+        return tensor_core_configurations(operation, target) if _keeps_attribute(operation) else []
     if is_product(operation):
         return _of_product(operation, target)
     if is_convolution(operation):
@@ -114,3 +152,20 @@ def _applied_by(operation: Operation) -> str:
 def _keeps_attribute(operation: Operation) -> bool:
     """Whether IREE keeps the attribute of the root: it loses that of one that it rewrites."""
     return operation.kind in _KEEP_ATTRIBUTES
+
+
+# --- tensor cores ---
+
+
+def tensor_core_configurations(operation: Operation, target: Target) -> list[Configuration]:
+    """Return the predefined configurations of a product of matrices."""
+    operands, result = operation.inputs[0].type, operation.result.type
+    batch = len(operation.loops) - 3
+    mma = _INSTRUCTIONS[target.device].get((operands, result))
+    if mma is not None:
+        tiles = _TILES_16 if operands.size < 4 else _TILES_32
+        instruction = _INSTRUCTION_CLASSES[target.device]
+        return [tensor_core(target, tile, (instruction, mma), batch) for tile in tiles]
+    if operands.is_float and operands.size >= 4:
+        return [simt(target, tile, batch) for tile in _TILES_32]
+    return []

@@ -16,13 +16,11 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.providers.mlir import lowering
-from actiondbg.kernels.providers.mlir.parameters import (
+from actiondbg.kernels.providers.mlir.predefined import (
     parameters_obstacle,
     pipeline_of,
-    schedule_of,
-)
-from actiondbg.kernels.providers.mlir.predefined import (
     predefined_schedules,
+    schedule_of,
     schedule_of_choice,
     schedule_space,
 )

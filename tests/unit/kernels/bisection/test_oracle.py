@@ -9,8 +9,7 @@ import pytest
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
-from actiondbg.kernels.bisection.kernel_file import WrongKernel, read_kernel, write_kernel
-from actiondbg.kernels.bisection.oracle import KernelJudge
+from actiondbg.kernels.bisection.oracle import KernelJudge, WrongKernel, read_kernel, write_kernel
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model.configuration import Configuration

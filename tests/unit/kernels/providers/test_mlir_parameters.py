@@ -12,8 +12,11 @@ from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.mlir.lowering import pipeline_passes
-from actiondbg.kernels.providers.mlir.parameters import parameters_obstacle
-from actiondbg.kernels.providers.mlir.predefined import predefined_schedules, schedule_of_choice
+from actiondbg.kernels.providers.mlir.predefined import (
+    parameters_obstacle,
+    predefined_schedules,
+    schedule_of_choice,
+)
 from actiondbg.kernels.providers.mlir.toolchain import find_toolchain
 from tests.elements import some
 from tests.fakes.kernels.operations import BF16

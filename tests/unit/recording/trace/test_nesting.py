@@ -19,7 +19,7 @@ from actiondbg.recording.trace.formats.perfetto import (
     varint,
     varints,
 )
-from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
+from actiondbg.recording.trace.rows import Times, ends_of_nested, give_times, nesting_of
 from actiondbg.recording.trace.text_columns import string_array, tallies
 from tests.elements import some
 from tests.fakes import strategies

@@ -67,22 +67,10 @@ class Convolution(WindowedOperation):
 class Conv2d(Convolution):
     """A convolution of images with filters, without padding: the input is as the caller pads it.
 
-    Attributes:
-        batch: the number of images.
-        height: rows of an image.
-        width: columns of an image.
-        channels: of an image.
+    Attributes (and those of every ``WindowedOperation``):
         filters: channels of the result.
-        kernel_h: rows of a filter.
-        kernel_w: columns of a filter.
-        stride_h: the rows from one position of the filter to the next.
-        stride_w: the columns.
-        dilation_h: the rows from one element of the filter to the next.
-        dilation_w: the columns.
         layout: the order of dimensions in memory, of images and of filters.
-        input_type: of the images.
         filter_type: of the filters.
-        result_type: of the result and the accumulator.
     """
 
     kind: ClassVar[str] = "conv_2d"
@@ -168,20 +156,8 @@ class Conv2d(Convolution):
 class DepthwiseConv2d(Convolution):
     """A convolution of each channel of images, in the order nhwc, without padding.
 
-    Attributes:
-        batch: the number of images.
-        height: rows of an image.
-        width: columns of an image.
-        channels: of an image and of the result.
-        kernel_h: rows of a filter.
-        kernel_w: columns of a filter.
-        stride_h: the rows from one position of the filter to the next.
-        stride_w: the columns.
-        dilation_h: the rows from one element of the filter to the next.
-        dilation_w: the columns.
-        input_type: of the images.
+    Attributes (and those of every ``WindowedOperation``):
         filter_type: of the filters.
-        result_type: of the result and the accumulator.
     """
 
     kind: ClassVar[str] = "depthwise_conv_2d"

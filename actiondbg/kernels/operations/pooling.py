@@ -23,20 +23,8 @@ PoolingCombiner = Literal["max", "min", "sum"]
 class Pooling(WindowedOperation):
     """The maximum, minimum or sum of each window of images, in the order nhwc, without padding.
 
-    Attributes:
-        batch: the number of images.
-        height: rows of an image.
-        width: columns of an image.
-        channels: of an image and of the result.
-        kernel_h: rows of the window.
-        kernel_w: columns of the window.
-        stride_h: the rows from one position of the window to the next.
-        stride_w: the columns.
-        dilation_h: the rows from one element of the window to the next.
-        dilation_w: the columns.
+    Attributes (and those of every ``WindowedOperation``):
         combiner: the operation over a window.
-        input_type: of the images.
-        result_type: of the result and the accumulator.
     """
 
     kind: ClassVar[str] = "pooling"

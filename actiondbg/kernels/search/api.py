@@ -14,13 +14,13 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.registry import make_provider
-from actiondbg.kernels.search.evaluation import SweepEvaluator
 from actiondbg.kernels.search.samplers import SamplerName
 from actiondbg.kernels.search.search import (
     ConfigurationSearch,
     SearchProgress,
     SearchResult,
     SearchSettings,
+    SweepEvaluator,
 )
 from actiondbg.kernels.sweep.generation import Generation
 from actiondbg.kernels.sweep.settings import SweepSettings

@@ -6,16 +6,17 @@ import os
 from collections import Counter
 from collections.abc import Set
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from actiondbg.recording.report import changes, omissions, overview, page_tables
-from actiondbg.recording.report.diffs import PaintedDiffs
+from actiondbg.ir.value_names import ValueNames
+from actiondbg.recording.report import omissions, overview, page_tables
+from actiondbg.recording.report.diffs import PaintedDiffs, recorded_diff
 from actiondbg.recording.report.page_tables import ALL_CHANGES, OUTCOMES
 from actiondbg.recording.report.queries import NAME, Columns, Shared, Table, ask, ask_columns
 from actiondbg.recording.report.suspects import suspects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from duckdb import DuckDBPyConnection
 
@@ -26,6 +27,8 @@ _MOST = 1_500  # buckets per thread: more than the columns of a screen
 _LONGEST = 500  # characters of a name
 _OF_SELF = 0.1  # the share of actions chosen by self time instead of duration
 _CHANGED, _ROLLED_BACK = 1, 2  # bits of the column ``flags``
+_LONGEST_COMPARED = 400_000  # characters of a compared text: longer ones take seconds
+_WITH_IR = "SELECT DISTINCT ordinal FROM ir JOIN actions USING (ordinal) WHERE changed"
 
 
 class Density(TypedDict):
@@ -100,12 +103,12 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     counts = overview.counts(database)
     when = density(database, limits.buckets)
     tables = _tables(recording, database, shared, limits)
-    chosen = changes.changing_ordinals(database, limits.changing)
-    listed = changes.changes(database, shared, chosen, limits.changes)
+    chosen = changing_ordinals(database, limits.changing)
+    listed = listed_changes(database, shared, chosen, limits.changes)
     diffs = PaintedDiffs(limits.diff_rows, limits.diff_bytes)
     if recording.header.has_ir:
-        with_ir = changes.ordinals_with_ir(database, limits.diffs)
-        changes.add_diffs(recording, diffs, with_ir, limits.compared)
+        with_ir = ordinals_with_ir(database, limits.diffs)
+        add_diffs(recording, diffs, with_ir, limits.compared)
     found = suspects(database, shared, limits.suspects)
     of_actions = [tables[name].columns for name in ("groups", "operations", "reasons")]
     named = {*chosen, *diffs.ordinals, *_named([*of_actions, *found.values()])}
@@ -117,7 +120,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         listed=len(chosen),
         changed=sum(each.changed for each in counts),
         diffs=len(diffs.ordinals),
-        with_ir=changes.count_with_ir(database) if recording.header.has_ir else 0,
+        with_ir=count_with_ir(database) if recording.header.has_ir else 0,
         rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
     )
     run: dict[str, object] = {
@@ -286,3 +289,87 @@ def _distances(ordinals: list[int], parents: list[int]) -> list[int]:
 def _steps(numbers: list[int]) -> list[int]:
     """Return the differences of ascending numbers, which are shorter as text."""
     return [number - before for before, number in zip([0, *numbers], numbers, strict=False)]
+
+
+# --- changes ---
+
+
+def changing_ordinals(database: DuckDBPyConnection, most: int) -> list[int]:
+    """Choose actions that changed the IR: the first of each name, then the second ..."""
+    return _in_rounds(database, "FROM actions a WHERE a.changed", most)
+
+
+def listed_changes(
+    database: DuckDBPyConnection, shared: Shared, ordinals: list[int], most: int
+) -> dict[str, object]:
+    """Return the first changes of actions, and the number of further ones."""
+    found = ask_columns(
+        database,
+        """
+        WITH numbered AS (
+            SELECT c.*, row_number() OVER (PARTITION BY ordinal ORDER BY seq) AS nth,
+                   count(*) OVER (PARTITION BY ordinal) AS count
+            FROM changes c WHERE ordinal IN (SELECT unnest($ordinals::BIGINT[]))
+        )
+        SELECT c.ordinal, c.kind::VARCHAR AS kind, c.operation, c.op::VARCHAR AS op,
+               c.file::VARCHAR AS file, coalesce(c.line, 0) AS line, coalesce(c.col, 0) AS col,
+               coalesce(c."by", 0) AS "by", o.op::VARCHAR AS by_op, c.block, c.guess, c.count
+        FROM numbered c LEFT JOIN operations o ON o.operation = c."by"
+        WHERE c.nth <= $most ORDER BY c.ordinal, c.seq
+        """,
+        ordinals=ordinals,
+        most=most,
+    )
+    numbered = shared.number(found, "kind", "op", "file", "by_op")
+    rows = zip(*(numbered[name] for name in CHANGE_COLUMNS), strict=True)
+    listed: dict[int, list[Any]] = {}
+    left_out: dict[int, int] = {}
+    for ordinal, count, row in zip(numbered["ordinal"], numbered["count"], rows, strict=True):
+        listed.setdefault(ordinal, []).append([int(each) for each in row])
+        if count > most:
+            left_out[ordinal] = count - most
+    return {"columns": CHANGE_COLUMNS, "of": listed, "left_out": left_out}
+
+
+CHANGE_COLUMNS = ("kind", "operation", "op", "file", "line", "col", "by", "by_op", "block", "guess")
+
+
+def add_diffs(
+    recording: Recording, diffs: PaintedDiffs, ordinals: Sequence[int], compared: int
+) -> None:
+    """Add the diffs of actions until the size or the characters to compare are used up."""
+    names = ValueNames()
+    for ordinal in ordinals:
+        diff = recorded_diff(recording, ordinal, names, _LONGEST_COMPARED)
+        diffs.add(ordinal, diff)
+        compared -= len(diff.before) + len(diff.after) if diff else 0
+        if diffs.is_full or compared <= 0:
+            break
+
+
+def ordinals_with_ir(database: DuckDBPyConnection, most: int) -> list[int]:
+    """Choose actions with recorded IR, like ``changing_ordinals``."""
+    return _in_rounds(database, f"FROM actions a SEMI JOIN ({_WITH_IR}) USING (ordinal)", most)
+
+
+def count_with_ir(database: DuckDBPyConnection) -> int:
+    """Count the actions with recorded IR."""
+    [(count,)] = ask(database, f"SELECT count(*) FROM ({_WITH_IR})")
+    return count
+
+
+def _in_rounds(database: DuckDBPyConnection, source: str, most: int) -> list[int]:
+    """Return ordinals of actions: the first of each name, then the second of each ..."""
+    rows = ask(
+        database,
+        f"""
+        WITH chosen AS (
+            SELECT a.ordinal,
+                   row_number() OVER (PARTITION BY a.tag, a.name ORDER BY a.ordinal) AS round
+            {source}
+        )
+        SELECT ordinal FROM chosen ORDER BY round, ordinal LIMIT $most
+        """,
+        most=most,
+    )
+    return [ordinal for (ordinal,) in rows]

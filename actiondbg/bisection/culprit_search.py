@@ -1,4 +1,4 @@
-"""Find the culprit: the first candidate whose application turns the output from good to bad."""
+"""Find the culprit, which turns the output from good to bad, and describe it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notifications of the agent: hello, stopped, exited, crashed."""
+"""The notifications of the agent: hello, stopped with the fields of a stop, exited, crashed."""
 
 from __future__ import annotations
 

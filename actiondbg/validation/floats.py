@@ -1,4 +1,4 @@
-"""Floating-point types of MLIR as NumPy's."""
+"""Floating-point types of MLIR as NumPy's, and numbers rounded to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: it runs one request after another, in the main thread, and announces stops."""
+"""The server: it runs requests one by one in the main thread, over streams or a port."""
 
 from __future__ import annotations
 

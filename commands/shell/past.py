@@ -1,4 +1,4 @@
-"""Commands about past actions: diffs, attempts of a pattern, the history of an operation."""
+"""Commands about past actions: diffs, attempts of a pattern, histories, validation."""
 
 from __future__ import annotations
 

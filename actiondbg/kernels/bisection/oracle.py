@@ -1,4 +1,4 @@
-"""The oracle of a wrong kernel: finishes it from an output, runs it and compares the result."""
+"""The oracle of a wrong kernel, and the file from which it judges an output."""
 
 from __future__ import annotations
 

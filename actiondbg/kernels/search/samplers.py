@@ -1,4 +1,4 @@
-"""Samplers: each proposes points of a space, and may learn from their times."""
+"""The space of a search, and samplers that propose its points and may learn from their times."""
 
 from __future__ import annotations
 

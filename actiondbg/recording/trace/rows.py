@@ -1,4 +1,4 @@
-"""The actions of a recording or part as arrays, thread by thread."""
+"""The actions of a recording or part as arrays, thread by thread, and the nesting of slices."""
 
 from __future__ import annotations
 

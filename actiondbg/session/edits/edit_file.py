@@ -1,4 +1,4 @@
-"""Files of saved edits: a line of JSON and the hunks of a patch for each."""
+"""Files of saved edits: a line of JSON and a patch of the printed IR for each."""
 
 from __future__ import annotations
 

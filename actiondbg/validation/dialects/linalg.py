@@ -1,4 +1,4 @@
-"""The meaning of structured operations of linalg: loops around a body."""
+"""The meaning of operations of linalg: loops around a body, and packed layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The meaning of operations that rearrange the elements of vectors."""
+"""The meaning of operations that rearrange the elements of vectors, and of ``vector.mask``."""
 
 from __future__ import annotations
 

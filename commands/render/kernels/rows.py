@@ -1,4 +1,4 @@
-"""The text of results of kernels, for a terminal."""
+"""The text of results of kernels, and of two reports compared, for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of text: redirection to files and commands, the pager, colour."""
+"""Output of text: redirection to files and commands, the pager, colours and styles."""
 
 from __future__ import annotations
 

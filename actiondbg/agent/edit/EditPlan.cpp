@@ -17,13 +17,10 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 /// The file name in the locations of edited lines.
-static constexpr llvm::StringRef editSource = "<edit>";
+static constexpr StringRef editSource = "<edit>";
 
 std::optional<Edit> Edit::parse(Fields &fields) {
   Edit edit;
@@ -149,7 +146,7 @@ static std::string replaceBy(StringRef text, Operation *target, bool generic) {
            edited->getName().getStringRef().str();
   edited->remove();
   std::string before;
-  llvm::raw_string_ostream os(before);
+  raw_string_ostream os(before);
   OpPrintingFlags flags;
   if (generic)
     flags.printGenericOpForm();

@@ -13,14 +13,14 @@ namespace adbg {
 
 class ScratchBlock {
 public:
-  explicit ScratchBlock(mlir::MLIRContext *context)
+  explicit ScratchBlock(MLIRContext *context)
       : module(tool::makeModule(tool::unknownLocation(context), {})) {}
   ~ScratchBlock() { module->erase(); }
   ScratchBlock(const ScratchBlock &) = delete;
-  mlir::Block &operator*() { return module->getRegion(0).front(); }
+  Block &operator*() { return module->getRegion(0).front(); }
 
 private:
-  mlir::Operation *module;
+  Operation *module;
 };
 
 } // namespace adbg

@@ -2,15 +2,12 @@
 
 #include "edit/Splice.h"
 #include "interpose/Versions.h"
+#include "support/LLVM.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
-#include "llvm/ADT/STLExtras.h"
 #include <unordered_map>
 #include <unordered_set>
-
-using namespace mlir;
-using llvm::StringRef;
 
 namespace adbg {
 
@@ -64,9 +61,8 @@ using Indices = std::vector<std::pair<size_t, size_t>>;
 static constexpr size_t mostKeyPairs = 4000000;
 
 /// Adds a longest common subsequence of two ranges of keys.
-static void addCommonKeys(llvm::ArrayRef<unsigned> old,
-                          llvm::ArrayRef<unsigned> fresh, size_t offset,
-                          Indices &found) {
+static void addCommonKeys(ArrayRef<unsigned> old, ArrayRef<unsigned> fresh,
+                          size_t offset, Indices &found) {
   size_t rows = old.size(), columns = fresh.size();
   if (!rows || !columns || rows > mostKeyPairs / columns)
     return;
@@ -91,8 +87,7 @@ static void addCommonKeys(llvm::ArrayRef<unsigned> old,
 }
 
 /// Returns the indices of equal keys, in ascending order.
-static Indices commonKeys(llvm::ArrayRef<unsigned> old,
-                          llvm::ArrayRef<unsigned> fresh) {
+static Indices commonKeys(ArrayRef<unsigned> old, ArrayRef<unsigned> fresh) {
   Indices found;
   size_t first = 0, last = 0;
   size_t shortest = std::min(old.size(), fresh.size());
@@ -168,7 +163,7 @@ void Splice::adopt(Operation *old, Operation *fresh) {
   if (!place || place->file != source) // an explicit loc(...)
     old->setLoc(fresh->getLoc());
   for (unsigned i = 0; i < fresh->getNumResults(); ++i) {
-    mlir::Value changed = fresh->getResult(i);
+    Value changed = fresh->getResult(i);
     old->getResult(i).setType(changed.getType());
     changed.replaceAllUsesWith(old->getResult(i));
   }

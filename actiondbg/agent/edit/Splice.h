@@ -17,36 +17,36 @@ class Splice {
 public:
   /// `before`: the printed text of the operation; `lines`: where its operations
   /// are in it. `after`: the edited text, which locations in `source` refer to.
-  Splice(llvm::StringRef before, const mlir::AsmState::LocationMap &lines,
-         llvm::StringRef after, llvm::StringRef source);
+  Splice(StringRef before, const AsmState::LocationMap &lines, StringRef after,
+         StringRef source);
 
   /// Makes `target` equal to `edited`, and destroys `edited`.
-  void into(mlir::Operation *target, mlir::Operation *edited);
+  void into(Operation *target, Operation *edited);
 
 private:
-  using Pair = std::pair<mlir::Operation *, mlir::Operation *>;
+  using Pair = std::pair<Operation *, Operation *>;
 
-  void adopt(mlir::Operation *old, mlir::Operation *fresh);
-  void mergeRegion(mlir::Region &old, mlir::Region &fresh);
-  void mergeArguments(mlir::Block &old, mlir::Block &fresh);
-  void mergeBlock(mlir::Block &old, mlir::Block &fresh);
-  void finish(mlir::Operation *edited);
-  std::vector<Pair> match(mlir::Block &old, mlir::Block &fresh);
+  void adopt(Operation *old, Operation *fresh);
+  void mergeRegion(Region &old, Region &fresh);
+  void mergeArguments(Block &old, Block &fresh);
+  void mergeBlock(Block &old, Block &fresh);
+  void finish(Operation *edited);
+  std::vector<Pair> match(Block &old, Block &fresh);
   /// Returns a number for the line and the name of an operation; 0 if its line
   /// is unknown.
-  unsigned keyOf(mlir::Operation *op, llvm::StringRef line);
-  unsigned oldKey(mlir::Operation *op);
-  unsigned freshKey(mlir::Operation *op);
+  unsigned keyOf(Operation *op, StringRef line);
+  unsigned oldKey(Operation *op);
+  unsigned freshKey(Operation *op);
 
-  const mlir::AsmState::LocationMap &lines;
-  llvm::StringRef source;
-  std::vector<llvm::StringRef> before, after;
+  const AsmState::LocationMap &lines;
+  StringRef source;
+  std::vector<StringRef> before, after;
   TextMap<unsigned> keys;
   std::vector<Pair> adopted;
-  std::vector<mlir::Operation *> dead;
-  std::vector<mlir::Block *> deadBlocks;
+  std::vector<Operation *> dead;
+  std::vector<Block *> deadBlocks;
   /// Blocks with the number of their first superfluous argument.
-  std::vector<std::pair<mlir::Block *, unsigned>> shortened;
+  std::vector<std::pair<Block *, unsigned>> shortened;
 };
 
 } // namespace adbg

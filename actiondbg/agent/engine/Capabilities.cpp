@@ -11,8 +11,6 @@
 #include "support/Without.h"
 #include <string>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 namespace {
@@ -82,15 +80,15 @@ std::string missing(StringRef name) {
 
 } // namespace
 
-llvm::json::Array capabilities() {
-  llvm::json::Array result;
+Array capabilities() {
+  Array result;
   for (const char *name : names)
     if (missing(name).empty())
       result.push_back(name);
   return result;
 }
 
-void addLostCapabilities(llvm::json::Object &stop) {
+void addLostCapabilities(Object &stop) {
   // The front end has those of the MLIR at the last stop.
   static unsigned told = 0;
   if (std::exchange(told, Instances::current()) != told) {
@@ -101,7 +99,7 @@ void addLostCapabilities(llvm::json::Object &stop) {
   static ADBG_OF_INSTANCE bool isTold = false;
   if (!Layout::isDecided() || std::exchange(isTold, true))
     return;
-  llvm::json::Object lost;
+  Object lost;
   for (const char *name : names)
     if (!whyNotRead(name).empty())
       lost[name] = missing(name);
@@ -109,8 +107,8 @@ void addLostCapabilities(llvm::json::Object &stop) {
     stop["missing"] = std::move(lost);
 }
 
-llvm::json::Object missingCapabilities() {
-  llvm::json::Object result;
+Object missingCapabilities() {
+  Object result;
   for (const char *name : names)
     if (std::string why = missing(name); !why.empty())
       result[name] = why;

@@ -10,11 +10,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include <unistd.h>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 Json safe(StringRef text) {
@@ -27,10 +22,9 @@ uint32_t idOf(const IRUnit &unit) {
   return op ? Identities::all().of(op) : 0;
 }
 
-llvm::json::Array describeWritten() {
+Array describeWritten() {
   const Written &written = Files::written();
-  return llvm::json::Array{int64_t(written.bytes[0]),
-                           int64_t(written.bytes[1])};
+  return Array{int64_t(written.bytes[0]), int64_t(written.bytes[1])};
 }
 
 static StringRef whenOf(const Frame &frame, bool inside) {
@@ -106,7 +100,7 @@ Object describeStop(const Frame &frame, const Notice &notice,
                     const ChangeLog &log, bool inside, uint64_t mostChanges) {
   Object stop{{"when", whenOf(frame, inside)},
               {"reason", notice.reason},
-              {"breakpoints", llvm::json::Array(notice.hit)},
+              {"breakpoints", Array(notice.hit)},
               {"skipped", frame.skipped},
               {"nth", int64_t(frame.nth)},
               {"message",
@@ -146,17 +140,16 @@ Object describeCrash(const Frame *innermost) {
   return crash;
 }
 
-llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints) {
-  llvm::json::Array hits;
+Array describeHits(ArrayRef<Breakpoint> breakpoints) {
+  Array hits;
   for (const Breakpoint &one : breakpoints)
     hits.push_back(Object{{"id", one.id}, {"hits", int64_t(one.hits)}});
   return hits;
 }
 
 Object describeFrame(const Frame &frame, int64_t index, bool withUnits) {
-  Object object{
-      {"index", index},
-      {"units", withUnits ? describeUnits(frame) : llvm::json::Array()}};
+  Object object{{"index", index},
+                {"units", withUnits ? describeUnits(frame) : Array()}};
   addAction(object, frame);
   addOperation(object, frame);
   return object;
@@ -165,13 +158,13 @@ Object describeFrame(const Frame &frame, int64_t index, bool withUnits) {
 Object describeAction(const Frame &frame, int64_t index, bool inside) {
   Object object = describeFrame(frame, index);
   int64_t iteration = frame.iteration();
-  llvm::json::Array labels;
+  Array labels;
   for (StringRef label : frame.labels())
     labels.push_back(safe(label));
   std::optional<std::string> location;
   if (Operation *op = frame.op()) {
     location.emplace();
-    llvm::raw_string_ostream os(*location);
+    raw_string_ostream os(*location);
     op->getLoc().print(os);
   }
   object["fullName"] = safe(frame.fullName());
@@ -198,32 +191,32 @@ static std::string plural(size_t count, StringRef noun) {
 }
 
 static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
+  if (auto *op = dyn_cast_if_present<Operation *>(unit))
     return oneLine(printer, op);
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   Operation *holder = holderOf(unit);
   StringRef name = holder ? holder->getName().getStringRef() : "nothing";
-  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
+  if (auto *region = dyn_cast_if_present<Region *>(unit)) {
     os << "region " << region->getRegionNumber() << " of " << name << ", "
        << plural(std::ranges::distance(*region), "block");
-  } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
+  } else if (auto *block = dyn_cast_if_present<Block *>(unit)) {
     os << "block "
        << StringRef(printer.label(block)).split('(').first.rtrim(':') << " of "
        << name << ", " << plural(block->getNumArguments(), "argument") << ", "
        << plural(std::ranges::distance(*block), "operation");
-  } else if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit)) {
+  } else if (auto value = dyn_cast_if_present<Value>(unit)) {
     value.print(os, OpPrintingFlags().skipRegions().useLocalScope());
   }
   return text;
 }
 
 StringRef kindText(const IRUnit &unit) {
-  if (llvm::isa_and_present<Region *>(unit))
+  if (isa_and_present<Region *>(unit))
     return "region";
-  if (llvm::isa_and_present<Block *>(unit))
+  if (isa_and_present<Block *>(unit))
     return "block";
-  return llvm::isa_and_present<mlir::Value>(unit) ? "value" : "operation";
+  return isa_and_present<Value>(unit) ? "value" : "operation";
 }
 
 /// Cuts a long text, but not within a value's key.
@@ -252,8 +245,8 @@ Object describeUnit(const IRUnit &unit) {
       {"location", op ? orNull(placeText(op->getLoc())) : Json(nullptr)}};
 }
 
-llvm::json::Array describeUnits(const Frame &frame) {
-  llvm::json::Array units;
+Array describeUnits(const Frame &frame) {
+  Array units;
   for (size_t i = 0; i < frame.units.size(); ++i) {
     const ErasedUnit *erased = frame.erasedUnit(i);
     if (!erased) {

@@ -2,18 +2,13 @@
 
 #include "engine/Describe.h"
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 Json idOrNull(uint32_t id) { return id ? Json(int64_t(id)) : Json(nullptr); }
 
 std::string describeFolded(OpFoldResult result, const Observer &observer) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   if (auto attribute = dyn_cast<Attribute>(result)) {
     attribute.print(os);
     return text.size() > 200 ? text.substr(0, 197) + "..." : text;
@@ -37,7 +32,7 @@ static std::optional<std::string> howOf(const Frame &frame) {
 }
 
 Json describeOutcome(const Frame &frame) {
-  llvm::json::Array reasons, values;
+  Array reasons, values;
   for (const std::string &reason : frame.rare().reasons)
     reasons.push_back(safe(reason));
   for (const std::string &value : frame.rare().values)
@@ -59,7 +54,7 @@ static Json describeChange(const Change &change) {
                 {"guess", change.guess}};
   if (change.kind != ChangeKind::Replaced)
     return object;
-  llvm::json::Array by;
+  Array by;
   for (const ValueName &value : change.by)
     by.push_back(Object{
         {"id", idOrNull(value.id)},
@@ -69,9 +64,9 @@ static Json describeChange(const Change &change) {
   return object;
 }
 
-llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
-                                  bool nested, uint64_t most) {
-  llvm::json::Array changes;
+Array describeChanges(const Frame &frame, const ChangeLog &log, bool nested,
+                      uint64_t most) {
+  Array changes;
   if (frame.kind == Kind::None)
     return changes;
   for (uint64_t i = std::max(frame.tally.first, log.begin());
@@ -95,7 +90,7 @@ void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
   bool isOver = frame.over && frame.kind != Kind::None;
   stop["changes"] =
       isOver ? describeChanges(frame, log, /*nested=*/true, mostChanges)
-             : llvm::json::Array();
+             : Array();
   stop["changeCount"] = isOver ? int64_t(frame.tally.total()) : 0;
   stop["outcome"] = isOver ? describeOutcome(frame) : Json(nullptr);
 }

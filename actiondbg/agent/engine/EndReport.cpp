@@ -12,9 +12,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-using llvm::StringRef;
-using llvm::json::Object;
-
 namespace adbg {
 
 struct AbortMessage {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 
@@ -24,7 +24,7 @@ public:
   void crash(int signal);
   /// What the tool wrote about its crash, such as a failed assertion; may be
   /// empty.
-  llvm::StringRef cause() const { return {causeText, causeSize}; }
+  StringRef cause() const { return {causeText, causeSize}; }
   void sendCrash();
 
 private:

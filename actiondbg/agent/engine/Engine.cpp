@@ -9,9 +9,6 @@
 #include "print/InputNames.h"
 #include "support/AgentHeap.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -74,7 +71,7 @@ void Engine::makeCheckpoint() {
 // Actions
 //===----------------------------------------------------------------------===//
 
-void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
+void Engine::dispatch(Frame &frame, function_ref<void()> run) {
   frame.isAlternative = alternative && alternative->isRunning();
   if (!begin(frame))
     return;
@@ -283,7 +280,7 @@ void Engine::stop(Frame &frame, const Notice &notice) {
 void Engine::stopBefore(Frame &frame, Notice &notice) {
   Resumption &resumption = stops.resumption;
   bool isInterrupted = stops.isInterrupted();
-  llvm::ArrayRef<Candidate> candidates;
+  ArrayRef<Candidate> candidates;
   if (!breakpoints.empty())
     candidates = breakpoints.candidatesFor(frame);
   if (LLVM_LIKELY(candidates.empty() && !isInterrupted &&

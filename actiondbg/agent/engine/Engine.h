@@ -106,7 +106,7 @@ public:
   }
 
   /// Runs `frame`'s action unless it is skipped, and makes the requested stops.
-  void dispatch(Frame &frame, llvm::function_ref<void()> run);
+  void dispatch(Frame &frame, function_ref<void()> run);
   /// Begins and ends an action that is recorded and never skipped. Inlined into
   /// callers where the action's kind is a constant. `folded`: the name of the
   /// folded operation, for a fold.
@@ -124,9 +124,8 @@ public:
   }
 
   /// Called when an operation is about to be destroyed or replaced.
-  void erased(mlir::Operation *op) { erasedUnits.erased(op); }
-  void replaced(mlir::Operation *op, mlir::ValueRange by,
-                bool isGuess = false) {
+  void erased(Operation *op) { erasedUnits.erased(op); }
+  void replaced(Operation *op, ValueRange by, bool isGuess = false) {
     erasedUnits.replaced(op, by);
     observer.replaced(op, by, isGuess);
   }
@@ -136,22 +135,21 @@ public:
 
   /// Reports an event inside the innermost action that can be caught. `text` is
   /// its message, which globs are matched with.
-  void caught(CatchKind kind, llvm::StringRef text,
-              mlir::Operation *about = nullptr,
+  void caught(CatchKind kind, StringRef text, Operation *about = nullptr,
               std::optional<Culprit> culprit = std::nullopt);
   /// Returns the operation that a diagnostic is about; null if it is unknown.
-  mlir::Operation *diagnosedBy(const mlir::Diagnostic &diagnostic);
+  Operation *diagnosedBy(const Diagnostic &diagnostic);
   /// Notes an error for the running actions; `op`, which it is about, may be
   /// null.
-  void failsWith(llvm::StringRef error, mlir::Operation *op);
+  void failsWith(StringRef error, Operation *op);
   /// Adds the reason why an action did not match or failed.
-  void reason(Frame &frame, llvm::StringRef text) {
+  void reason(Frame &frame, StringRef text) {
     if (LLVM_LIKELY(observer.recorder))
       observer.recorder->reason(frame, text);
     else
       frame.needRare().reasons.push_back(text.str());
   }
-  void reason(Frame &frame, const mlir::Diagnostic &diagnostic);
+  void reason(Frame &frame, const Diagnostic &diagnostic);
   /// Stops inside the action. Called in a signal handler.
   void stopInside();
   /// Forks this process; returns 0 in the child, which is at the same stop.
@@ -224,9 +222,9 @@ private:
   void attributeToFirst(const Frame &frame);
   /// Numbers the operations of an outermost action that were made unobserved:
   /// before the fork, or before the program's recording.
-  void meet(mlir::Operation *op);
+  void meet(Operation *op);
   /// Records what an outermost action begins.
-  void enterOutermost(Frame &frame, mlir::Operation *op);
+  void enterOutermost(Frame &frame, Operation *op);
   void observe();
   /// Called in a fork that the agent made, once it is connected.
   void join();
@@ -296,7 +294,7 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   // Read before the frame escapes: callers know the value, and the compiler
   // would reload it.
   Kind kind = frame.kind;
-  mlir::Operation *op =
+  Operation *op =
       LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
   Frame *parent = observer.innermost;
   frame.parent = parent;

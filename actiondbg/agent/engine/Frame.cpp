@@ -12,9 +12,6 @@
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "llvm/ADT/StringSwitch.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 static Kind kindOf(const tracing::Action &action) {
@@ -65,7 +62,7 @@ const Pass *Frame::pass() const {
 std::string Frame::text() const {
   std::string text;
   if (action) {
-    llvm::raw_string_ostream os(text);
+    raw_string_ostream os(text);
     action->print(os);
   } else if (nameKey) {
     text = tag().str() + " " + fullName();
@@ -126,7 +123,7 @@ StringRef Frame::function() const {
   return functionName ? functionName.getValue() : StringRef();
 }
 
-llvm::ArrayRef<StringRef> Frame::labels() const {
+ArrayRef<StringRef> Frame::labels() const {
   if (const Pattern *p = pattern())
     return p->getDebugLabels();
   return {};
@@ -205,11 +202,11 @@ StringRef lastComponent(StringRef name) {
 }
 
 Operation *holderOfOther(const IRUnit &unit) {
-  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit))
+  if (auto *region = dyn_cast_if_present<Region *>(unit))
     return region->getParentOp();
-  if (auto *block = llvm::dyn_cast_if_present<Block *>(unit))
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
     return block->getParentOp();
-  auto value = llvm::dyn_cast_if_present<Value>(unit);
+  auto value = dyn_cast_if_present<Value>(unit);
   if (!value)
     return nullptr;
   if (Operation *op = value.getDefiningOp())

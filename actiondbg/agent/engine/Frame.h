@@ -18,11 +18,6 @@
 #include <string>
 #include <vector>
 
-namespace mlir {
-class Pattern;
-class Pass;
-} // namespace mlir
-
 namespace adbg {
 
 /// The kind of an action; None for a frame without an action.
@@ -40,13 +35,13 @@ enum class Kind : uint8_t {
 
 /// The result of a fold.
 enum class Found : uint8_t { Nothing, InPlace, Constants, Values, Both };
-llvm::StringRef textOf(Found found);
+StringRef textOf(Found found);
 
 /// The result of an action, if it is observable.
 enum class Returned : uint8_t { Unknown, Failure, Success, RolledBack };
 
 enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
-llvm::StringRef textOf(Result result);
+StringRef textOf(Result result);
 
 /// A set of results, a bit each.
 using Results = uint8_t;
@@ -60,12 +55,12 @@ struct ErasedUnit {
   size_t unit;
   uint32_t id;
   // Objects owned by the context: text is produced on request.
-  mlir::OperationName name;
-  mlir::Location location;
+  OperationName name;
+  Location location;
   /// The symbol that contains it; null if there is none.
-  mlir::StringAttr function;
+  StringAttr function;
   /// Its replacement, if that is a live operation.
-  mlir::Operation *by = nullptr;
+  Operation *by = nullptr;
 };
 
 /// Data that few actions have: initializing it for each action would take
@@ -108,7 +103,7 @@ struct Frame {
   /// For a fold and a step: the key of the operation's name; the operation may
   /// be erased since.
   const void *nameKey = nullptr;
-  llvm::ArrayRef<mlir::IRUnit> units;
+  ArrayRef<IRUnit> units;
 
   // Ordered by size, because all of this is initialized for each action.
   uint64_t ordinal = 0;
@@ -153,8 +148,8 @@ struct Frame {
 
   Frame(const mlir::tracing::Action &action);
   /// A fold or a step of the operation in `unit`.
-  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit, Kind kind = Kind::Fold)
-      : nameKey(nameKeyOf(llvm::cast<mlir::Operation *>(unit[0]))), units(unit),
+  explicit Frame(ArrayRef<IRUnit> unit, Kind kind = Kind::Fold)
+      : nameKey(nameKeyOf(cast<Operation *>(unit[0]))), units(unit),
         kind(kind) {}
   /// Constructs a frame without an action.
   Frame() : kind(Kind::None) {}
@@ -166,23 +161,23 @@ struct Frame {
     return *made;
   }
 
-  llvm::StringRef tag() const;
+  StringRef tag() const;
   /// The subject of the action: pass argument, pattern name and so on, without
   /// the anonymous namespace. Never empty for a pattern.
   std::string name() const;
   /// The name as spelled by the compiler; empty if there is none.
   std::string fullName() const;
   /// The name, owned by the frame: for conditions.
-  llvm::StringRef shortName() const;
+  StringRef shortName() const;
   /// Another name of a pattern without a debug name, see FoundName; otherwise
   /// empty.
-  llvm::StringRef unnamed() const;
+  StringRef unnamed() const;
   /// The symbol that contains the operation; empty if there is none.
-  llvm::StringRef function() const;
-  llvm::ArrayRef<llvm::StringRef> labels() const;
+  StringRef function() const;
+  ArrayRef<StringRef> labels() const;
   std::string text() const;
-  const mlir::Pattern *pattern() const;
-  const mlir::Pass *pass() const;
+  const Pattern *pattern() const;
+  const Pass *pass() const;
   /// The number of its context, see Contexts; a nested fold has that of the
   /// action around it.
   unsigned context() const {
@@ -201,7 +196,7 @@ struct Frame {
 
   /// For a step: the operation that the pass around it runs on; the outermost
   /// one if there is no pass.
-  mlir::Operation *payload() const;
+  Operation *payload() const;
 
   bool isGreedyIteration() const { return kind == Kind::Iteration; }
   bool isConversion() const { return kind == Kind::Conversion; }
@@ -241,37 +236,36 @@ struct Frame {
   const ErasedUnit *erasedUnit(size_t index) const;
   /// The operation of the action's first unit (the parent of a region, block or
   /// value) or its replacement; null if none is alive.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE mlir::Operation *op() const;
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *op() const;
   /// The operation of any of the units.
-  mlir::Operation *opOfUnit(size_t index) const;
+  Operation *opOfUnit(size_t index) const;
 
 private:
   static const Rare &none;
   mutable std::unique_ptr<Rare> made;
   // Breakpoints may need it for each action.
-  mutable mlir::StringAttr functionName;
+  mutable StringAttr functionName;
   mutable bool hasFunction = false;
 };
 
 /// Returns the operation name with a key.
-llvm::StringRef nameFrom(const void *key);
+StringRef nameFrom(const void *key);
 
 /// Returns `name` without the anonymous namespace, in any compiler's spelling.
-std::string withoutAnonymous(llvm::StringRef name);
+std::string withoutAnonymous(StringRef name);
 
 /// Returns the part after the last `::` outside of template arguments:
 /// `AddIAddConstant`, `BranchOp::canonicalize`.
-llvm::StringRef lastComponent(llvm::StringRef name);
+StringRef lastComponent(StringRef name);
 
 /// Returns the operation that contains a unit, or the unit itself.
-mlir::Operation *holderOfOther(const mlir::IRUnit &unit);
-LLVM_ATTRIBUTE_ALWAYS_INLINE mlir::Operation *
-holderOf(const mlir::IRUnit &unit) {
-  auto *op = llvm::dyn_cast_if_present<mlir::Operation *>(unit);
+Operation *holderOfOther(const IRUnit &unit);
+LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *holderOf(const IRUnit &unit) {
+  auto *op = dyn_cast_if_present<Operation *>(unit);
   return LLVM_LIKELY(op) ? op : holderOfOther(unit);
 }
 
-inline mlir::Operation *Frame::op() const {
+inline Operation *Frame::op() const {
   if (LLVM_UNLIKELY(units.empty()))
     return nullptr;
   return LLVM_LIKELY(!made) ? holderOf(units[0]) : opOfUnit(0);
@@ -279,18 +273,18 @@ inline mlir::Operation *Frame::op() const {
 
 /// Returns the nearest operation around `op`, or `op` itself, that has a symbol
 /// name and is not a symbol table; null if there is none.
-mlir::Operation *functionAround(mlir::Operation *op);
+Operation *functionAround(Operation *op);
 /// Whether `op` has regions and may have a symbol name.
-bool mayBeFunctionByName(mlir::Operation *op);
-inline bool mayBeFunction(mlir::Operation *op) {
+bool mayBeFunctionByName(Operation *op);
+inline bool mayBeFunction(Operation *op) {
   // Most operations have no regions: return early for them.
   return LLVM_UNLIKELY(op->getNumRegions() != 0) && mayBeFunctionByName(op);
 }
 /// Returns the symbol name of functionAround(op); null if there is none.
-mlir::StringAttr symbolAround(mlir::Operation *op);
+StringAttr symbolAround(Operation *op);
 
 /// Returns the symbol name of `op`; empty if it has none.
-llvm::StringRef symbolName(mlir::Operation *op);
-mlir::StringAttr symbolAttr(mlir::Operation *op);
+StringRef symbolName(Operation *op);
+StringAttr symbolAttr(Operation *op);
 
 } // namespace adbg

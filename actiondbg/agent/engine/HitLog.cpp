@@ -7,7 +7,7 @@ namespace adbg {
 
 std::error_code HitLog::open(const std::string &path, bool around) {
   std::error_code error;
-  auto opened = std::make_unique<llvm::raw_fd_ostream>(path, error);
+  auto opened = std::make_unique<raw_fd_ostream>(path, error);
   if (!error)
     file = std::move(opened);
   neighbourhoods = around;

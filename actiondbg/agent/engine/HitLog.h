@@ -33,8 +33,8 @@ public:
 
 private:
   StopLoop &stops;
-  std::unique_ptr<llvm::raw_fd_ostream> file;
-  llvm::raw_fd_ostream *abandoned = nullptr;
+  std::unique_ptr<raw_fd_ostream> file;
+  raw_fd_ostream *abandoned = nullptr;
   bool neighbourhoods = false;
 };
 

@@ -6,12 +6,6 @@
 #include "mlir/IR/Operation.h"
 #include <unordered_map>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Array;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 namespace {
@@ -39,26 +33,26 @@ private:
 
   template <typename T> std::string text(T printed);
   template <typename Range> static int64_t countOf(Range &&range);
-  int64_t numberOf(mlir::Value value) {
+  int64_t numberOf(Value value) {
     return value ? values.try_emplace(value, values.size() + 1).first->second
                  : 0;
   }
   int64_t numberOf(Block *block) {
     return blocks.try_emplace(block, blocks.size() + 1).first->second;
   }
-  Object describe(mlir::Value value, Block *block, int levels);
+  Object describe(Value value, Block *block, int levels);
   Object describe(Region &region);
 
   OperationNames &names;
   AsmState state;
-  std::unordered_map<mlir::Value, int64_t> values;
+  std::unordered_map<Value, int64_t> values;
   std::unordered_map<Block *, int64_t> blocks;
 };
 } // namespace
 
 template <typename T> std::string Neighbourhood::text(T printed) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   if constexpr (std::is_base_of_v<Attribute, T>)
     printed.print(os, state);
   else
@@ -91,7 +85,7 @@ Object Neighbourhood::describe(Operation *op, int levels) {
           add(name, *value);
   Array operands;
   if (levels > 0)
-    for (mlir::Value operand : op->getOperands().take_front(most))
+    for (Value operand : op->getOperands().take_front(most))
       operands.push_back(describe(operand, op->getBlock(), levels - 1));
   return Object{{"name", safe(op->getName().getStringRef())},
                 {"constant", names.ofFolded(op).isConstant},
@@ -102,7 +96,7 @@ Object Neighbourhood::describe(Operation *op, int levels) {
 }
 
 /// `block`: of the operation that uses the value.
-Object Neighbourhood::describe(mlir::Value value, Block *block, int levels) {
+Object Neighbourhood::describe(Value value, Block *block, int levels) {
   // IR inside an action can hold null operands.
   if (!value)
     return Object{{"value", 0}, {"type", ""}, {"uses", 0}, {"local", false}};
@@ -122,7 +116,7 @@ Object Neighbourhood::describe(mlir::Value value, Block *block, int levels) {
 
 Array Neighbourhood::results(Operation *op) {
   Array all;
-  for (mlir::Value result : op->getResults().take_front(most)) {
+  for (Value result : op->getResults().take_front(most)) {
     Array users;
     for (OpOperand &use : result.getUses()) {
       if (users.size() == most)
@@ -161,7 +155,7 @@ Object Neighbourhood::describe(Region &region) {
       found.push_back(name);
   }
   if (!entry.empty())
-    for (mlir::Value operand : entry.back().getOperands().take_front(most))
+    for (Value operand : entry.back().getOperands().take_front(most))
       yielded.push_back(describe(operand, &entry, 0));
   object["operations"] = int64_t(count);
   object["arguments"] = std::move(arguments);
@@ -198,7 +192,7 @@ Json Neighbourhood::adjacent(Operation *op) {
   if (!op)
     return nullptr;
   Array operands;
-  for (mlir::Value operand : op->getOperands().take_front(most))
+  for (Value operand : op->getOperands().take_front(most))
     operands.push_back(numberOf(operand));
   return Object{{"name", safe(op->getName().getStringRef())},
                 {"operands", std::move(operands)}};

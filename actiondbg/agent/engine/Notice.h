@@ -17,7 +17,7 @@ struct Position {
 
 /// The report of a stop, without its position.
 struct Notice {
-  llvm::StringRef reason;
+  StringRef reason;
   /// The breakpoints that were hit.
   std::vector<int> hit;
   std::string message;
@@ -28,7 +28,7 @@ struct Notice {
     return !hit.empty() && reason != "verify" && reason != "interrupt";
   }
   /// The operation that the message is about; null if it is unknown.
-  mlir::Operation *about = nullptr;
+  Operation *about = nullptr;
 };
 
 } // namespace adbg

@@ -30,7 +30,7 @@ bool Resumption::usesUp(const Frame &frame, bool over) {
   return last || --count == 0;
 }
 
-llvm::StringRef Resumption::reason() const {
+StringRef Resumption::reason() const {
   if (fromStart)
     return "start";
   if (control == Control::Next)

@@ -52,7 +52,7 @@ struct Resumption {
     return true;
   }
   /// The reason reported for a stop of this control.
-  llvm::StringRef reason() const;
+  StringRef reason() const;
 };
 
 } // namespace adbg

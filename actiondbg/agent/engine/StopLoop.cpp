@@ -9,9 +9,6 @@
 #include "support/AgentHeap.h"
 #include "support/JsonRpc.h"
 
-using namespace mlir;
-using llvm::json::Object;
-
 namespace adbg {
 
 /// The most changes in the report of a stop.
@@ -61,7 +58,7 @@ Object StopLoop::arrive(Frame &frame, const Notice &notice) {
   Frame *from = frame.kind == Kind::None ? nullptr : &frame;
   if (!isForced || survivesInFork([&] { (void)look(from); }))
     return look(from);
-  llvm::ArrayRef<IRUnit> units = std::exchange(frame.units, {});
+  ArrayRef<IRUnit> units = std::exchange(frame.units, {});
   Object stop = look(nullptr);
   frame.units = units;
   return stop;
@@ -89,7 +86,7 @@ void StopLoop::serve() {
       std::string line = connection.receive();
       if (!connection.isOpen())
         break; // the front end has ended, and the process goes on
-      if (std::optional<llvm::json::Value> answer = answerLine(engine, line))
+      if (std::optional<Json> answer = answerLine(engine, line))
         connection.send(*answer);
     }
   }
@@ -120,19 +117,19 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
 }
 
 void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges,
-                   bool withNeighbourhood, llvm::raw_ostream &os) {
+                   bool withNeighbourhood, raw_ostream &os) {
   AgentHeap agentHeap;
   int64_t since = Observer::now();
   select(&frame);
   Object hit = describe(frame, notice, withChanges ? mostChanges : 0);
   bool isTimed = frame.over && engine.counts;
-  hit["seconds"] = isTimed ? llvm::json::Value(observer.secondsOf(frame.took))
-                           : llvm::json::Value(nullptr);
+  hit["seconds"] =
+      isTimed ? Json(observer.secondsOf(frame.took)) : Json(nullptr);
   if (Operation *op = withNeighbourhood && !frame.over ? frame.op() : nullptr) {
     Silence silence;
     hit["neighbourhood"] = describeNeighbourhood(op, engine.names);
   }
-  os << llvm::json::Value(std::move(hit)) << "\n";
+  os << Json(std::move(hit)) << "\n";
   clearSelection();
   observer.stopTime += Observer::now() - since;
 }
@@ -170,13 +167,13 @@ static Operation *insertedFor(const Frame &frame, const ErasedUnit &erased,
   return found;
 }
 
-llvm::StringRef textOf(CursorBy by) {
-  static constexpr llvm::StringRef texts[] = {"action", "replaced", "inserted",
-                                              "around", "failing"};
+StringRef textOf(CursorBy by) {
+  static constexpr StringRef texts[] = {"action", "replaced", "inserted",
+                                        "around", "failing"};
   return texts[static_cast<unsigned>(by)];
 }
 
-llvm::json::Value StopLoop::describeCursorNow() const {
+Json StopLoop::describeCursorNow() const {
   Operation *op = cursor ? holderOf(cursor) : nullptr;
   if (!op)
     return nullptr;
@@ -235,7 +232,7 @@ void StopLoop::resetCursor() {
 
 /// Refuses a request that arrives while the tool runs. Breakpoints are taken:
 /// they changed at a stop of another process of the program.
-static llvm::json::Value refusal(Envelope envelope) {
+static Json refusal(Envelope envelope) {
   if (!envelope.error)
     envelope.error.emplace(NotStopped, "the tool is running: '" +
                                            envelope.method + "' needs a stop");
@@ -263,8 +260,8 @@ void StopLoop::passHit() {
     passedHits.pop_front();
 }
 
-llvm::json::Array StopLoop::describePassedHits() const {
-  llvm::json::Array all;
+Array StopLoop::describePassedHits() const {
+  Array all;
   for (const PassedHit &one : passedHits)
     all.push_back(
         Object{{"event", int64_t(one.event)}, {"during", int64_t(one.during)}});

@@ -15,7 +15,7 @@ class Engine;
 /// Why the cursor is on a unit: it is the action's own, replaced it, was
 /// inserted for it, is that of an action around it, or fails.
 enum class CursorBy : uint8_t { Action, Replaced, Inserted, Around, Failing };
-llvm::StringRef textOf(CursorBy by);
+StringRef textOf(CursorBy by);
 
 /// Stops the tool: reports the stop and answers requests until one of them
 /// resumes it.
@@ -32,7 +32,7 @@ public:
   /// The selected action.
   Frame *selected = nullptr;
   /// The IR unit in view.
-  mlir::IRUnit cursor;
+  IRUnit cursor;
   /// How the cursor got to its unit at the stop.
   CursorBy cursorBy = CursorBy::Action;
   /// The stop is inside the innermost action.
@@ -69,15 +69,15 @@ public:
   void resetCursor();
   void clearSelection() {
     selected = nullptr;
-    cursor = mlir::IRUnit();
+    cursor = IRUnit();
     failing = OperationHandle();
   }
-  llvm::json::Object describe(const Frame &frame, const Notice &notice,
-                              uint64_t mostChanges) const;
+  Object describe(const Frame &frame, const Notice &notice,
+                  uint64_t mostChanges) const;
   /// Writes a hit that is logged instead of reported, as a line of JSON. This
   /// takes no time of the actions.
   void log(Frame &frame, const Notice &notice, bool withChanges,
-           bool withNeighbourhood, llvm::raw_ostream &os);
+           bool withNeighbourhood, raw_ostream &os);
 
   /// Reads messages that arrived while the tool ran, and refuses requests;
   /// returns whether there was an interrupt.
@@ -90,13 +90,13 @@ public:
   void passHit();
   /// Called at the beginning of an event.
   void beginEvent() { hitsInside = 0; }
-  llvm::json::Array describePassedHits() const;
+  Array describePassedHits() const;
 
 private:
   /// The operation that the message of the stop, or of the failed action, is
   /// about.
   OperationHandle failing;
-  llvm::json::Value describeCursorNow() const;
+  Json describeCursorNow() const;
   /// A hit at an event, or inside the action after it; `during` counts the
   /// latter.
   struct PassedHit {
@@ -104,7 +104,7 @@ private:
   };
   bool readInterrupt();
   /// Selects the action of a stop, and describes it.
-  llvm::json::Object arrive(Frame &frame, const Notice &notice);
+  Object arrive(Frame &frame, const Notice &notice);
   void setTargets(Frame &frame);
 
   Engine &engine;

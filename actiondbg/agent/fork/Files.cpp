@@ -4,8 +4,8 @@
 #include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
+#include "support/LLVM.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -230,7 +230,7 @@ size_t Files::lastErrors(char *to) {
   return size;
 }
 
-void Files::mute(const ShownOutput &shown, llvm::ArrayRef<int> shared) const {
+void Files::mute(const ShownOutput &shown, ArrayRef<int> shared) const {
   mutedUpTo = Written(); // what a parent was silent for was on its timeline
   bool isMuted[2] = {false, false};
   for (int fd : {1, 2}) {
@@ -359,7 +359,7 @@ int Files::Open::reopen(bool isOtherTimeline) const {
   return copy;
 }
 
-void Files::reopen(llvm::ArrayRef<int> shared, bool isOtherTimeline) {
+void Files::reopen(ArrayRef<int> shared, bool isOtherTimeline) {
   for (Open &one : open)
     one.isOwn = false;
   for (Open &one : open) {
@@ -427,7 +427,7 @@ SettledFiles Files::settle() {
   return settled;
 }
 
-void Files::follow(llvm::ArrayRef<std::string> remade) {
+void Files::follow(ArrayRef<std::string> remade) {
   for (Open &one : open) {
     if (!one.isWritten() || !llvm::is_contained(remade, one.path) ||
         one.isNamed())

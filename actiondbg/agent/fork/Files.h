@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
+#include "support/LLVM.h"
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -58,13 +58,13 @@ public:
   /// Leaves the descriptors in `shared` alone, which other processes use too.
   /// Writes to private copies of files that have lost their names and, on
   /// another timeline than the tool's, of all, until they settle.
-  void reopen(llvm::ArrayRef<int> shared, bool isOtherTimeline);
+  void reopen(ArrayRef<int> shared, bool isOtherTimeline);
   /// Truncates the files to the output of this timeline, and makes those again
   /// that have lost their names.
   SettledFiles settle();
   /// Opens files by name that another process has made again, in a process that
   /// was frozen before that.
-  void follow(llvm::ArrayRef<std::string> remade);
+  void follow(ArrayRef<std::string> remade);
   /// Redirects output to files of its own, which begin with the output so far.
   /// Returns false on failure.
   bool redirect(const Outputs &outputs);
@@ -72,7 +72,7 @@ public:
   static void discard();
   /// Suppresses the output on stdout and stderr that was shown, on those that
   /// could not be truncated.
-  void mute(const ShownOutput &shown, llvm::ArrayRef<int> shared) const;
+  void mute(const ShownOutput &shown, ArrayRef<int> shared) const;
   static const Written &written();
   /// Notes that this process is a new fork. Unless it replaces the tool, it
   /// removes only files that it makes from now on.

@@ -70,7 +70,7 @@ void Forks::become(const ForkSettings &settings) {
 }
 
 pid_t Forks::fork(const ForkSettings &settings,
-                  llvm::function_ref<void()> onConnect) {
+                  function_ref<void()> onConnect) {
   // The files of a frozen process are as its parent noted them: the shared
   // offsets may have moved since.
   if (!isFrozen)
@@ -84,8 +84,8 @@ pid_t Forks::fork(const ForkSettings &settings,
   return pid;
 }
 
-pid_t Forks::forkCheckpoint(uint64_t event, llvm::function_ref<int64_t()> clock,
-                            llvm::function_ref<void()> onConnect) {
+pid_t Forks::forkCheckpoint(uint64_t event, function_ref<int64_t()> clock,
+                            function_ref<void()> onConnect) {
   ForkSettings settings;
   settings.role = Role::Checkpoint;
   settings.socket = checkpoints.socketPath();

@@ -4,8 +4,8 @@
 
 #include "fork/Checkpoints.h"
 #include "fork/Files.h"
+#include "support/LLVM.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include <cstdint>
 
 namespace adbg {
@@ -39,11 +39,10 @@ public:
 
   /// Returns the pid; 0 in the child, after it has connected and called
   /// `onConnect`.
-  pid_t fork(const ForkSettings &settings,
-             llvm::function_ref<void()> onConnect);
+  pid_t fork(const ForkSettings &settings, function_ref<void()> onConnect);
   /// Forks a checkpoint at this event and time.
-  pid_t forkCheckpoint(uint64_t event, llvm::function_ref<int64_t()> clock,
-                       llvm::function_ref<void()> onConnect);
+  pid_t forkCheckpoint(uint64_t event, function_ref<int64_t()> clock,
+                       function_ref<void()> onConnect);
   /// Marks the process as running.
   void resumed() { isFrozen = false; }
 

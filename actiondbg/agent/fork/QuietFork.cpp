@@ -97,7 +97,7 @@ static bool readToEnd(int fd, std::string &text, Clock::time_point last) {
   }
 }
 
-ForkEnd runInFork(llvm::function_ref<void(int)> write,
+ForkEnd runInFork(function_ref<void(int)> write,
                   std::optional<std::chrono::seconds> limit) {
   Clock::time_point last =
       limit ? Clock::now() + *limit : Clock::time_point::max();

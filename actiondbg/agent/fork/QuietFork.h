@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "support/LLVM.h"
 #include <chrono>
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ struct ForkEnd {
 
 /// Runs a computation in a fork of the tool, whose memory is freed at once; it
 /// writes to a descriptor.
-ForkEnd runInFork(llvm::function_ref<void(int)> write,
+ForkEnd runInFork(function_ref<void(int)> write,
                   std::optional<std::chrono::seconds> limit = std::nullopt);
 
 } // namespace adbg

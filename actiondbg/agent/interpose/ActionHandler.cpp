@@ -25,9 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
-using namespace mlir;
 using namespace adbg;
-using llvm::StringRef;
 
 #define ADBG_HAS_HANDLER "_ZN4mlir11MLIRContext16hasActionHandlerEv"
 #define ADBG_EXECUTE                                                           \
@@ -35,7 +33,7 @@ using llvm::StringRef;
   "refIFvvEEERKNS_7tracing6ActionE"
 
 using HasHandler = bool(MLIRContext *);
-using Execute = void(MLIRContext *, llvm::function_ref<void()>,
+using Execute = void(MLIRContext *, function_ref<void()>,
                      const tracing::Action &);
 
 void adbg::handleActions(MLIRContext *context, unsigned) {
@@ -48,11 +46,11 @@ bool adbg::isIRKnown() { return Layout::isDecided(); }
 static void learn(const tracing::Action &action) {
   if (LLVM_LIKELY(Layout::isDecided()))
     return;
-  llvm::ArrayRef<IRUnit> units = action.getContextIRUnits();
+  ArrayRef<IRUnit> units = action.getContextIRUnits();
   if (units.empty())
     return;
   AgentHeap agentHeap;
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(units[0]))
+  if (auto *op = dyn_cast_if_present<Operation *>(units[0]))
     Layout::calibrate(op);
 }
 
@@ -79,25 +77,25 @@ static std::string checkAction(const tracing::Action &action) {
     if (!unit)
       return "its units of IR are not where they should be";
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   action.print(os);
   return "";
 }
 
 static std::string textOf(const tracing::Action &action) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   action.print(os);
   return os.str();
 }
 
 static std::string checkPass(const tracing::Action &action) {
-  auto *known = llvm::dyn_cast<PassExecutionAction>(&action);
+  auto *known = dyn_cast<PassExecutionAction>(&action);
   if (!known)
     return Fact::nothingTold;
   const Pass &pass = known->getPass();
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   const_cast<Pass &>(pass).printAsTextualPipeline(os);
   bool hasNames = !pass.getName().empty() && isName(pass.getName()) &&
                   isName(pass.getArgument()) &&
@@ -116,7 +114,7 @@ static std::string checkPattern(const Pattern &pattern) {
 }
 
 static std::string checkPatternOf(const tracing::Action &action) {
-  auto *known = llvm::dyn_cast<ApplyPatternAction>(&action);
+  auto *known = dyn_cast<ApplyPatternAction>(&action);
   if (!known)
     return Fact::nothingTold;
   std::string why = checkPattern(known->pattern);
@@ -181,9 +179,9 @@ static bool provesClass(const tracing::Action &action) {
     if (!why.empty())
       llvm::errs() << "actiondbg: a kind of actions is not followed: " << why
                    << "\n";
-    else if (llvm::isa<PassExecutionAction>(&action))
+    else if (isa<PassExecutionAction>(&action))
       holds(facts::passOfAction, "passes", [&] { return checkPass(action); });
-    else if (llvm::isa<ApplyPatternAction>(&action))
+    else if (isa<ApplyPatternAction>(&action))
       holds(facts::patternOfAction, "patterns",
             [&] { return checkPatternOf(action); });
   }
@@ -216,7 +214,7 @@ ADBG_INTERPOSE(bool, hasActionHandler, ADBG_HAS_HANDLER, MLIRContext *self) {
 }
 
 ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
-               llvm::function_ref<void()> run, const tracing::Action &action) {
+               function_ref<void()> run, const tracing::Action &action) {
   static Original<Execute> next(ADBG_EXECUTE);
   static Original<HasHandler> hasHandler(ADBG_HAS_HANDLER);
   noteContext(self);

@@ -11,24 +11,24 @@ namespace adbg {
 
 /// Makes the actions of a new context reach runAction. `number` is that of the
 /// context.
-void handleActions(mlir::MLIRContext *context, unsigned number);
+void handleActions(MLIRContext *context, unsigned number);
 
 /// Has the agent follow what runs in a context: one that was just made, or that
 /// is older than the agent in this program.
-void observeContext(mlir::MLIRContext *context);
+void observeContext(MLIRContext *context);
 
 /// Follows an action, if it is this thread's turn. `run` runs it as the tool
 /// would, with the tool's own handler.
 void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
-               llvm::function_ref<void()> run);
+               function_ref<void()> run);
 /// The same for an action that upstream has none for.
-void runAction(Frame &frame, llvm::function_ref<void()> run);
+void runAction(Frame &frame, function_ref<void()> run);
 
 /// Whether IR can be read: its layout is learned at the first action. Programs
 /// that build IR fold operations before.
 bool isIRKnown();
 /// Whether the patterns of a set can be read: proved by the first set that has
 /// some.
-bool arePatternsKnown(const mlir::RewritePatternSet &patterns);
+bool arePatternsKnown(const RewritePatternSet &patterns);
 
 } // namespace adbg

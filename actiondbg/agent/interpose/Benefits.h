@@ -2,9 +2,7 @@
 
 #pragma once
 
-namespace mlir {
-class PatternApplicator;
-} // namespace mlir
+#include "support/LLVM.h"
 
 namespace adbg {
 
@@ -12,6 +10,6 @@ class Engine;
 
 /// Orders the patterns of an applicator again, if the engine's alternative
 /// changed their benefits since.
-void orderAnew(mlir::PatternApplicator &applicator, Engine &engine);
+void orderAnew(PatternApplicator &applicator, Engine &engine);
 
 } // namespace adbg

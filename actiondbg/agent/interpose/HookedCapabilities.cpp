@@ -6,8 +6,6 @@
 #include "support/Without.h"
 #include "threads/Contexts.h"
 
-using llvm::StringRef;
-
 namespace adbg {
 
 namespace {

@@ -2,17 +2,17 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <string>
 
 namespace adbg {
 
 /// Returns why a capability is missing in a tool whose functions are detoured:
 /// the end of a sentence; empty if each function that it needs is there.
-std::string whyNotHooked(llvm::StringRef capability);
+std::string whyNotHooked(StringRef capability);
 
 /// Returns why a function of the tool is not replaced, though it could be; null
 /// if nothing is against it.
-const char *whyNotWanted(llvm::StringRef symbol);
+const char *whyNotWanted(StringRef symbol);
 
 } // namespace adbg

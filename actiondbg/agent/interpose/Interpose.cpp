@@ -32,7 +32,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-using namespace mlir;
 using namespace adbg;
 
 //===----------------------------------------------------------------------===//
@@ -219,7 +218,7 @@ void adbg::connectLater(const char *socket) {
 
 /// Runs an action that is followed.
 static void runFollowed(Engine &engine, Frame &frame,
-                        llvm::function_ref<void()> run) {
+                        function_ref<void()> run) {
   if (!engine.isObserving)
     return engine.dispatch(frame, run);
   if (LLVM_LIKELY(engine.observer.recorder))
@@ -236,7 +235,7 @@ static void runFollowed(Engine &engine, Frame &frame,
   engine.exit(frame);
 }
 
-void adbg::runAction(Frame &frame, llvm::function_ref<void()> call) {
+void adbg::runAction(Frame &frame, function_ref<void()> call) {
   auto run = [&] { callWatched(call, [&] { Engine::unwinds(frame); }); };
   Engine &engine = Engine::get();
   if (LLVM_LIKELY(engine.isWithin()))
@@ -251,7 +250,7 @@ void adbg::runAction(Frame &frame, llvm::function_ref<void()> call) {
 }
 
 void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
-                     llvm::function_ref<void()> run) {
+                     function_ref<void()> run) {
   Frame frame(action);
   frame.contextNumber = contextNumber;
   runAction(frame, run);
@@ -339,8 +338,8 @@ ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
 // Until LLVM 21, a pass manager that writes reproducers runs its passes in
 // another thread and waits for it, even in a context without threads.
 ADBG_INTERPOSE(bool, runOnThread, ADBG_RUN_ON_THREAD, void *self,
-               llvm::function_ref<void()> run, unsigned stackSize) {
-  static Original<bool(void *, llvm::function_ref<void()>, unsigned)> next(
+               function_ref<void()> run, unsigned stackSize) {
+  static Original<bool(void *, function_ref<void()>, unsigned)> next(
       ADBG_RUN_ON_THREAD);
   Engine &engine = Engine::get();
   if (stackSize || !tool::runSafely || !usesOneThread(engine) ||
@@ -353,7 +352,7 @@ ADBG_INTERPOSE(bool, runOnThread, ADBG_RUN_ON_THREAD, void *self,
 // Folds
 //===----------------------------------------------------------------------===//
 
-using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
+using FoldResults = SmallVectorImpl<OpFoldResult>;
 
 // The operation being folded. One overload of fold calls the other, through the
 // PLT or not, depending on the compiler of libMLIR.
@@ -361,7 +360,7 @@ static thread_local Operation *folded = nullptr;
 
 /// Stores the result of a fold.
 static void noteFound(Frame &frame, Operation *op,
-                      llvm::ArrayRef<OpFoldResult> results) {
+                      ArrayRef<OpFoldResult> results) {
   AgentHeap agentHeap;
   Observer &observer = Engine::get().observer;
   frame.foldedId = observer.ids.of(op);
@@ -371,7 +370,7 @@ static void noteFound(Frame &frame, Operation *op,
   }
   bool hasConstant = false, hasValue = false;
   for (OpFoldResult result : results)
-    (llvm::isa<Attribute>(result) ? hasConstant : hasValue) = true;
+    (isa<Attribute>(result) ? hasConstant : hasValue) = true;
   frame.found = !hasValue      ? Found::Constants
                 : !hasConstant ? Found::Values
                                : Found::Both;
@@ -387,15 +386,13 @@ static LogicalResult runFold(Frame &frame, Operation *op, FoldResults &results,
   LogicalResult result = fold();
   frame.returned = succeeded(result) ? Returned::Success : Returned::Failure;
   if (LLVM_UNLIKELY(succeeded(result)))
-    noteFound(frame, op,
-              llvm::ArrayRef<OpFoldResult>(results).drop_front(before));
+    noteFound(frame, op, ArrayRef<OpFoldResult>(results).drop_front(before));
   return result;
 }
 
-static LogicalResult
-dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
-                 FoldResults &results,
-                 llvm::function_ref<LogicalResult()> fold) {
+static LogicalResult dispatchDebugged(Engine &engine, Frame &frame,
+                                      Operation *op, FoldResults &results,
+                                      function_ref<LogicalResult()> fold) {
   LogicalResult result = failure();
   if (!engine.skipsPatterns())
     engine.dispatch(frame, [&] { result = runFold(frame, op, results, fold); });
@@ -418,7 +415,7 @@ dispatchFollowed(Engine &engine, Operation *op, FoldResults &results, Fold fold,
     return fold();
   Operation *outer = std::exchange(folded, op);
   IRUnit unit(op);
-  Frame frame{llvm::ArrayRef<IRUnit>(unit)};
+  Frame frame{ArrayRef<IRUnit>(unit)};
   frame.contextNumber = contextNumber;
   LogicalResult result = failure();
   if (LLVM_LIKELY(engine.isObserving)) {
@@ -437,7 +434,7 @@ dispatchFollowed(Engine &engine, Operation *op, FoldResults &results, Fold fold,
 // Not inlined: most folds are inside of actions.
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
 dispatchOutermost(Engine &engine, Operation *op, FoldResults &results,
-                  llvm::function_ref<LogicalResult()> fold) {
+                  function_ref<LogicalResult()> fold) {
   if (!engine.isAttached() || engine.isSilentHere())
     return fold();
   // No action, and not to be counted as one of a thread that is not followed.
@@ -464,13 +461,13 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   return dispatchOutermost(engine, op, results, fold);
 }
 
-using FoldWithOperands = LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
+using FoldWithOperands = LogicalResult(Operation *, ArrayRef<Attribute>,
                                        FoldResults &);
 using FoldOperation = LogicalResult(Operation *, FoldResults &);
 
 // Not inlined, so that the other path of its caller needs no stack space.
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
-dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
+dispatchWithOperands(Operation *self, ArrayRef<Attribute> operands,
                      FoldResults &results,
                      const Original<FoldWithOperands> &next) {
   return dispatchFold(self, results,
@@ -478,7 +475,7 @@ dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
 }
 
 ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
-               llvm::ArrayRef<Attribute> operands, FoldResults &results) {
+               ArrayRef<Attribute> operands, FoldResults &results) {
   static Original<FoldWithOperands> next(ADBG_FOLD);
   // Usually called by the other overload.
   if (LLVM_LIKELY(self == folded))
@@ -500,11 +497,9 @@ ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
 
 ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
                FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
-               llvm::ArrayRef<std::string> disabled,
-               llvm::ArrayRef<std::string> enabled) {
+               ArrayRef<std::string> disabled, ArrayRef<std::string> enabled) {
   static Original<void(FrozenRewritePatternSet *, RewritePatternSet &&,
-                       llvm::ArrayRef<std::string>,
-                       llvm::ArrayRef<std::string>)>
+                       ArrayRef<std::string>, ArrayRef<std::string>)>
       next(ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
   if (engine.isAttached() && !engine.isSilentHere()) {

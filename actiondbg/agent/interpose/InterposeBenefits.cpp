@@ -6,7 +6,6 @@
 
 #include "mlir/Rewrite/PatternApplicator.h"
 
-using namespace mlir;
 using namespace adbg;
 
 /// Whether a dialect conversion runs, whose applicators have a cost model of
@@ -33,7 +32,7 @@ static PatternBenefit reversed(PatternBenefit benefit, unsigned count) {
 
 extern "C++" {
 
-using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
+using CostModel = function_ref<PatternBenefit(const Pattern &)>;
 
 ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
                CostModel model) {

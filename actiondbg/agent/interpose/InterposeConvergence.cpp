@@ -5,7 +5,6 @@
 
 #include <utility>
 
-using namespace mlir;
 using namespace adbg;
 
 // Not in an anonymous namespace: functions that take it have to be exported.

@@ -6,13 +6,12 @@
 
 #include "mlir/Transforms/DialectConversion.h"
 
-using namespace mlir;
 using namespace adbg;
 
-LogicalResult adbg::traced(
-    Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
-    OnSuccess onSuccess,
-    llvm::function_ref<LogicalResult(CanApply, OnFailure, OnSuccess)> run) {
+LogicalResult
+adbg::traced(Engine &engine, Operation *op, CanApply canApply,
+             OnFailure onFailure, OnSuccess onSuccess,
+             function_ref<LogicalResult(CanApply, OnFailure, OnSuccess)> run) {
   Legalizations &legalizations = engine.legalizations;
   legalizations.beginOperation(op);
   LogicalResult result = run(
@@ -38,13 +37,12 @@ LogicalResult adbg::traced(
   return result;
 }
 
-using Roots = llvm::ArrayRef<Operation *>;
+using Roots = ArrayRef<Operation *>;
 
 /// Runs a conversion, and tells Legalizations of it.
 static LogicalResult convert(Roots roots, const ConversionTarget &target,
                              const FrozenRewritePatternSet &patterns,
-                             bool isFull,
-                             llvm::function_ref<LogicalResult()> run) {
+                             bool isFull, function_ref<LogicalResult()> run) {
   Engine &engine = Engine::get();
   if (!engine.legalizations.isOpen() || !engine.follows())
     return run();
@@ -134,9 +132,9 @@ ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
 
 ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
                const TypeConverter *self, Type type,
-               llvm::SmallVectorImpl<Type> &results) {
+               SmallVectorImpl<Type> &results) {
   static Original<LogicalResult(const TypeConverter *, Type,
-                                llvm::SmallVectorImpl<Type> &)>
+                                SmallVectorImpl<Type> &)>
       next(ADBG_CONVERT_TYPE_MANY);
   return noted(*self, type, [&] { return next(self, type, results); });
 }
@@ -150,9 +148,9 @@ ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
 
 ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
                ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *self,
-               Value value, llvm::SmallVectorImpl<Type> &results) {
+               Value value, SmallVectorImpl<Type> &results) {
   static Original<LogicalResult(const TypeConverter *, Value,
-                                llvm::SmallVectorImpl<Type> &)>
+                                SmallVectorImpl<Type> &)>
       next(ADBG_CONVERT_VALUE_TYPE_MANY);
   return noted(*self, value.getType(),
                [&] { return next(self, value, results); });

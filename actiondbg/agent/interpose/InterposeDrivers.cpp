@@ -14,7 +14,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
 
-using namespace mlir;
 using namespace adbg;
 
 //===----------------------------------------------------------------------===//
@@ -22,7 +21,7 @@ using namespace adbg;
 //===----------------------------------------------------------------------===//
 
 void adbg::noteReason(Location location,
-                      llvm::function_ref<void(Diagnostic &)> reasonOf) {
+                      function_ref<void(Diagnostic &)> reasonOf) {
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
@@ -158,7 +157,7 @@ static thread_local bool isReplacingConverted = false;
 
 /// Reports a replacement that `replace` then makes.
 static void noteConverted(Operation *op, ValueRange by,
-                          llvm::function_ref<void()> replace) {
+                          function_ref<void()> replace) {
   Engine &engine = Engine::get();
   bool outer = isReplacingConverted;
   if (!outer && engine.hasFrames() && engine.follows()) {
@@ -170,17 +169,17 @@ static void noteConverted(Operation *op, ValueRange by,
   isReplacingConverted = outer;
 }
 
-using ManyValues = llvm::SmallVector<llvm::SmallVector<Value>>;
+using ManyValues = SmallVector<SmallVector<Value>>;
 
 ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
                ConversionPatternRewriter *self, Operation *op,
                ManyValues &&values) {
   static Original<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>
       next(ADBG_CONVERSION_REPLACE_MANY);
-  llvm::SmallVector<Value> all;
+  SmallVector<Value> all;
   if (Engine::get().hasFrames() && Engine::get().follows()) {
     AgentHeap agentHeap;
-    for (llvm::ArrayRef<Value> group : values)
+    for (ArrayRef<Value> group : values)
       all.append(group.begin(), group.end());
   }
   noteConverted(op, all, [&] { next(self, op, std::move(values)); });
@@ -220,7 +219,7 @@ static bool isPrinting(const Engine &engine) {
 static thread_local Operation *verified = nullptr;
 
 /// Returns the operation of which the verifier says `error`, or null.
-static Operation *refusedWithin(Operation *root, llvm::StringRef error) {
+static Operation *refusedWithin(Operation *root, StringRef error) {
   Operation *outer = std::exchange(verified, root); // in the fork
   Operation *refused = Diagnosed::refused(root, error);
   verified = outer;

@@ -79,7 +79,7 @@ __attribute__((constructor)) static void findExecs() { execs(); }
 /// Calls `exec` with the words of a function that takes them one by one up to a
 /// null, and with the environment: the one behind the null, if it takes one.
 static int execListed(const char *first, va_list rest, bool takesEnvironment,
-                      llvm::function_ref<int(Words, Words)> exec) {
+                      function_ref<int(Words, Words)> exec) {
   va_list again;
   va_copy(again, rest);
   size_t size = 1;

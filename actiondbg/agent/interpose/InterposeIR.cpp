@@ -16,7 +16,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 
-using namespace mlir;
 using namespace adbg;
 
 #define ADBG_NEXT(SYMBOL, ...) static Original<__VA_ARGS__> next(SYMBOL)
@@ -236,7 +235,7 @@ ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
 }
 
 /// Reports a move made by `move`.
-static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
+static void noteMoved(Operation *op, function_ref<void()> move) {
   Block *block = op->getBlock();
   Region *region = block ? block->getParent() : nullptr;
   move();
@@ -355,7 +354,7 @@ static thread_local bool isReplacing = false;
 
 /// Reports a replacement that `replace` then makes.
 static void noteReplaced(Operation *op, ValueRange by,
-                         llvm::function_ref<void()> replace) {
+                         function_ref<void()> replace) {
   Engine &engine = Engine::get();
   bool outer = isReplacing;
   if (!outer && engine.hasFrames() && engine.follows()) {

@@ -4,29 +4,24 @@
 
 #include "interpose/Interpose.h"
 
-namespace mlir {
-class Operation;
-} // namespace mlir
-
 namespace adbg {
 
 /// Reports an operation that the tool creates otherwise than by a copy, and
 /// returns it: a copy is reported as a whole, after the operations in it.
-mlir::Operation *noteNew(mlir::Operation *op);
+Operation *noteNew(Operation *op);
 /// Reports the copy of an operation, and returns it.
-mlir::Operation *noteCloned(mlir::Operation *from, mlir::Operation *to);
+Operation *noteCloned(Operation *from, Operation *to);
 
 /// The operation that is being copied.
-inline thread_local mlir::Operation *cloning = nullptr;
+inline thread_local Operation *cloning = nullptr;
 
 /// Makes a copy by `clone`; of functions that call each other for it, the one
 /// that is called first reports it.
-template <typename Clone>
-mlir::Operation *runClone(mlir::Operation *from, Clone clone) {
+template <typename Clone> Operation *runClone(Operation *from, Clone clone) {
   bool isInner = cloning == from;
-  mlir::Operation *outer = cloning;
+  Operation *outer = cloning;
   cloning = from;
-  mlir::Operation *to = clone();
+  Operation *to = clone();
   cloning = outer;
   return isInner ? to : noteCloned(from, to);
 }

@@ -16,7 +16,6 @@
 #include <new>
 #include <optional>
 
-using namespace mlir;
 using namespace adbg;
 
 // Not in an anonymous namespace: functions that take these have to be exported.
@@ -37,7 +36,7 @@ struct StepResults {
 class StepOutcome {
 public:
   /// `make` constructs it in the memory that it is given.
-  explicit StepOutcome(llvm::function_ref<void(void *)> make) { make(this); }
+  explicit StepOutcome(function_ref<void(void *)> make) { make(this); }
   StepOutcome(const StepOutcome &) = delete;
   ~StepOutcome() {}
 
@@ -140,7 +139,7 @@ ADBG_INTERPOSE(StepOutcome, applyTransform, ADBG_APPLY_TRANSFORM,
     return next(self, step);
   return StepOutcome([&](void *outcome) {
     IRUnit unit(step.op);
-    Frame frame(llvm::ArrayRef<IRUnit>(unit), Kind::Step);
+    Frame frame(ArrayRef<IRUnit>(unit), Kind::Step);
     frame.contextNumber = Contexts::all().numberOf(step.op->getContext());
     bool isRun = false;
     runAction(frame, [&] {

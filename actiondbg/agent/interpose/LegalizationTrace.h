@@ -8,16 +8,14 @@
 
 namespace adbg {
 
-using CanApply = llvm::function_ref<bool(const mlir::Pattern &)>;
-using OnFailure = llvm::function_ref<void(const mlir::Pattern &)>;
-using OnSuccess =
-    llvm::function_ref<llvm::LogicalResult(const mlir::Pattern &)>;
+using CanApply = function_ref<bool(const Pattern &)>;
+using OnFailure = function_ref<void(const Pattern &)>;
+using OnSuccess = function_ref<LogicalResult(const Pattern &)>;
 
 /// Tells Legalizations of what is tried for an operation by `run`.
-llvm::LogicalResult
-traced(Engine &engine, mlir::Operation *op, CanApply canApply,
-       OnFailure onFailure, OnSuccess onSuccess,
-       llvm::function_ref<llvm::LogicalResult(CanApply, OnFailure, OnSuccess)>
-           run);
+LogicalResult
+traced(Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
+       OnSuccess onSuccess,
+       function_ref<LogicalResult(CanApply, OnFailure, OnSuccess)> run);
 
 } // namespace adbg

@@ -8,7 +8,6 @@
 #include "interpose/Interpose.h"
 #include "interpose/InterposeIR.h"
 
-using namespace mlir;
 using namespace adbg;
 
 extern "C++" {

@@ -17,12 +17,10 @@
 #include <unistd.h>
 #include <unordered_map>
 
-using namespace mlir;
-
 namespace adbg {
 
 namespace {
-using Notify = void(void *, Location, llvm::function_ref<void(Diagnostic &)>);
+using Notify = void(void *, Location, function_ref<void(Diagnostic &)>);
 /// Of an operation, and for an insertion the block and the place before: two
 /// words, which are passed in registers.
 using NotifyOperation = void(void *, Operation *, void *, void *);
@@ -92,7 +90,7 @@ static bool isLocation(Location location) {
 }
 
 static void notify(void *self, Location location,
-                   llvm::function_ref<void(Diagnostic &)> reasonOf) {
+                   function_ref<void(Diagnostic &)> reasonOf) {
   const auto *table = static_cast<Listener *>(self)->table;
   auto *copy = reinterpret_cast<const CopiedTable *>(
       static_cast<const void *const *>(table) - before);

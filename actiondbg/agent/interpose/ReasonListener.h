@@ -13,16 +13,15 @@
 namespace adbg {
 
 /// Gives the engine a reason why a pattern does not match.
-void noteReason(mlir::Location location,
-                llvm::function_ref<void(mlir::Diagnostic &)> reasonOf);
+void noteReason(Location location, function_ref<void(Diagnostic &)> reasonOf);
 
 /// Gives the checks of patterns an operation whose change a listener is told.
-void noteHeard(mlir::Operation *op);
+void noteHeard(Operation *op);
 
 /// Notes the reasons that a rewriter's listener is told while this exists.
 class ReasonListener {
 public:
-  explicit ReasonListener(mlir::PatternRewriter &rewriter);
+  explicit ReasonListener(PatternRewriter &rewriter);
   ~ReasonListener();
   ReasonListener(const ReasonListener &) = delete;
 

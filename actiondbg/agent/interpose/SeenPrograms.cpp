@@ -24,8 +24,6 @@
 #include <unistd.h>
 #include <vector>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 /// The file; empty if there is none.
@@ -164,7 +162,7 @@ static bool addOthers(char *text) {
 /// Calls `start` with an environment in which only the user's own libraries are
 /// preloaded.
 static int startWithoutAgent(const char *path, char *const *environment,
-                             llvm::function_ref<int(char *const *)> start) {
+                             function_ref<int(char *const *)> start) {
   size_t size = sizeOf(environment);
   auto **own = static_cast<char **>(alloca((size + 1) * sizeof(char *)));
   char users[sizeof(preload) + sizeof(preloadVariable)];
@@ -204,7 +202,7 @@ static bool has(char *const *environment, const char *variable) {
 }
 
 static int startWithVariables(char *const *environment,
-                              llvm::function_ref<int(char *const *)> start) {
+                              function_ref<int(char *const *)> start) {
   size_t size = sizeOf(environment);
   auto **all = static_cast<char **>(
       alloca((size + variables->size() + 1) * sizeof(char *)));
@@ -217,7 +215,7 @@ static int startWithVariables(char *const *environment,
 }
 
 int startNoted(const char *path, char *const *environment,
-               llvm::function_ref<int(char *const *)> start) {
+               function_ref<int(char *const *)> start) {
   if (!*seenFile || !path)
     return start(environment);
   int saved = errno;
@@ -232,7 +230,7 @@ int startNoted(const char *path, char *const *environment,
 }
 
 int execNoted(const char *path, char *const *environment,
-              llvm::function_ref<int(char *const *)> exec) {
+              function_ref<int(char *const *)> exec) {
   if (isDebugged && Engine::first().isOwnProcess()) {
     char number[16];
     snprintf(number, sizeof(number), "%d", getpid());

@@ -2,8 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <string>
 
 namespace adbg {
@@ -14,7 +13,7 @@ void noteLine(const char *kind, const char *text);
 
 /// Whether this process is one to follow: the glob matches the name of its
 /// executable or a word of its command line, without the directory.
-bool isFollowed(llvm::StringRef glob);
+bool isFollowed(StringRef glob);
 
 /// Returns the file for the recording of this process: `path`, or if another
 /// process of the program records there, `path` with `.p1`, `.p2`... before its
@@ -27,12 +26,12 @@ std::string claimRecording(const std::string &path);
 /// agent's variables where only LD_PRELOAD is left of them. Notes each program
 /// that leaves the agent behind. Async-signal-safe in a child of vfork.
 int startNoted(const char *path, char *const *environment,
-               llvm::function_ref<int(char *const *)> start);
+               function_ref<int(char *const *)> start);
 
 /// The same for `exec`, which makes this process another program: notes that a
 /// debugged process becomes one.
 int execNoted(const char *path, char *const *environment,
-              llvm::function_ref<int(char *const *)> exec);
+              function_ref<int(char *const *)> exec);
 
 /// Notes a library that was loaded, in which MLIR's functions are not found.
 void noteLoaded(const char *path);

@@ -152,25 +152,23 @@ namespace adbg {
 
 /// A file location; lines and columns count from 1.
 struct FilePlace {
-  mlir::StringAttr file;
+  StringAttr file;
   unsigned line;
   unsigned column;
   unsigned lastLine;
 };
 
 /// Returns `loc` itself as a file location, if it is one.
-inline std::optional<FilePlace> asFilePlace(mlir::Location loc) {
+inline std::optional<FilePlace> asFilePlace(Location loc) {
   // Since LLVM 20 a FileLineColLoc is a range of one line and column.
-  if (auto range = llvm::dyn_cast<mlir::FileLineColRange>(loc))
+  if (auto range = dyn_cast<FileLineColRange>(loc))
     return FilePlace{range.getFilename(), range.getStartLine(),
                      range.getStartColumn(), range.getEndLine()};
   return std::nullopt;
 }
 
 /// Whether `loc` consists of only a file, a line and a column.
-inline bool isPoint(mlir::Location loc) {
-  return mlir::isStrictFileLineColLoc(loc);
-}
+inline bool isPoint(Location loc) { return mlir::isStrictFileLineColLoc(loc); }
 
 /// Copies the properties of an operation of the same name.
 template <typename Op> void copyProperties(Op *to, Op *from) {

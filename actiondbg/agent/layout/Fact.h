@@ -3,9 +3,8 @@
 #pragma once
 
 #include "detour/Instances.h"
+#include "support/LLVM.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Support/Compiler.h"
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -24,7 +23,7 @@ public:
   /// Likewise, if it is true of what was checked, which does not tell enough to
   /// take it for true of anything else.
   static constexpr const char *oneTold = "only one told it";
-  using Check = llvm::function_ref<std::string()>;
+  using Check = function_ref<std::string()>;
 
   explicit constexpr Fact(const char *name) : name(name) {}
 
@@ -36,7 +35,7 @@ public:
            (known == Answer::Unknown && tries(check));
   }
   /// Whether a first call of a function of the tool came to its end.
-  bool isSafe(llvm::function_ref<void()> call) {
+  bool isSafe(function_ref<void()> call) {
     auto check = [&]() -> std::string {
       call();
       return "";

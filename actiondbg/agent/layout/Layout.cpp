@@ -28,9 +28,6 @@
 #include <unordered_map>
 #include <vector>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 ADBG_OF_INSTANCE Offsets Layout::offsets;
@@ -331,7 +328,7 @@ uint32_t findClassName(Memory &memory, Operation *op) {
 std::string checkLocation(Location location) {
   auto place = dyn_cast<FileLineColRange>(location);
   std::string text, expected;
-  llvm::raw_string_ostream os(text), wanted(expected);
+  raw_string_ostream os(text), wanted(expected);
   location.print(os);
   wanted << '"';
   llvm::printEscapedString(place.getFilename().getValue(), wanted);
@@ -363,7 +360,7 @@ bool isTelling(AttributeClass kind, const AttributeStorage *attribute) {
 /// Returns why a part of an attribute is not what the tool prints of it.
 std::string checkPart(StringRef whole, const AttributeStorage *part) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   Attribute(part).print(os);
   if (whole.empty())
     return "";
@@ -378,7 +375,7 @@ std::string checkPart(StringRef whole, const AttributeStorage *part) {
 
 std::string checkName(StringRef whole, const StringStorage *name) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   llvm::printEscapedString(name->value, os);
   bool agrees = whole.empty() || whole.contains(os.str());
   return agrees ? "" : "the text " + text + " is not in " + whole.str();
@@ -394,7 +391,7 @@ std::string checkStorage(AttributeClass kind,
     if (why.empty())
       why = std::move(one);
   };
-  llvm::raw_string_ostream os(whole);
+  raw_string_ostream os(whole);
   if (Layout::offsets.canPrint)
     Attribute(attribute).print(os);
   os.flush();
@@ -475,7 +472,7 @@ OpPrintingFlags plainFlags() {
 /// types in it; empty if it does.
 std::string checkPrinting(Operation *op) {
   std::string text, parts;
-  llvm::raw_string_ostream os(text), more(parts);
+  raw_string_ostream os(text), more(parts);
   op->print(os, plainFlags());
   if (!Layout::failure(Layout::Check::Operations).empty())
     return os.str().empty() ? "operations are printed as nothing" : "";
@@ -497,7 +494,7 @@ std::string checkPrinting(Operation *op) {
 /// are.
 std::string checkLines(Operation *op) {
   std::string text, why;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   AsmState::LocationMap lines;
   AsmState state(op, plainFlags(), &lines);
   op->print(os, state);

@@ -10,17 +10,12 @@
 
 #include "layout/Facts.h"
 #include "layout/Storage.h"
+#include "support/LLVM.h"
 
-#include "llvm/ADT/StringRef.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-
-namespace mlir {
-class Block;
-class Operation;
-} // namespace mlir
 
 namespace adbg {
 
@@ -68,7 +63,7 @@ public:
   /// that the tool's functions can be used with it. Reads no address that may
   /// be invalid. Does nothing once it is decided; an empty module decides
   /// nothing.
-  static void calibrate(mlir::Operation *op);
+  static void calibrate(Operation *op);
   static bool isDecided() { return decided.load(std::memory_order_acquire); }
   /// Whether the attributes of a class are stored as is known here, see
   /// Facts.h.
@@ -80,20 +75,20 @@ public:
   }
   /// Returns the operation around a block by the tool's function, without
   /// layouts; null if it cannot be asked.
-  static mlir::Operation *parentOf(mlir::Block *block);
+  static Operation *parentOf(Block *block);
   /// Whether a check passed.
   static bool passed(Check check) {
     return isDecided() && failures[static_cast<unsigned>(check)].empty();
   }
   /// The capability that a check is made for; empty if it is for several.
-  static llvm::StringRef capabilityOf(Check check);
+  static StringRef capabilityOf(Check check);
   /// Returns why a check failed: the end of a sentence; empty if it passed.
   static const std::string &failure(Check check) {
     return failures[static_cast<unsigned>(check)];
   }
 
 private:
-  static void choose(mlir::Operation *op);
+  static void choose(Operation *op);
   static void fail(Check check, std::string why);
   static void switchOff();
   static Fact *factOf(AttributeClass kind) {

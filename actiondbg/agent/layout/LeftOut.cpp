@@ -14,7 +14,7 @@ static const void *either(Function *one, Function *other) {
   return functionAt(one ? one : other);
 }
 
-std::string whyLeftOut(llvm::StringRef capability) {
+std::string whyLeftOut(StringRef capability) {
   // The places are known when the tool's MLIR is bound, and not before.
   const struct {
     const char *capabilities;
@@ -64,8 +64,7 @@ std::string whyLeftOut(llvm::StringRef capability) {
   };
   std::string missing;
   for (const auto &need : functions)
-    if (!need.function &&
-        llvm::StringRef(need.capabilities).contains(capability))
+    if (!need.function && StringRef(need.capabilities).contains(capability))
       missing += (missing.empty() ? "" : ", ") + std::string(need.name);
   return missing.empty() ? "" : "the linker left out " + missing;
 }

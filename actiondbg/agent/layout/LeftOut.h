@@ -2,13 +2,13 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <string>
 
 namespace adbg {
 
 /// Returns which functions for a capability the linker left out of the tool:
 /// the end of a sentence; empty if it has them all.
-std::string whyLeftOut(llvm::StringRef capability);
+std::string whyLeftOut(StringRef capability);
 
 } // namespace adbg

@@ -6,11 +6,11 @@
 #include "fork/QuietFork.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
+#include "support/LLVM.h"
 #include "support/OfInstance.h"
 #include "support/ProgramCounter.h"
 #include "support/Symbols.h"
 
-#include "llvm/ADT/ArrayRef.h"
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -119,7 +119,7 @@ static bool hasOtherThreads() {
 }
 
 /// Takes the steps in this process, a fork, and ends it.
-[[noreturn]] static void take(llvm::ArrayRef<ProofStep> steps, int fd) {
+[[noreturn]] static void take(ArrayRef<ProofStep> steps, int fd) {
   // The tool's handlers would report a crash as its own, or remove its files.
   for (int fatal : {SIGTERM, SIGALRM})
     signal(fatal, SIG_DFL);
@@ -147,8 +147,7 @@ static bool hasOtherThreads() {
 
 /// Returns how a fork ended, whose answers are added, and where it crashed.
 static std::pair<End, std::string>
-proveInFork(llvm::ArrayRef<ProofStep> steps,
-            std::vector<std::string> &answers) {
+proveInFork(ArrayRef<ProofStep> steps, std::vector<std::string> &answers) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return {End::Unforked, ""};
@@ -169,7 +168,7 @@ proveInFork(llvm::ArrayRef<ProofStep> steps,
 }
 
 /// Returns for each step why it failed.
-static std::vector<std::string> proveAll(llvm::ArrayRef<ProofStep> steps) {
+static std::vector<std::string> proveAll(ArrayRef<ProofStep> steps) {
   bool isShared = hasOtherThreads();
   std::vector<std::string> answers;
   while (answers.size() < steps.size()) {
@@ -190,7 +189,7 @@ static std::vector<std::string> proveAll(llvm::ArrayRef<ProofStep> steps) {
   return answers;
 }
 
-std::vector<std::string> proveInForks(llvm::ArrayRef<ProofStep> steps) {
+std::vector<std::string> proveInForks(ArrayRef<ProofStep> steps) {
   std::vector<ProofStep> left;
   std::vector<size_t> places;
   std::vector<std::string> answers;

@@ -2,8 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "support/LLVM.h"
 #include <string>
 #include <vector>
 
@@ -29,7 +28,7 @@ struct ProofStep {
   /// is about the IR of this one.
   const char *fact;
   /// Returns why it is not as expected: the end of a sentence; empty if it is.
-  llvm::function_ref<std::string()> take;
+  function_ref<std::string()> take;
 };
 
 /// Takes steps in forks of the tool, in which nothing is at stake: a fork that
@@ -38,6 +37,6 @@ struct ProofStep {
 /// failed; empty if it did not. Where the tool cannot be forked, and where a
 /// fork of a tool with other threads waits for a lock of another thread,
 /// nothing is known against the steps that are left.
-std::vector<std::string> proveInForks(llvm::ArrayRef<ProofStep> steps);
+std::vector<std::string> proveInForks(ArrayRef<ProofStep> steps);
 
 } // namespace adbg

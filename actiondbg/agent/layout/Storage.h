@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <cstdint>
 
 namespace adbg {
@@ -38,7 +38,7 @@ struct AttributeStorage {
 struct StringStorage : AttributeStorage {
   static constexpr AttributeClass of = AttributeClass::String;
   const void *type;
-  llvm::StringRef value;
+  StringRef value;
 };
 
 /// A name and a value.

@@ -11,31 +11,11 @@
 
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/LogicalResult.h"
+#include "support/LLVM.h"
 #include <functional>
 #include <memory>
 
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
-
-namespace mlir {
-class Attribute;
-class Block;
-class MLIRContext;
-class Operation;
-class Pass;
-class Region;
-class Type;
-} // namespace mlir
-
 namespace adbg::tool {
-
-using llvm::LogicalResult;
-using llvm::raw_ostream;
-using llvm::StringRef;
 
 #define ADBG_TOOL(SYMBOL) __asm__(SYMBOL) __attribute__((weak))
 
@@ -76,13 +56,13 @@ void elideResources(void *flags, int64_t most)
 bool printsGeneric(const void *flags)
     ADBG_TOOL("_ZNK4mlir15OpPrintingFlags24shouldPrintGenericOpFormEv");
 
-void makeState(void *state, mlir::Operation *op, const void *flags,
-               void *locations, void *resources)
+void makeState(void *state, Operation *op, const void *flags, void *locations,
+               void *resources)
     ADBG_TOOL("_ZN4mlir8AsmStateC1EPNS_9OperationERKNS_15OpPrintingFlagsEPN4"
               "llvm8DenseMapIS2_St4pairIjjENS6_12DenseMapInfoIS2_vEENS6_6detail"
               "12DenseMapPairIS2_S9_EEEEPNS_22FallbackAsmResourceMapE");
-void makeContextState(void *state, mlir::MLIRContext *context,
-                      const void *flags, void *locations, void *resources)
+void makeContextState(void *state, MLIRContext *context, const void *flags,
+                      void *locations, void *resources)
     ADBG_TOOL("_ZN4mlir8AsmStateC1EPNS_11MLIRContextERKNS_15OpPrintingFlagsEPN"
               "4llvm8DenseMapIPNS_9OperationESt4pairIjjENS6_12DenseMapInfoIS9_"
               "vEENS6_6detail12DenseMapPairIS9_SB_EEEEPNS_22FallbackAsm"
@@ -99,14 +79,14 @@ struct FlagsArgument {
 void printUnit(const void *unit, raw_ostream &os, FlagsArgument flags)
     ADBG_TOOL("_ZNK4mlir6IRUnit5printERN4llvm11raw_ostreamENS_15"
               "OpPrintingFlagsE");
-void printOperation(mlir::Operation *op, raw_ostream &os, const void *flags)
+void printOperation(Operation *op, raw_ostream &os, const void *flags)
     ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15"
               "OpPrintingFlagsE");
-void printOperationIn(mlir::Operation *op, raw_ostream &os, void *state)
+void printOperationIn(Operation *op, raw_ostream &os, void *state)
     ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERNS_8AsmStateE");
-void printBlock(mlir::Block *block, raw_ostream &os)
+void printBlock(Block *block, raw_ostream &os)
     ADBG_TOOL("_ZN4mlir5Block5printERN4llvm11raw_ostreamE");
-void printBlockIn(mlir::Block *block, raw_ostream &os, void *state)
+void printBlockIn(Block *block, raw_ostream &os, void *state)
     ADBG_TOOL("_ZN4mlir5Block5printERN4llvm11raw_ostreamERNS_8AsmStateE");
 // A value, an attribute and a type are one pointer: passed by its address.
 void printValue(const void *value, raw_ostream &os, const void *flags)
@@ -126,12 +106,12 @@ void printAttributeIn(const void *attribute, raw_ostream &os, void *state,
 void printType(const void *type, raw_ostream &os)
     ADBG_TOOL("_ZNK4mlir4Type5printERN4llvm11raw_ostreamE");
 /// The text ends with a null character.
-const void *parseType(StringRef text, mlir::MLIRContext *context,
+const void *parseType(StringRef text, MLIRContext *context,
                       size_t *charactersRead, bool isTerminated)
     ADBG_TOOL("_ZN4mlir9parseTypeEN4llvm9StringRefEPNS_11MLIRContextEPmb");
 void walkSubElements(const void *kind, const void *type,
-                     llvm::function_ref<void(mlir::Attribute)> attributes,
-                     llvm::function_ref<void(mlir::Type)> types)
+                     function_ref<void(Attribute)> attributes,
+                     function_ref<void(Type)> types)
     ADBG_TOOL("_ZNK4mlir12AbstractType24walkImmediateSubElementsENS_4TypeEN4"
               "llvm12function_refIFvNS_9AttributeEEEENS3_IFvS1_EEE");
 void printTypeIn(const void *type, raw_ostream &os, void *state)
@@ -141,27 +121,26 @@ void printTypeIn(const void *type, raw_ostream &os, void *state)
 // Operations
 //===----------------------------------------------------------------------===//
 
-mlir::Operation *parentOfBlock(mlir::Block *block)
+Operation *parentOfBlock(Block *block)
     ADBG_TOOL("_ZN4mlir5Block11getParentOpEv");
 struct OptionalPointer {
   const void *pointer;
   bool isThere;
 };
-OptionalPointer inherentAttribute(mlir::Operation *op, StringRef name)
+OptionalPointer inherentAttribute(Operation *op, StringRef name)
     ADBG_TOOL("_ZN4mlir9Operation15getInherentAttrEN4llvm9StringRefE");
-LogicalResult verify(mlir::Operation *op, bool isRecursive)
+LogicalResult verify(Operation *op, bool isRecursive)
     ADBG_TOOL("_ZN4mlir6verifyEPNS_9OperationEb");
-size_t hashProperties(mlir::Operation *op)
+size_t hashProperties(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation14hashPropertiesEv");
-const void *propertiesOf(mlir::Operation *op)
+const void *propertiesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation24getPropertiesAsAttributeEv");
-const void *attributesOf(mlir::Operation *op)
+const void *attributesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation17getAttrDictionaryEv");
-bool isEquivalent(mlir::Operation *op, mlir::Operation *other, unsigned flags)
-    ADBG_TOOL(
-        "_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
-        "NS0_5FlagsE");
-void makeName(void *name, StringRef text, mlir::MLIRContext *context)
+bool isEquivalent(Operation *op, Operation *other, unsigned flags) ADBG_TOOL(
+    "_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
+    "NS0_5FlagsE");
+void makeName(void *name, StringRef text, MLIRContext *context)
     ADBG_TOOL("_ZN4mlir13OperationNameC1EN4llvm9StringRefEPNS_11MLIRContextE");
 const void *registerTypeID(StringRef spelling)
     ADBG_TOOL("_ZN4mlir6detail22FallbackTypeIDResolver22registerImplicitTypeID"
@@ -170,13 +149,13 @@ struct PointersAndSize {
   const void *pointers;
   size_t size;
 };
-PointersAndSize registeredOperations(mlir::MLIRContext *context)
+PointersAndSize registeredOperations(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext23getRegisteredOperationsEv");
-mlir::MLIRContext *contextOf(const void *attribute)
+MLIRContext *contextOf(const void *attribute)
     ADBG_TOOL("_ZNK4mlir9Attribute10getContextEv");
 /// The ID of `void`, which operations have that are not registered.
 extern const char voidID ADBG_TOOL("_ZN4mlir6detail14TypeIDResolverIvvE2idE");
-bool isThreaded(mlir::MLIRContext *context)
+bool isThreaded(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext23isMultithreadingEnabledEv");
 
 /// Functions of the class of listeners of rewriters, which few listeners
@@ -219,24 +198,24 @@ void makeManager(void *manager, const void *operationName, int nesting)
     ADBG_TOOL("_ZN4mlir11PassManagerC1ENS_13OperationNameENS_13OpPassManager7"
               "NestingE");
 void endManager(void *manager) ADBG_TOOL("_ZN4mlir11PassManagerD1Ev");
-LogicalResult runManager(void *manager, mlir::Operation *op)
+LogicalResult runManager(void *manager, Operation *op)
     ADBG_TOOL("_ZN4mlir11PassManager3runEPNS_9OperationE");
 /// Returns null if no pass has this argument.
 const void *findPass(StringRef argument)
     ADBG_TOOL("_ZN4mlir8PassInfo6lookupEN4llvm9StringRefE");
-void registerPass(const std::function<std::unique_ptr<mlir::Pass>()> &factory)
+void registerPass(const std::function<std::unique_ptr<Pass>()> &factory)
     ADBG_TOOL("_ZN4mlir12registerPassERKSt8functionIFSt10unique_ptrINS_4PassESt"
               "14default_deleteIS2_EEvEE");
 void printPasses() ADBG_TOOL("_ZN4mlir21printRegisteredPassesEv");
-void enterThreads(mlir::MLIRContext *context)
+void enterThreads(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext27enterMultiThreadedExecutionEv");
-void exitThreads(mlir::MLIRContext *context)
+void exitThreads(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext26exitMultiThreadedExecutionEv");
 /// An AnalysisManager is one pointer, to such a map.
 void invalidateAnalyses(void *analyses, const void *preserved)
     ADBG_TOOL("_ZN4mlir6detail17NestedAnalysisMap10invalidateERKNS0_17"
               "PreservedAnalysesE");
-void *nestAnalyses(void *manager, mlir::Operation *op)
+void *nestAnalyses(void *manager, Operation *op)
     ADBG_TOOL("_ZN4mlir15AnalysisManager4nestEPNS_9OperationE");
 /// Larger than it is in any version.
 struct InFlight {
@@ -259,7 +238,7 @@ void reportDiagnostic(void *inFlight)
     ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
 
 /// Runs a function in a context that recovers from its crash.
-bool runSafely(void *recovery, llvm::function_ref<void()> run)
+bool runSafely(void *recovery, function_ref<void()> run)
     ADBG_TOOL("_ZN4llvm20CrashRecoveryContext9RunSafelyENS_12function_refIFvvEE"
               "E");
 
@@ -267,8 +246,8 @@ bool runSafely(void *recovery, llvm::function_ref<void()> run)
 // Changes of IR
 //===----------------------------------------------------------------------===//
 
-LogicalResult parseSource(StringRef text, mlir::Block *block,
-                          const void *config, StringRef name, void *location)
+LogicalResult parseSource(StringRef text, Block *block, const void *config,
+                          StringRef name, void *location)
     ADBG_TOOL("_ZN4mlir17parseSourceStringEN4llvm9StringRefEPNS_5BlockERKNS_12"
               "ParserConfigES1_PNS_12LocationAttrE");
 /// A std::optional without a value.
@@ -276,54 +255,50 @@ struct NoText {
   StringRef text;
   bool isThere = false;
 };
-mlir::Operation *makeModule(const void *loc, NoText name)
+Operation *makeModule(const void *loc, NoText name)
     ADBG_TOOL("_ZN4mlir8ModuleOp6createENS_8LocationESt8optionalIN4llvm9"
               "StringRefEE");
-const void *unknownLocation(mlir::MLIRContext *context)
+const void *unknownLocation(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir10UnknownLoc3getEPNS_11MLIRContextE");
-void setAttributes(mlir::Operation *op, const void *all)
+void setAttributes(Operation *op, const void *all)
     ADBG_TOOL("_ZN4mlir9Operation8setAttrsENS_14DictionaryAttrE");
-void copyProperties(mlir::Operation *op, void *from)
+void copyProperties(Operation *op, void *from)
     ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_16OpaquePropertiesE");
-void copyTypedProperties(mlir::Operation *op, const void *typeID, void *from)
+void copyTypedProperties(Operation *op, const void *typeID, void *from)
     ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_11PropertyRefE");
-void setInherentAttribute(mlir::Operation *op, const void *name,
-                          const void *value)
+void setInherentAttribute(Operation *op, const void *name, const void *value)
     ADBG_TOOL("_ZN4mlir9Operation15setInherentAttrENS_10StringAttrENS_9"
               "AttributeE");
 struct Range {
   uintptr_t owner;
   size_t count;
 };
-void setOperands(mlir::Operation *op, Range values)
+void setOperands(Operation *op, Range values)
     ADBG_TOOL("_ZN4mlir9Operation11setOperandsENS_10ValueRangeE");
-void removeOperation(mlir::Operation *op)
-    ADBG_TOOL("_ZN4mlir9Operation6removeEv");
-void eraseOperation(mlir::Operation *op)
-    ADBG_TOOL("_ZN4mlir9Operation5eraseEv");
-void dropReferencesOf(mlir::Operation *op)
+void removeOperation(Operation *op) ADBG_TOOL("_ZN4mlir9Operation6removeEv");
+void eraseOperation(Operation *op) ADBG_TOOL("_ZN4mlir9Operation5eraseEv");
+void dropReferencesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation17dropAllReferencesEv");
-void dropUsesOf(mlir::Operation *op)
+void dropUsesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation23dropAllDefinedValueUsesEv");
-void *addArgument(mlir::Block *block, const void *type, const void *loc)
+void *addArgument(Block *block, const void *type, const void *loc)
     ADBG_TOOL("_ZN4mlir5Block11addArgumentENS_4TypeENS_8LocationE");
-void eraseArguments(mlir::Block *block, unsigned first, unsigned count)
+void eraseArguments(Block *block, unsigned first, unsigned count)
     ADBG_TOOL("_ZN4mlir5Block14eraseArgumentsEjj");
-void eraseBlock(mlir::Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
+void eraseBlock(Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
 
 /// To a place in a list, an iterator; its class differs in builds with
 /// ABI-breaking checks.
 #define ADBG_BEFORE(CHECKS)                                                    \
   "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb" CHECKS       \
   "ELb0EvLb0EvEELb0ELb0EEE"
-void moveOperation(mlir::Operation *op, mlir::Block *block, void *place)
+void moveOperation(Operation *op, Block *block, void *place)
     ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("0"));
-void moveOperationWithChecks(mlir::Operation *op, mlir::Block *block,
-                             void *place)
+void moveOperationWithChecks(Operation *op, Block *block, void *place)
     ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("1"));
-void moveBlock(mlir::Block *block, mlir::Region *region, void *place)
+void moveBlock(Block *block, Region *region, void *place)
     ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("0"));
-void moveBlockWithChecks(mlir::Block *block, mlir::Region *region, void *place)
+void moveBlockWithChecks(Block *block, Region *region, void *place)
     ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("1"));
 #undef ADBG_BEFORE
 
@@ -347,7 +322,7 @@ struct OptionalLegality {
 };
 OptionalLegality legalityOf(const void *target, const void *operationName)
     ADBG_TOOL("_ZNK4mlir16ConversionTarget9getOpInfoENS_13OperationNameE");
-bool isIllegal(const void *target, mlir::Operation *op)
+bool isIllegal(const void *target, Operation *op)
     ADBG_TOOL("_ZNK4mlir16ConversionTarget9isIllegalEPNS_9OperationE");
 LogicalResult convertType(const void *converter, const void *type,
                           void *results)

@@ -10,10 +10,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include <unordered_map>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-
 namespace adbg {
 
 // The value above it means that a pattern cannot match.
@@ -86,8 +82,7 @@ LogicalResult Alternative::append(Operation *root) {
 }
 
 void Alternative::runAround(Engine &engine, Frame &frame,
-                            llvm::ArrayRef<std::string> pipelines,
-                            Frame *around) {
+                            ArrayRef<std::string> pipelines, Frame *around) {
   if (pipelines.empty())
     return;
   Frame *inner = std::exchange(engine.innermost, around);
@@ -102,8 +97,7 @@ void Alternative::runAround(Engine &engine, Frame &frame,
   }
 }
 
-void Alternative::run(Engine &engine, Frame &frame,
-                      llvm::function_ref<void()> run) {
+void Alternative::run(Engine &engine, Frame &frame, function_ref<void()> run) {
   // Pipelines before and after a pass are no part of it.
   runAround(engine, frame, frame.rare().before, frame.parent);
   runAround(engine, frame, frame.rare().instead, &frame);
@@ -133,7 +127,7 @@ void Alternative::note(Operation *root) {
     return;
   // A tool may run several pass managers, one after another.
   std::error_code error;
-  llvm::raw_fd_ostream os(ir, error, llvm::sys::fs::OF_Append);
+  raw_fd_ostream os(ir, error, llvm::sys::fs::OF_Append);
   if (error)
     return;
   root->print(os, OpPrintingFlags().assumeVerified());
@@ -148,8 +142,8 @@ Object asObject(const TextMap<int64_t> &counts) {
   return object;
 }
 
-llvm::json::Array Alternative::describeUse() const {
-  llvm::json::Array all;
+Array Alternative::describeUse() const {
+  Array all;
   for (const BenefitChange &one : benefits)
     all.push_back(one.isUsed);
   return all;

@@ -10,10 +10,6 @@
 #include <memory>
 #include <unordered_set>
 
-namespace mlir {
-class PatternApplicator;
-} // namespace mlir
-
 namespace adbg {
 
 class Engine;
@@ -45,49 +41,48 @@ public:
 
   /// Sets the benefit of a pattern in the pattern itself, from which drivers
   /// and applicators read it.
-  void setBenefit(const mlir::Pattern &pattern);
+  void setBenefit(const Pattern &pattern);
   /// Returns the benefit of a pattern for an applicator, given that of its cost
   /// model.
-  mlir::PatternBenefit benefitOf(const mlir::Pattern &pattern,
-                                 mlir::PatternBenefit computed,
-                                 bool inConversion);
+  PatternBenefit benefitOf(const Pattern &pattern, PatternBenefit computed,
+                           bool inConversion);
   /// Called when an applicator orders its patterns.
-  void noteOrdered(const mlir::PatternApplicator *one) { ordered.insert(one); }
+  void noteOrdered(const PatternApplicator *one) { ordered.insert(one); }
   /// Whether an applicator of a greedy driver ordered its patterns before this
   /// alternative was set. Returns true once for each.
-  bool isOutdated(const mlir::PatternApplicator *one) {
+  bool isOutdated(const PatternApplicator *one) {
     return !benefits.empty() && ordered.insert(one).second;
   }
   /// Runs the pipelines after those of the tool; emits an error and fails where
   /// one does.
-  mlir::LogicalResult append(mlir::Operation *root);
+  LogicalResult append(Operation *root);
   /// Runs an action with `run`, unless it is skipped; and around a pass the
   /// pipelines that it has. After one of them has failed, no pass of the tool
   /// runs.
-  void run(Engine &engine, Frame &frame, llvm::function_ref<void()> run);
+  void run(Engine &engine, Frame &frame, function_ref<void()> run);
   /// Whether one of its pipelines runs now.
   bool isRunning() const { return isOwn; }
   /// Counts the operations of the final IR, and prints it. Observe nothing
   /// meanwhile.
-  void note(mlir::Operation *root);
+  void note(Operation *root);
   /// Whether each change of a benefit found a pattern.
-  llvm::json::Array describeUse() const;
+  Array describeUse() const;
   const TextMap<int64_t> &finalOperations() const { return operations; }
 
 private:
-  BenefitChange *find(const mlir::Pattern &pattern);
-  mlir::LogicalResult runOwn(mlir::Operation *op, llvm::StringRef pipeline);
-  void runAround(Engine &engine, Frame &frame,
-                 llvm::ArrayRef<std::string> pipelines, Frame *around);
+  BenefitChange *find(const Pattern &pattern);
+  LogicalResult runOwn(Operation *op, StringRef pipeline);
+  void runAround(Engine &engine, Frame &frame, ArrayRef<std::string> pipelines,
+                 Frame *around);
 
-  std::unordered_set<const mlir::PatternApplicator *> ordered;
+  std::unordered_set<const PatternApplicator *> ordered;
   TextMap<int64_t> operations;
   bool isOwn = false;
   bool hasFailed = false;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.
-void countOperations(mlir::Operation *root, TextMap<int64_t> &counts);
-llvm::json::Object asObject(const TextMap<int64_t> &counts);
+void countOperations(Operation *root, TextMap<int64_t> &counts);
+Object asObject(const TextMap<int64_t> &counts);
 
 } // namespace adbg

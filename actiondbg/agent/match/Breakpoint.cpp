@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-using llvm::StringRef;
-
 namespace adbg {
 
 std::optional<Catch> Catch::parse(Fields &fields) {

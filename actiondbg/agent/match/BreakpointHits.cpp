@@ -5,9 +5,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 
-using llvm::StringRef;
-using namespace mlir;
-
 namespace adbg {
 
 void BreakpointHits::set(std::vector<Breakpoint> all) {
@@ -82,7 +79,7 @@ static bool isHitAfter(const Frame &frame, Breakpoint &one) {
          (!one.outcome || one.outcome->matches(frame, /*own=*/false));
 }
 
-void BreakpointHits::hitBefore(Frame &frame, llvm::ArrayRef<Candidate> found,
+void BreakpointHits::hitBefore(Frame &frame, ArrayRef<Candidate> found,
                                Notice &notice) {
   for (const Candidate &candidate : found) {
     Breakpoint &one = *candidate.breakpoint;
@@ -124,7 +121,7 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
         (!one.catches->glob || matchesPass(*one.catches->glob, frame.pass())) &&
         holdsFor(one, frame)) {
       notice.reason = "catch";
-      llvm::StringRef error = frame.rare().error;
+      StringRef error = frame.rare().error;
       notice.message = "the pass " + frame.name() + " failed";
       if (!error.empty())
         notice.message += ": " + error.str();
@@ -180,8 +177,8 @@ void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
 // Breakpoints by the names of an action
 //===----------------------------------------------------------------------===//
 
-llvm::ArrayRef<Candidate> Candidates::of(const Frame &frame,
-                                         std::vector<Breakpoint> &breakpoints) {
+ArrayRef<Candidate> Candidates::of(const Frame &frame,
+                                   std::vector<Breakpoint> &breakpoints) {
   if (slots.empty())
     slots.resize(1024);
   unsigned now = namesEpoch();

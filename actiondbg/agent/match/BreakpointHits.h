@@ -21,8 +21,8 @@ class Candidates {
 public:
   /// Clears the cache: the breakpoints have changed.
   void forget() { slots.clear(); }
-  llvm::ArrayRef<Candidate> of(const Frame &frame,
-                               std::vector<Breakpoint> &breakpoints);
+  ArrayRef<Candidate> of(const Frame &frame,
+                         std::vector<Breakpoint> &breakpoints);
 
 private:
   struct Slot {
@@ -45,7 +45,7 @@ public:
   /// Replaces all breakpoints. One that existed before, by its id, keeps its
   /// counts.
   void set(std::vector<Breakpoint> breakpoints);
-  llvm::ArrayRef<Breakpoint> all() const { return breakpoints; }
+  ArrayRef<Breakpoint> all() const { return breakpoints; }
   bool empty() const { return breakpoints.empty(); }
   /// A number that changes with each `set`.
   unsigned version() const { return versionNow; }
@@ -60,13 +60,12 @@ public:
   bool needReasons(const Frame &frame) const;
 
   /// Returns the breakpoints that may match an action, by its names.
-  llvm::ArrayRef<Candidate> candidatesFor(const Frame &frame) {
+  ArrayRef<Candidate> candidatesFor(const Frame &frame) {
     return candidates.of(frame, breakpoints);
   }
   /// Finds hits before an action, and notes the breakpoints that are evaluated
   /// at its end.
-  void hitBefore(Frame &frame, llvm::ArrayRef<Candidate> candidates,
-                 Notice &notice);
+  void hitBefore(Frame &frame, ArrayRef<Candidate> candidates, Notice &notice);
   /// Notes the breakpoints for the end of an action that were set since it
   /// began.
   void findEnds(Frame &frame);
@@ -74,8 +73,7 @@ public:
   bool hitAfter(Frame &frame, Notice &notice);
   void hitWatches(Frame &frame, Notice &notice);
   /// Finds hits of catches. `text` is matched with their globs.
-  void hitCatches(CatchKind kind, llvm::StringRef text, Frame &frame,
-                  Notice &notice);
+  void hitCatches(CatchKind kind, StringRef text, Frame &frame, Notice &notice);
 
 private:
   void hit(Breakpoint &one, Frame &frame, Notice &notice);

@@ -8,9 +8,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "support/Maps.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 static std::optional<FilePlace> placeOf(const Frame &frame) {
@@ -90,11 +87,11 @@ std::optional<Condition::Node> Condition::operatorNamed(StringRef name) {
   return found == nodes.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<Condition> Condition::parse(const llvm::json::Value &value,
+std::optional<Condition> Condition::parse(const Json &value,
                                           std::string &error) {
   Condition result;
   error = "each part of a condition must be a field, a value or a call";
-  const llvm::json::Object *object = value.getAsObject();
+  const Object *object = value.getAsObject();
   if (!object)
     return std::nullopt;
   if (auto number = object->getInteger("value")) {
@@ -119,10 +116,10 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
   if (!node)
     return std::nullopt;
   result.node = *node;
-  const llvm::json::Array *args = object->getArray("args");
+  const Array *args = object->getArray("args");
   if (!args || args->size() != (*node == Node::Not ? 1 : 2))
     return std::nullopt;
-  for (const llvm::json::Value &arg : *args) {
+  for (const Json &arg : *args) {
     std::optional<Condition> parsed = parse(arg, error);
     if (!parsed)
       return std::nullopt;

@@ -12,8 +12,7 @@ namespace adbg {
 /// A node of a condition's expression tree.
 class Condition {
 public:
-  static std::optional<Condition> parse(const llvm::json::Value &value,
-                                        std::string &error);
+  static std::optional<Condition> parse(const Json &value, std::string &error);
   /// Returns the results of the action for which the condition holds: all or
   /// none, unless it is about the outcome. Every other field is read now, so
   /// that it means the action before it ran. `hits` is a field.
@@ -45,7 +44,7 @@ private:
   struct Operand {
     bool isText = false;
     int64_t number = 0;
-    llvm::StringRef text;
+    StringRef text;
   };
   /// The values of the fields that are not in the frame.
   struct Moment {
@@ -54,16 +53,16 @@ private:
   };
   /// A field by its name; one line of a table.
   struct Field {
-    llvm::StringRef name;
+    StringRef name;
     Operand (*value)(const Frame &frame, const Moment &moment);
     /// Whether MLIR owns the text, so that it stays the same.
     bool isOwnedByMlir = false;
   };
-  static const Field *fieldNamed(llvm::StringRef name);
+  static const Field *fieldNamed(StringRef name);
   static const Field unnamed;
-  static std::optional<Node> operatorNamed(llvm::StringRef name);
+  static std::optional<Node> operatorNamed(StringRef name);
   static Operand numberOf(int64_t value) { return {false, value, {}}; }
-  static Operand textOf(llvm::StringRef value) { return {true, 0, value}; }
+  static Operand textOf(StringRef value) { return {true, 0, value}; }
   bool holdsAt(const Frame &frame, const Moment &moment) const;
   Operand value(const Frame &frame, const Moment &moment) const;
   bool compare(const Frame &frame, const Moment &moment) const;

@@ -3,8 +3,6 @@
 #include "match/Glob.h"
 #include "engine/Frame.h"
 
-using llvm::StringRef;
-
 namespace adbg {
 
 std::optional<Glob> Glob::create(StringRef text, std::string &error) {

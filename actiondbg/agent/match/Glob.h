@@ -14,16 +14,16 @@ namespace adbg {
 /// MLIR, except for `matchesNow`.
 class Glob {
 public:
-  static std::optional<Glob> create(llvm::StringRef text, std::string &error);
+  static std::optional<Glob> create(StringRef text, std::string &error);
   /// Reads a field that may be absent or empty.
-  static std::optional<Glob> parse(Fields &fields, llvm::StringRef key);
+  static std::optional<Glob> parse(Fields &fields, StringRef key);
 
-  bool matchesNow(llvm::StringRef text) const;
+  bool matchesNow(StringRef text) const;
   /// Matches the text unchanged.
-  bool matches(llvm::StringRef text);
+  bool matches(StringRef text);
   /// Matches a C++ name: whole, without the anonymous namespace, or its last
   /// component.
-  bool matchesName(llvm::StringRef name);
+  bool matchesName(StringRef name);
 
 private:
   std::string text;

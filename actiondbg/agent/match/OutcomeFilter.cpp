@@ -2,13 +2,11 @@
 
 #include "match/OutcomeFilter.h"
 
-using llvm::StringRef;
-
 namespace adbg {
 
 std::optional<OutcomeFilter> OutcomeFilter::parse(Fields &fields) {
   OutcomeFilter filter;
-  const llvm::json::Array *results = fields.array("results");
+  const Array *results = fields.array("results");
   for (size_t i = 0; results && i < results->size(); ++i) {
     StringRef name = (*results)[i].getAsString().value_or("");
     bool *asked = name == "succeeded"   ? &filter.succeeded

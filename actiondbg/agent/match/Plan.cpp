@@ -3,11 +3,6 @@
 #include "match/Plan.h"
 #include "engine/Describe.h"
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -38,7 +33,7 @@ Plan::Keys Plan::parseKeys(Fields &fields, StringRef key) {
 }
 
 void Plan::parseSpecs(Fields &fields) {
-  const llvm::json::Array *list = fields.array("specs");
+  const Array *list = fields.array("specs");
   for (size_t i = 0; list && i < list->size(); ++i) {
     // A spec is a list of terms, as in a breakpoint.
     Object object{{"terms", (*list)[i]}, {"condition", nullptr}};
@@ -233,7 +228,7 @@ void Plan::begin(Frame *innermost, bool isBefore, const Identities &ids) {
 std::error_code Plan::recordTo(const std::string &path) {
   std::error_code error;
   if (!path.empty()) {
-    record = std::make_unique<llvm::raw_fd_ostream>(path, error);
+    record = std::make_unique<raw_fd_ostream>(path, error);
     isPlain = false;
   }
   return error;

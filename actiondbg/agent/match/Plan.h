@@ -55,7 +55,7 @@ private:
   };
   using Keys = std::optional<TextSet>;
 
-  static Keys parseKeys(Fields &fields, llvm::StringRef key);
+  static Keys parseKeys(Fields &fields, StringRef key);
   void parseSpecs(Fields &fields);
   void parseGlobs(Fields &fields);
   bool decide(Frame &frame, const Identities &ids);
@@ -74,7 +74,7 @@ private:
   bool hasKeys = false;
   /// The plan consists of a limit only.
   bool isPlain = false;
-  std::unique_ptr<llvm::raw_fd_ostream> record;
+  std::unique_ptr<raw_fd_ostream> record;
 
   /// The action that `only` refers to, to recognise its retries.
   Kind onlyKind = Kind::None;

@@ -16,11 +16,11 @@ std::optional<SkipRule> SkipRule::parse(Fields &fields) {
   return rule;
 }
 
-bool Skips::setRules(llvm::StringRef json) {
-  std::optional<llvm::json::Value> list = llvm::json::parse(json);
+bool Skips::setRules(StringRef json) {
+  std::optional<Json> list = llvm::json::parse(json);
   if (!list)
     return false;
-  llvm::json::Object object{{"rules", std::move(*list)}};
+  Object object{{"rules", std::move(*list)}};
   Fields fields(object);
   std::vector<SkipRule> parsed;
   fields.eachObject("rules", [&](Fields &inner) {

@@ -36,7 +36,7 @@ public:
   }
   /// Replaces the standing rules by a list of them as JSON; returns false if it
   /// is invalid.
-  bool setRules(llvm::StringRef json);
+  bool setRules(StringRef json);
   /// Whether actions are skipped other than by the plan.
   bool isSet() const { return !wanted.empty() || !rules.empty(); }
   /// Whether an action is skipped other than by the plan.
@@ -52,8 +52,8 @@ public:
     if (frame.skipped && !frame.isPlanned)
       done.push_back(frame.ordinal);
   }
-  llvm::ArrayRef<uint64_t> skipped() const { return done; }
-  llvm::ArrayRef<SkipRule> standing() const { return rules; }
+  ArrayRef<uint64_t> skipped() const { return done; }
+  ArrayRef<SkipRule> standing() const { return rules; }
 
 private:
   std::vector<uint64_t> done, wanted, exempt;

@@ -8,9 +8,6 @@
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSwitch.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -179,7 +176,7 @@ std::optional<Spec::Terms> Spec::openTerms(const Frame &frame) {
   return open;
 }
 
-Results Spec::resultsFor(const Frame &frame, llvm::ArrayRef<Term *> open) {
+Results Spec::resultsFor(const Frame &frame, ArrayRef<Term *> open) {
   for (Term *term : open)
     if (!term->matchesOpen(frame))
       return noResult;
@@ -198,7 +195,7 @@ std::optional<Spec> Spec::parse(Fields &fields) {
   std::ranges::stable_sort(spec.terms, [](const Term &left, const Term &right) {
     return left.isFasterThan(right);
   });
-  if (const llvm::json::Value *condition = fields.optional("condition")) {
+  if (const Json *condition = fields.optional("condition")) {
     std::string error;
     spec.condition = Condition::parse(*condition, error);
     if (!spec.condition)

@@ -38,11 +38,11 @@ private:
   };
   bool matchesAround(const Frame &frame);
   bool matchesFunction(const Frame &frame);
-  bool matchesLocation(mlir::Location loc);
+  bool matchesLocation(Location loc);
   /// Whether a name inside the location matches.
-  bool matchesNames(mlir::Location loc);
-  bool matchesPlace(mlir::Location loc);
-  bool matchesFile(mlir::StringAttr file);
+  bool matchesNames(Location loc);
+  bool matchesPlace(Location loc);
+  bool matchesFile(StringAttr file);
 
   About about = About::Tag;
   std::optional<Glob> glob;
@@ -57,7 +57,7 @@ private:
 
 /// Whether a glob matches the argument or the class of a pass, which may be
 /// null.
-bool matchesPass(Glob &glob, const mlir::Pass *pass);
+bool matchesPass(Glob &glob, const Pass *pass);
 
 /// The SPEC of a breakpoint: terms and a condition, all of which must hold. The
 /// front end parses SPECs and conditions; the agent receives them as JSON
@@ -74,7 +74,7 @@ struct Spec {
   std::optional<Terms> openTerms(const Frame &frame);
   /// Evaluates the open terms and the condition; returns the results of the
   /// action for which the condition holds.
-  Results resultsFor(const Frame &frame, llvm::ArrayRef<Term *> open);
+  Results resultsFor(const Frame &frame, ArrayRef<Term *> open);
   Results resultsFor(const Frame &frame) {
     std::optional<Terms> open = openTerms(frame);
     return open ? resultsFor(frame, *open) : noResult;

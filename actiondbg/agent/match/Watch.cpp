@@ -4,9 +4,6 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 std::optional<Watch> Watch::parse(Fields &fields) {
@@ -70,7 +67,7 @@ std::string Watch::attributeText() const {
   if (about != About::Attribute)
     return "";
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   if (Attribute now = target->getAttr(attribute))
     now.print(os);
   else

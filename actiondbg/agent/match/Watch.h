@@ -19,15 +19,14 @@ public:
   bool isSameAs(const Watch &other) const;
 
   /// Starts watching, if the object exists.
-  void arm(const Identities &ids, mlir::Operation *anywhere);
+  void arm(const Identities &ids, Operation *anywhere);
 
   // Events of operations. An event is kept until `takeEvents` returns it.
-  void created(mlir::Operation *op, uint32_t id);
-  void placed(mlir::Operation *op, uint32_t id, bool isNew);
-  void moved(mlir::Operation *op);
-  void replaced(mlir::Operation *op, const ValueName &by,
-                mlir::Operation *next);
-  void destroyed(mlir::Operation *op, bool wasPlaced);
+  void created(Operation *op, uint32_t id);
+  void placed(Operation *op, uint32_t id, bool isNew);
+  void moved(Operation *op);
+  void replaced(Operation *op, const ValueName &by, Operation *next);
+  void destroyed(Operation *op, bool wasPlaced);
 
   /// Returns the events since the last call; empty if there are none.
   std::string takeEvents();
@@ -38,7 +37,7 @@ public:
   bool hasEnded() const { return about != About::Count && armed && !target; }
 
 private:
-  void follow(mlir::Operation *op, uint32_t id);
+  void follow(Operation *op, uint32_t id);
   void addEvent(const std::string &event);
   void compare();
   std::string attributeText() const;
@@ -51,7 +50,7 @@ private:
   std::optional<Glob> glob;
 
   bool armed = false;
-  mlir::Operation *target = nullptr;
+  Operation *target = nullptr;
   std::string name;
   Shape shape;
   const void *value = nullptr;

@@ -5,8 +5,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 /// Whether a rewrite or a conversion is in progress: then the IR need not be

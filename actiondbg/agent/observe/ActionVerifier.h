@@ -16,10 +16,10 @@ public:
   /// valid at the previous check, otherwise an empty string.
   std::string check(const Frame &frame);
   /// The operation that the last check found invalid; null if it is unknown.
-  mlir::Operation *invalid() const { return found.get(Identities::all()); }
+  Operation *invalid() const { return found.get(Identities::all()); }
 
   /// Returns why an operation is invalid; empty if it is valid.
-  std::string whyInvalid(mlir::Operation *op);
+  std::string whyInvalid(Operation *op);
 
 private:
   OperationHandle found;

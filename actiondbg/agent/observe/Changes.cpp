@@ -2,11 +2,9 @@
 
 #include "observe/Changes.h"
 
-using namespace mlir;
-
 namespace adbg {
 
-llvm::StringRef textOf(ChangeKind kind) {
+StringRef textOf(ChangeKind kind) {
   static const char *const texts[changeKinds] = {
       "inserted", "erased", "replaced", "modified", "moved"};
   return texts[static_cast<unsigned>(kind)];

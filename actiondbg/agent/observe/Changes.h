@@ -9,7 +9,7 @@ namespace adbg {
 
 enum class ChangeKind : uint8_t { Inserted, Erased, Replaced, Modified, Moved };
 constexpr unsigned changeKinds = 5;
-llvm::StringRef textOf(ChangeKind kind);
+StringRef textOf(ChangeKind kind);
 
 /// A value in a change, identified by text and numbers: its operation may have
 /// been erased since.
@@ -17,7 +17,7 @@ struct ValueName {
   uint32_t id;
   uint32_t result;
   bool isArgument;
-  llvm::StringRef op;
+  StringRef op;
 };
 
 /// One change. It holds pointers to data owned by the context, never to IR.
@@ -29,8 +29,8 @@ struct Change {
   uint32_t id;
   /// The ordinal of the action that made the change; 0 for none.
   uint64_t ordinal;
-  mlir::OperationName op;
-  mlir::Location loc;
+  OperationName op;
+  Location loc;
   std::vector<ValueName> by;
 };
 

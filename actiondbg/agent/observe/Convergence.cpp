@@ -2,8 +2,6 @@
 
 #include "observe/Convergence.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 std::string checkConvergence(Frame &frame) {

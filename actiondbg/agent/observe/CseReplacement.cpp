@@ -5,8 +5,6 @@
 
 #include "mlir/IR/OperationSupport.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 static bool isSame(Operation *op, Operation *other) {

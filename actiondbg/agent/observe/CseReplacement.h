@@ -9,6 +9,6 @@ namespace adbg {
 /// Returns an operation equivalent to `erased`, or null. The CSE pass replaces
 /// the uses one by one and then erases the unused operation, without a
 /// notification that names both.
-mlir::Operation *findCseReplacement(mlir::Operation *erased);
+Operation *findCseReplacement(Operation *erased);
 
 } // namespace adbg

@@ -8,8 +8,6 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Verifier.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 Operation *Diagnosed::at(Location location, Operation *root) const {
@@ -31,7 +29,7 @@ Operation *Diagnosed::at(Location location, Operation *root) const {
 }
 
 /// Returns the place of that operation in a walk, from 1; 0 for none.
-static int64_t placeOfRefused(Operation *root, llvm::StringRef error) {
+static int64_t placeOfRefused(Operation *root, StringRef error) {
   std::string first;
   ScopedDiagnosticHandler listen(root->getContext(), [&](Diagnostic &said) {
     if (first.empty() && said.getSeverity() == DiagnosticSeverity::Error)
@@ -50,12 +48,11 @@ static int64_t placeOfRefused(Operation *root, llvm::StringRef error) {
   return found;
 }
 
-Operation *Diagnosed::refused(Operation *root, llvm::StringRef error) {
-  Answer<llvm::json::Object> answer =
-      answerInFork([&]() -> Answer<llvm::json::Object> {
-        return llvm::json::Object{{"place", placeOfRefused(root, error)}};
-      });
-  auto *object = std::get_if<llvm::json::Object>(&answer);
+Operation *Diagnosed::refused(Operation *root, StringRef error) {
+  Answer<Object> answer = answerInFork([&]() -> Answer<Object> {
+    return Object{{"place", placeOfRefused(root, error)}};
+  });
+  auto *object = std::get_if<Object>(&answer);
   int64_t place = object ? object->getInteger("place").value_or(0) : 0;
   Operation *found = nullptr;
   root->walk([&](Operation *op) {

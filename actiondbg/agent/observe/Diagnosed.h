@@ -12,15 +12,15 @@ namespace adbg {
 class OperationHandle {
 public:
   OperationHandle() = default;
-  OperationHandle(const Identities &ids, mlir::Operation *op)
+  OperationHandle(const Identities &ids, Operation *op)
       : op(op), id(op ? ids.of(op) : 0) {}
   /// Returns the operation, or null if it was destroyed.
-  mlir::Operation *get(const Identities &ids) const {
+  Operation *get(const Identities &ids) const {
     return id && ids.of(op) == id ? op : nullptr;
   }
 
 private:
-  mlir::Operation *op = nullptr;
+  Operation *op = nullptr;
   uint32_t id = 0;
 };
 
@@ -31,14 +31,14 @@ public:
   explicit Diagnosed(const Identities &ids) : ids(ids) {}
 
   /// Called when an operation has made a diagnostic that is not reported yet.
-  void made(mlir::Operation *op) { last = OperationHandle(ids, op); }
+  void made(Operation *op) { last = OperationHandle(ids, op); }
   /// Returns the operation that made the diagnostic at a location; otherwise
   /// the only operation at or below `root` with that location, or null.
-  mlir::Operation *at(mlir::Location location, mlir::Operation *root) const;
+  Operation *at(Location location, Operation *root) const;
 
   /// Returns the innermost operation at or below `root` of which the verifier
   /// says `error`, or null. Asked in a fork: the IR is invalid.
-  static mlir::Operation *refused(mlir::Operation *root, llvm::StringRef error);
+  static Operation *refused(Operation *root, StringRef error);
 
 private:
   const Identities &ids;

@@ -5,8 +5,6 @@
 
 #include <array>
 
-using namespace mlir;
-
 namespace adbg {
 
 static constexpr uint64_t factor = 0x9E3779B97F4A7C15ull;

@@ -22,14 +22,14 @@ struct Shape {
   uint64_t attributes = 0, operands = 0, results = 0, successors = 0,
            location = 0, blocks = 0, block = 0;
 
-  static Shape of(mlir::Operation *op);
+  static Shape of(Operation *op);
   bool operator==(const Shape &other) const;
   /// Names the parts that differ: "operands, attributes"; empty if none does.
   std::string differences(const Shape &other) const;
 };
 
 /// Digests `root` and everything nested in it.
-uint64_t digest(mlir::Operation *root);
+uint64_t digest(Operation *root);
 
 /// The digests of single operations at one time.
 class Snapshot {
@@ -38,23 +38,22 @@ public:
   static constexpr size_t mostNear = 1024;
 
   /// All operations in `root`. `withBlocks`: their blocks are a part of them.
-  static Snapshot of(mlir::Operation *root, const Identities &ids,
+  static Snapshot of(Operation *root, const Identities &ids,
                      bool withBlocks = true);
   /// The operations that an action on `op` may modify: those around it, and the
   /// nearest of the others in `root`, by nesting, by use and in their blocks.
-  static Snapshot near(mlir::Operation *op, mlir::Operation *root,
-                       const Identities &ids);
+  static Snapshot near(Operation *op, Operation *root, const Identities &ids);
   /// The operations that are alive and differ now.
-  std::vector<mlir::Operation *> modified(const Identities &ids) const;
+  std::vector<Operation *> modified(const Identities &ids) const;
 
 private:
   struct Entry {
-    mlir::Operation *op;
+    Operation *op;
     uint32_t id;
     uint64_t digest;
   };
-  void add(mlir::Operation *op, const Identities &ids);
-  uint64_t digestOf(mlir::Operation *op) const;
+  void add(Operation *op, const Identities &ids);
+  uint64_t digestOf(Operation *op) const;
 
   bool withBlocks = true;
   std::vector<Entry> entries;

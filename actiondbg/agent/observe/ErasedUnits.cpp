@@ -2,8 +2,6 @@
 
 #include "observe/ErasedUnits.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 ErasedUnit ErasedUnits::describe(size_t unit, Operation *op) const {

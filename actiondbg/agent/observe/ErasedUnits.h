@@ -16,25 +16,25 @@ public:
   /// these have regions.
   void followPassesOnly() { passesOnly = true; }
 
-  void erased(mlir::Operation *op) {
+  void erased(Operation *op) {
     if (mayBeUnit(op))
       noteErased(op);
   }
-  void replaced(mlir::Operation *op, mlir::ValueRange by) {
+  void replaced(Operation *op, ValueRange by) {
     if (mayBeUnit(op))
       noteReplaced(op, by);
   }
 
 private:
-  bool mayBeUnit(mlir::Operation *op) const {
+  bool mayBeUnit(Operation *op) const {
     return !passesOnly || op->getNumRegions() != 0;
   }
   bool isFollowed(const Frame &frame) const {
     return !passesOnly || frame.kind == Kind::Pass;
   }
-  void noteErased(mlir::Operation *op);
-  void noteReplaced(mlir::Operation *op, mlir::ValueRange by);
-  ErasedUnit describe(size_t unit, mlir::Operation *op) const;
+  void noteErased(Operation *op);
+  void noteReplaced(Operation *op, ValueRange by);
+  ErasedUnit describe(size_t unit, Operation *op) const;
 
   Observer &observer;
   bool passesOnly = false;

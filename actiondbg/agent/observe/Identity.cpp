@@ -5,8 +5,6 @@
 #include "llvm/Support/ErrorHandling.h"
 #include <sys/mman.h>
 
-using namespace mlir;
-
 namespace adbg {
 
 bool Identities::finds = true;
@@ -114,7 +112,7 @@ size_t Identities::bytes() const {
   size_t sum = sizeof(*this);
   forEachTable([&](const Table &table, uintptr_t) {
     // Pages without operations are not counted: they take no memory.
-    for (llvm::ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
+    for (ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
          rest = rest.drop_front(1024))
       if (std::ranges::any_of(rest.take_front(1024),
                               [](uint32_t one) { return one; }))

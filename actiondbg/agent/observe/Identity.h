@@ -26,7 +26,7 @@ public:
 
   /// Assigns an id to a new operation and returns it; a second call has no
   /// effect.
-  uint32_t created(mlir::Operation *op) { return number(op) >> bits; }
+  uint32_t created(Operation *op) { return number(op) >> bits; }
 
   struct Known {
     uint32_t id = 0;
@@ -35,33 +35,33 @@ public:
   };
   /// Marks `op` as placed in a block and returns its previous state. An
   /// operation whose creation was not observed gets its id now.
-  Known place(mlir::Operation *op) { return note(op, placedBit); }
+  Known place(Operation *op) { return note(op, placedBit); }
   /// Marks `op` as described in the recording and returns its previous state.
-  Known describe(mlir::Operation *op) { return note(op, describedBit); }
+  Known describe(Operation *op) { return note(op, describedBit); }
   /// Returns the id of a described operation; 0 for any other.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t ofDescribed(mlir::Operation *op) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t ofDescribed(Operation *op) const {
     uint32_t entry = entryOf(op);
     return entry & describedBit ? entry >> bits : 0;
   }
   /// Marks the description of `op` as outdated.
-  void forget(mlir::Operation *op) { entryOf(op) &= ~describedBit; }
+  void forget(Operation *op) { entryOf(op) &= ~describedBit; }
 
   /// Removes an operation that is being destroyed and returns its state.
-  Known destroyed(mlir::Operation *op) {
+  Known destroyed(Operation *op) {
     return knownOf(std::exchange(entryOf(op), 0));
   }
 
   /// Returns the id of an operation; 0 if it has none.
-  uint32_t of(mlir::Operation *op) const { return entryOf(op) >> bits; }
+  uint32_t of(Operation *op) const { return entryOf(op) >> bits; }
 
   /// Loads the id of an operation into the cache, some time before it is read.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void prefetch(const mlir::Operation *op) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void prefetch(const Operation *op) const {
     if (isCached(op))
       __builtin_prefetch(&local.table->numbers[slotOf(op)]);
   }
 
   /// Returns the live operation with an id, or null. Searches all tables.
-  mlir::Operation *find(uint32_t id) const;
+  Operation *find(uint32_t id) const;
   /// The id of the next operation of this thread.
   uint32_t upcoming() {
     if (LLVM_UNLIKELY(local.next == local.end))
@@ -122,27 +122,26 @@ private:
     uint32_t none = 0;
   };
 
-  static uintptr_t addressOf(const mlir::Operation *op) {
+  static uintptr_t addressOf(const Operation *op) {
     return reinterpret_cast<uintptr_t>(op);
   }
-  static unsigned slotOf(const mlir::Operation *op) {
+  static unsigned slotOf(const Operation *op) {
     return (addressOf(op) >> slotBit) & (slots - 1);
   }
   static Known knownOf(uint32_t entry) {
     return {entry >> bits, (entry & placedBit) != 0,
             (entry & describedBit) != 0};
   }
-  static bool isCached(const mlir::Operation *op) {
+  static bool isCached(const Operation *op) {
     return LLVM_LIKELY(addressOf(op) >> tableBit == local.key);
   }
   /// Returns the entry of an operation; 0 if it has none.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &
-  entryOf(const mlir::Operation *op) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &entryOf(const Operation *op) const {
     return isCached(op) ? local.table->numbers[slotOf(op)] : findEntry(op);
   }
-  uint32_t &findEntry(const mlir::Operation *op) const;
+  uint32_t &findEntry(const Operation *op) const;
   /// Returns the entry of an operation; assigns an id if it has none.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &number(mlir::Operation *op) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &number(Operation *op) {
     if (LLVM_UNLIKELY(!isCached(op) || local.next == local.end))
       prepare(op);
     uint32_t &entry = local.table->numbers[slotOf(op)];
@@ -154,8 +153,8 @@ private:
     return entry;
   }
   /// Fetches the table of an operation and a free id.
-  void prepare(mlir::Operation *op);
-  Known note(mlir::Operation *op, uint32_t bit) {
+  void prepare(Operation *op);
+  Known note(Operation *op, uint32_t bit) {
     uint32_t &entry = number(op);
     Known known = knownOf(entry);
     // The bit is usually set already: avoid dirtying the cache line.

@@ -24,8 +24,8 @@ void KnownNames::number(Frame &frame) {
   }
 }
 
-void KnownNames::addPattern(const mlir::Pattern &pattern) {
-  llvm::StringRef name = pattern.getDebugName();
+void KnownNames::addPattern(const Pattern &pattern) {
+  StringRef name = pattern.getDebugName();
   if (name.empty())
     unnamed.insert(UnnamedPattern(pattern));
   else

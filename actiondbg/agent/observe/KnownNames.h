@@ -16,7 +16,7 @@ public:
   /// Assigns an action its number among those of its tag, and a pass its number
   /// among the runs of that pass.
   void number(Frame &frame);
-  void addPattern(const mlir::Pattern &pattern);
+  void addPattern(const Pattern &pattern);
   /// Returns the names of patterns, and finds those of patterns without a debug
   /// name, which takes time, only now.
   const TextSet &patternNames();

@@ -14,11 +14,6 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include <map>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Array;
-using llvm::json::Object;
-
 namespace adbg {
 
 /// The most events of one operation's legalization, and the most operations
@@ -36,7 +31,7 @@ bool WantedOperations::contains(Operation *op, uint32_t id) {
 std::error_code Legalizations::open(const std::string &path,
                                     WantedOperations operations, bool reasons) {
   std::error_code error;
-  auto opened = std::make_unique<llvm::raw_fd_ostream>(path, error);
+  auto opened = std::make_unique<raw_fd_ostream>(path, error);
   if (error)
     return error;
   file = std::move(opened);
@@ -66,8 +61,8 @@ void Legalizations::flush() {
 
 static std::string lineOf(Object event) {
   std::string line;
-  llvm::raw_string_ostream os(line);
-  os << llvm::json::Value(std::move(event)) << '\n';
+  raw_string_ostream os(line);
+  os << Json(std::move(event)) << '\n';
   return line;
 }
 
@@ -90,7 +85,7 @@ static StringRef actionText(const ConversionTarget &target,
 
 static std::string textOf(Type type) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  raw_string_ostream(text) << type;
   return text;
 }
 
@@ -104,8 +99,7 @@ static std::string textOf(Operation *op, const Identities &ids) {
 
 /// Returns the names of the values before a conversion: at its end some are
 /// gone.
-static std::string namesIn(llvm::ArrayRef<Operation *> roots,
-                           const Identities &ids) {
+static std::string namesIn(ArrayRef<Operation *> roots, const Identities &ids) {
   std::string lines;
   Silence silence;
   for (Operation *root : roots) {
@@ -113,7 +107,7 @@ static std::string namesIn(llvm::ArrayRef<Operation *> roots,
     if (!isSmall(scope, mostNamed))
       continue;
     std::string text;
-    llvm::raw_string_ostream os(text);
+    raw_string_ostream os(text);
     BlockKeys::all().keep(ids, scope);
     AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
     writeNames(ids, scope, state, os);
@@ -130,8 +124,8 @@ static std::string namesIn(llvm::ArrayRef<Operation *> roots,
 
 void Legalizations::beginConversion(const ConversionTarget &target,
                                     const FrozenRewritePatternSet &patterns,
-                                    llvm::ArrayRef<Operation *> roots,
-                                    bool isFull, uint64_t ordinal) {
+                                    ArrayRef<Operation *> roots, bool isFull,
+                                    uint64_t ordinal) {
   AgentHeap agentHeap;
   if (!file)
     return;
@@ -145,12 +139,12 @@ void Legalizations::beginConversion(const ConversionTarget &target,
   conversion.firstId = Engine::get().observer.ids.upcoming();
   const Frame *around = Engine::get().innermost;
   const Frame *pass = around ? around->passAround() : nullptr;
-  conversion.head = Object{
-      {"event", "conversion"},
-      {"ordinal", int64_t(ordinal)},
-      {"full", isFull},
-      {"pass", pass ? safe(pass->name()) : llvm::json::Value(nullptr)},
-      {"function", pass ? safe(pass->function()) : llvm::json::Value(nullptr)}};
+  conversion.head =
+      Object{{"event", "conversion"},
+             {"ordinal", int64_t(ordinal)},
+             {"full", isFull},
+             {"pass", pass ? safe(pass->name()) : Json(nullptr)},
+             {"function", pass ? safe(pass->function()) : Json(nullptr)}};
   // A conversion that fails leaves all values as they are.
   if (!wanted.isEmpty())
     conversion.names = namesIn(roots, ids);
@@ -215,8 +209,8 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
   auto argument = dyn_cast_if_present<BlockArgument>(input);
   if (argument)
     definer = argument.getOwner()->getParentOp();
-  event["definer"] = definer ? llvm::json::Value(neighbour(conversion, definer))
-                             : llvm::json::Value(nullptr);
+  event["definer"] =
+      definer ? Json(neighbour(conversion, definer)) : Json(nullptr);
   event["argument"] = bool(argument);
 }
 
@@ -387,11 +381,11 @@ void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
   open.hasSaidWhy = false;
   open.ofDriver.clear();
   add([&pattern, ordinal, isRefused] {
-    return Object{{"event", "pattern"},
-                  {"name", safe(nameOf(pattern))},
-                  {"benefit", pattern.getBenefit().getBenefit()},
-                  {"ordinal", isRefused ? llvm::json::Value(nullptr)
-                                        : llvm::json::Value(int64_t(ordinal))}};
+    return Object{
+        {"event", "pattern"},
+        {"name", safe(nameOf(pattern))},
+        {"benefit", pattern.getBenefit().getBenefit()},
+        {"ordinal", isRefused ? Json(nullptr) : Json(int64_t(ordinal))}};
   });
   if (isRefused)
     endPattern("refused");
@@ -456,7 +450,7 @@ void Legalizations::diagnosed(const Diagnostic &diagnostic) {
 
 static std::string quoted(TypeRange types) {
   std::string text = "(";
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   llvm::interleaveComma(types, os,
                         [&](Type type) { os << "'" << type << "'"; });
   os << ")";
@@ -498,10 +492,9 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
   Silence silence;
   conversion.open.back().hasSaidWhy = true;
   std::string name = nameOf(converter);
-  Object event{
-      {"event", "type"},
-      {"type", safe(textOf(type))},
-      {"converter", name.empty() ? llvm::json::Value(nullptr) : safe(name)}};
+  Object event{{"event", "type"},
+               {"type", safe(textOf(type))},
+               {"converter", name.empty() ? Json(nullptr) : safe(name)}};
   if (typeReasons.areAsked())
     typeReasons.describe(converter, type, conversion.context, event);
   add(std::move(event));
@@ -511,12 +504,12 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
 template <class Converter>
 static auto isConvertible(const Converter &converter, Value value, int)
     -> decltype(converter.convertType(value), bool()) {
-  llvm::SmallVector<Type> types;
+  SmallVector<Type> types;
   return succeeded(converter.convertType(value, types));
 }
 template <class Converter>
 static bool isConvertible(const Converter &converter, Value value, long) {
-  llvm::SmallVector<Type> types;
+  SmallVector<Type> types;
   return succeeded(converter.convertType(value.getType(), types));
 }
 
@@ -531,7 +524,7 @@ static Type unconverted(const TypeConverter &converter, Operation *op) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return nullptr;
-  llvm::SmallVector<Type> converted;
+  SmallVector<Type> converted;
   for (TypeRange types : {TypeRange(function.getArgumentTypes()),
                           TypeRange(function.getResultTypes())})
     for (Type type : types) {

@@ -20,12 +20,6 @@
 #include <memory>
 #include <unordered_set>
 
-namespace mlir {
-class ConversionTarget;
-class FrozenRewritePatternSet;
-class TypeConverter;
-} // namespace mlir
-
 namespace adbg {
 
 /// The operations that were not legalized and are asked for, beside those that
@@ -37,7 +31,7 @@ struct WantedOperations {
   int64_t most = 0;
 
   bool isEmpty() const { return ids.empty() && !name; }
-  bool contains(mlir::Operation *op, uint32_t id);
+  bool contains(Operation *op, uint32_t id);
 };
 
 class Legalizations {
@@ -56,9 +50,9 @@ public:
 
   // --- conversions ---
 
-  void beginConversion(const mlir::ConversionTarget &target,
-                       const mlir::FrozenRewritePatternSet &patterns,
-                       llvm::ArrayRef<mlir::Operation *> roots, bool isFull,
+  void beginConversion(const ConversionTarget &target,
+                       const FrozenRewritePatternSet &patterns,
+                       ArrayRef<Operation *> roots, bool isFull,
                        uint64_t ordinal);
   void endConversion(bool isFailed);
   /// Whether a conversion runs whose legalizations are wanted.
@@ -66,34 +60,33 @@ public:
 
   // --- in a conversion ---
 
-  void beginOperation(mlir::Operation *op);
-  void endOperation(mlir::Operation *op, bool isLegalized);
+  void beginOperation(Operation *op);
+  void endOperation(Operation *op, bool isLegalized);
   /// Converts the types that the driver will convert for a pattern, and listens
   /// to what that prints: a converter prints nothing for a type in its cache.
-  void listenToTypes(mlir::Operation *op, const mlir::Pattern &pattern);
+  void listenToTypes(Operation *op, const Pattern &pattern);
   /// `ordinal`: of the action that applies the pattern. `isRefused`: it is not
   /// applied, because it is being applied already.
-  void beginPattern(const mlir::Pattern &pattern, uint64_t ordinal,
-                    bool isRefused);
-  void endPattern(llvm::StringRef result);
+  void beginPattern(const Pattern &pattern, uint64_t ordinal, bool isRefused);
+  void endPattern(StringRef result);
   /// Ends a pattern that did not match.
-  void failPattern(mlir::Operation *op, const mlir::Pattern &pattern);
+  void failPattern(Operation *op, const Pattern &pattern);
   /// Why a pattern does not match, in its own words.
-  void gaveReason(const mlir::Diagnostic &diagnostic);
+  void gaveReason(const Diagnostic &diagnostic);
   /// An error of the conversion, or anything that a pattern reports.
-  void diagnosed(const mlir::Diagnostic &diagnostic);
-  void typeFailed(const mlir::TypeConverter &converter, mlir::Type type);
+  void diagnosed(const Diagnostic &diagnostic);
+  void typeFailed(const TypeConverter &converter, Type type);
 
   TypeReasons typeReasons;
 
 private:
   /// Makes an event. Most are dropped, so that they are described only when
   /// they are written.
-  using Event = std::function<llvm::json::Object()>;
+  using Event = std::function<Object()>;
 
   /// An operation that is being legalized.
   struct Open {
-    std::vector<const mlir::Pattern *> tried;
+    std::vector<const Pattern *> tried;
     bool isTrying = false;
     /// Whether the pattern that is tried said why it fails.
     bool hasSaidWhy = false;
@@ -107,15 +100,15 @@ private:
     std::string text;
   };
   struct Root {
-    mlir::Operation *op;
+    Operation *op;
     uint32_t id;
   };
   struct Conversion {
-    const mlir::ConversionTarget *target = nullptr;
-    const mlir::FrozenRewritePatternSet *patterns = nullptr;
-    mlir::MLIRContext *context = nullptr;
+    const ConversionTarget *target = nullptr;
+    const FrozenRewritePatternSet *patterns = nullptr;
+    MLIRContext *context = nullptr;
     std::vector<Root> roots;
-    llvm::json::Object head;
+    Object head;
     std::string names;
     /// What was tried for the newest operation that no pattern generated.
     std::vector<Event> events;
@@ -130,28 +123,26 @@ private:
   };
 
   void add(Event event);
-  void add(llvm::json::Object event);
+  void add(Object event);
   static std::string linesOf(std::vector<Event> &events);
-  void reason(const mlir::Diagnostic &diagnostic);
-  void tryTypes(mlir::Operation *op, const mlir::Pattern &pattern);
-  void writeUnresolved(const mlir::Diagnostic &diagnostic);
-  void addNeighbours(llvm::json::Object &event, const Conversion &conversion,
-                     mlir::Operation *cast) const;
-  llvm::json::Array users(const Conversion &conversion,
-                          mlir::Operation *cast) const;
-  llvm::json::Object neighbour(const Conversion &conversion,
-                               mlir::Operation *op) const;
-  void write(Conversion &conversion, llvm::StringRef text);
+  void reason(const Diagnostic &diagnostic);
+  void tryTypes(Operation *op, const Pattern &pattern);
+  void writeUnresolved(const Diagnostic &diagnostic);
+  void addNeighbours(Object &event, const Conversion &conversion,
+                     Operation *cast) const;
+  Array users(const Conversion &conversion, Operation *cast) const;
+  Object neighbour(const Conversion &conversion, Operation *op) const;
+  void write(Conversion &conversion, StringRef text);
   void writeLeft(Conversion &conversion);
-  llvm::json::Array untried(const Conversion &conversion, mlir::Operation *op,
-                            const Open &open) const;
+  Array untried(const Conversion &conversion, Operation *op,
+                const Open &open) const;
 
   const Identities &ids;
   WantedOperations wanted;
   int64_t written = 0;
   std::vector<Conversion> conversions;
-  std::unique_ptr<llvm::raw_fd_ostream> file;
-  llvm::raw_fd_ostream *abandoned = nullptr;
+  std::unique_ptr<raw_fd_ostream> file;
+  raw_fd_ostream *abandoned = nullptr;
 };
 
 } // namespace adbg

@@ -7,14 +7,11 @@
 
 #include "observe/NativeFunctions.h"
 #include "observe/PatternNames.h"
+#include "support/LLVM.h"
 #include "support/Symbols.h"
 
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/STLExtras.h"
 #include <cstring>
-
-using namespace mlir;
-using llvm::StringRef;
 
 namespace adbg {
 

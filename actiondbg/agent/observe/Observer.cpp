@@ -10,8 +10,6 @@
 #include "mlir/Pass/Pass.h"
 #include <ctime>
 
-using namespace mlir;
-
 namespace adbg {
 
 // The processor's cycle counter, where user space can read it.
@@ -255,7 +253,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   settle();
   if (innermost && !isTallied)
     return countOnly(ChangeKind::Replaced);
-  llvm::SmallVector<ValueName, 4> names;
+  SmallVector<ValueName, 4> names;
   Operation *next = nullptr;
   for (Value value : by) {
     // A recording names only the first, unless it follows lineage.

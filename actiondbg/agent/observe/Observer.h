@@ -22,7 +22,7 @@ struct Culprit {
 struct Detail {
   bool isBlock = false, isGuess = false;
   /// Valid only during the call.
-  llvm::ArrayRef<ValueName> by = {};
+  ArrayRef<ValueName> by = {};
 };
 
 /// Observes all changes to operations and blocks and attributes them to the
@@ -30,21 +30,21 @@ struct Detail {
 class Observer {
 public:
   // Changes to the IR.
-  void created(mlir::Operation *op);
-  void placed(mlir::Operation *op);
-  void destroyed(mlir::Operation *op);
+  void created(Operation *op);
+  void placed(Operation *op);
+  void destroyed(Operation *op);
   /// `isElsewhere`: its parent operation may be another one now.
-  void moved(mlir::Operation *op, bool isElsewhere);
-  void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess);
+  void moved(Operation *op, bool isElsewhere);
+  void replaced(Operation *op, ValueRange by, bool isGuess);
   /// Returns the operation by which the CSE pass replaces `op`, if that pass is
   /// the innermost action; otherwise null.
-  mlir::Operation *cseReplacement(mlir::Operation *op) const;
+  Operation *cseReplacement(Operation *op) const;
   /// `from` was copied to `to`.
-  void cloned(mlir::Operation *from, mlir::Operation *to);
+  void cloned(Operation *from, Operation *to);
   /// A block of `from` was copied or moved to `block`.
-  void tookBody(mlir::Block *block, mlir::Operation *from);
-  void modified(mlir::Operation *op);
-  void blockChanged(mlir::Block *block, ChangeKind kind);
+  void tookBody(Block *block, Operation *from);
+  void modified(Operation *op);
+  void blockChanged(Block *block, ChangeKind kind);
   void diagnosed();
   /// The agent itself has changed the IR.
   void edited() {
@@ -93,7 +93,7 @@ private:
   struct LastFold {
     uint64_t ordinal = 0;
     uint32_t id = 0;
-    llvm::StringRef name;
+    StringRef name;
     const Frame *caller = nullptr;
     bool pending = false;
   };
@@ -122,7 +122,7 @@ public:
   double secondsOf(int64_t ticks) const;
   /// Nanoseconds since the agent attached, without the time at stops.
   int64_t ranFor() const;
-  ValueName nameOf(mlir::Value value) const;
+  ValueName nameOf(Value value) const;
 
 private:
   /// Watches are rare: notifying them is kept out of line.
@@ -136,7 +136,7 @@ private:
     for (Breakpoint *one : watches)
       notify(*one->watch);
   }
-  void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
+  void add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
            const Detail &detail = plain);
   bool needsReplacements() const { return isDetailed || recorder; }
   bool isLast(ChangeKind kind, uint32_t id) const;
@@ -148,7 +148,7 @@ private:
     return isFollowUp() ? fold.ordinal : innermost->ordinal;
   }
   /// Records what an operation that was placed is made of.
-  void recordOrigin(mlir::Operation *op, uint32_t id);
+  void recordOrigin(Operation *op, uint32_t id);
   /// Records which new operations took the uses of erased ones.
   void recordHeirs(const Frame &frame);
   /// Whether the lineage is recorded.
@@ -177,7 +177,7 @@ private:
   /// Whether the recorder described the operation that is being destroyed.
   bool wasDescribed = false;
   /// The digest after the latest pass, which is that before the next one.
-  mlir::Operation *digested = nullptr;
+  Operation *digested = nullptr;
   uint64_t digestOfIt = 0, digestedAt = 0;
 };
 

@@ -4,8 +4,6 @@
 #include "observe/Identity.h"
 #include "support/Traits.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 bool OperandSnapshot::Known::isAlive(const Identities &ids) const {
@@ -48,7 +46,7 @@ void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
 
 void OperandSnapshot::heirs(
     const Identities &ids, uint32_t first,
-    llvm::function_ref<void(uint32_t, uint32_t)> report) const {
+    function_ref<void(uint32_t, uint32_t)> report) const {
   for (const User &one : users) {
     if (!one.user.isAlive(ids) || one.user.op->getNumOperands() != one.count)
       continue;

@@ -18,16 +18,16 @@ public:
   /// that is isolated from above, unless they were added before. The
   /// regions of isolated operations in there are left out: other threads may
   /// work on them.
-  void addAround(mlir::Operation *op, const Identities &ids);
+  void addAround(Operation *op, const Identities &ids);
   /// Calls `report` with the id of each operation that is now the operand in
   /// the place of an erased operation, and with the id of the erased operation.
   /// Only operations with ids from `first` on are reported.
   void heirs(const Identities &ids, uint32_t first,
-             llvm::function_ref<void(uint32_t, uint32_t)> report) const;
+             function_ref<void(uint32_t, uint32_t)> report) const;
 
 private:
   struct Known {
-    mlir::Operation *op;
+    Operation *op;
     uint32_t id;
     bool isAlive(const Identities &ids) const;
   };
@@ -38,9 +38,9 @@ private:
     size_t first;
   };
 
-  void add(mlir::Operation *op, const Identities &ids);
+  void add(Operation *op, const Identities &ids);
 
-  std::unordered_map<mlir::Operation *, bool> roots;
+  std::unordered_map<Operation *, bool> roots;
   std::vector<User> users;
   /// Without an operation for arguments of blocks.
   std::vector<Known> definers;

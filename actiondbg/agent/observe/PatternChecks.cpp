@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-using namespace mlir;
-
 namespace adbg {
 
 bool PatternChecks::areOn = false;

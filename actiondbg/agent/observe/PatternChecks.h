@@ -43,10 +43,10 @@ public:
   bool isChecking() const { return !patterns.empty(); }
 
   /// A change by an action. `isNew`: the operation was created by it.
-  void changed(const Frame &frame, ChangeKind kind, mlir::Operation *op,
-               uint32_t id, bool isNew);
+  void changed(const Frame &frame, ChangeKind kind, Operation *op, uint32_t id,
+               bool isNew);
   /// A listener was told of a change to an operation.
-  void heard(mlir::Operation *op);
+  void heard(Operation *op);
 
 private:
   /// A running pattern.
@@ -60,7 +60,7 @@ private:
   static void findUnplaced(const Running &pattern, Recorder &recorder);
   void findSilent(const Frame &frame, Recorder &recorder);
   /// Verifies in a fork: invalid IR may crash a verifier.
-  void verify(const Frame &frame, mlir::Operation *around, Recorder &recorder);
+  void verify(const Frame &frame, Operation *around, Recorder &recorder);
 
   /// The outermost first.
   std::vector<Running> patterns;
@@ -75,7 +75,7 @@ private:
     ChangeKind kind;
     uint32_t id;
     OperationHandle op;
-    llvm::StringRef name;
+    StringRef name;
   };
   std::vector<Made> made;
   ActionVerifier verifier;

@@ -16,9 +16,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//

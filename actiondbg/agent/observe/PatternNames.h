@@ -34,7 +34,7 @@ struct UnnamedPattern {
   const void *function = nullptr;
   std::string unnamed;
 
-  explicit UnnamedPattern(const mlir::Pattern &pattern);
+  explicit UnnamedPattern(const Pattern &pattern);
   bool operator<(const UnnamedPattern &other) const {
     return std::tie(vtable, function, unnamed) <
            std::tie(other.vtable, other.function, other.unnamed);
@@ -45,11 +45,11 @@ struct UnnamedPattern {
 
 /// Returns the names of a pattern without a debug name. Fast for patterns that
 /// the thread has seen.
-const FoundName &foundNameOf(const mlir::Pattern &pattern);
+const FoundName &foundNameOf(const Pattern &pattern);
 
 /// Returns the debug name or the found one; never empty.
-inline llvm::StringRef nameOf(const mlir::Pattern &pattern) {
-  llvm::StringRef name = pattern.getDebugName();
+inline StringRef nameOf(const Pattern &pattern) {
+  StringRef name = pattern.getDebugName();
   return LLVM_LIKELY(!name.empty()) ? name : foundNameOf(pattern).name;
 }
 

@@ -4,8 +4,6 @@
 #include "observe/Identity.h"
 #include "record/Recorder.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 static const void *nameOf(Operation *op) {

@@ -17,7 +17,7 @@ public:
 
   /// An action places a new operation in a block: it is not in the list yet.
   /// `first`: the first id of operations that the action made.
-  void placed(mlir::Operation *op, uint64_t ordinal, uint32_t first,
+  void placed(Operation *op, uint64_t ordinal, uint32_t first,
               Recorder &recorder);
   /// Called at the next event: records the old operation in front of which the
   /// latest one was placed.
@@ -26,15 +26,15 @@ public:
       settleLatest(recorder);
   }
   /// A block of `from` was copied or moved to `block`.
-  void tookBody(mlir::Block *block, mlir::Operation *from, uint64_t ordinal,
-                uint32_t first, Recorder &recorder);
+  void tookBody(Block *block, Operation *from, uint64_t ordinal, uint32_t first,
+                Recorder &recorder);
   /// The latest operation was placed for one that is known.
   void forgetPlace() { latest = nullptr; }
-  void destroyed(mlir::Operation *op) {
+  void destroyed(Operation *op) {
     if (op == latest)
       latest = nullptr;
   }
-  void forgetBlock(mlir::Block *block) {
+  void forgetBlock(Block *block) {
     if (LLVM_UNLIKELY(!bodies.empty()))
       bodies.erase(block);
   }
@@ -49,14 +49,14 @@ private:
     const void *name = nullptr;
   };
   void settleLatest(Recorder &recorder);
-  mlir::Operation *placeOfLatest() const;
+  Operation *placeOfLatest() const;
 
   const Identities &ids;
-  mlir::Operation *latest = nullptr;
+  Operation *latest = nullptr;
   uint64_t ordinalOfLatest = 0;
   uint32_t firstOfLatest = 0;
   /// The operations whose blocks are in regions without an operation.
-  std::unordered_map<mlir::Block *, Origin> bodies;
+  std::unordered_map<Block *, Origin> bodies;
 };
 
 } // namespace adbg

@@ -9,17 +9,14 @@
 #include <cstring>
 #include <sys/mman.h>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 static constexpr StringRef endText = "the end of the tool";
 
-llvm::json::Value toJSON(const Difference &difference) {
-  return llvm::json::Object{{"ordinal", int64_t(difference.ordinal)},
-                            {"run", safe(difference.run)},
-                            {"replay", safe(difference.replay)}};
+Json toJSON(const Difference &difference) {
+  return Object{{"ordinal", int64_t(difference.ordinal)},
+                {"run", safe(difference.run)},
+                {"replay", safe(difference.replay)}};
 }
 
 //===----------------------------------------------------------------------===//

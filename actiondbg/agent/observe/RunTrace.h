@@ -28,7 +28,7 @@ struct Difference {
   uint64_t ordinal;
   std::string run, replay;
 };
-llvm::json::Value toJSON(const Difference &difference);
+Json toJSON(const Difference &difference);
 
 class RunTrace {
 public:
@@ -59,7 +59,7 @@ public:
   void end(uint64_t ordinal);
 
   /// Adds the first difference, or null.
-  void describe(llvm::json::Object &stop) const { stop["difference"] = found; }
+  void describe(Object &stop) const { stop["difference"] = found; }
 
 private:
   enum class Use : uint8_t { None, Write, Compare };
@@ -99,14 +99,13 @@ private:
   }
   LLVM_ATTRIBUTE_ALWAYS_INLINE Entry entryOf(const Frame &frame,
                                              const Identities &ids) {
-    mlir::Operation *op =
-        frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+    Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
     return {nameOf(frame), op ? nameOf(op) : uint16_t(0),
             op ? ids.of(op) : uint32_t(0)};
   }
   uint16_t nameOf(const Frame &frame);
-  uint16_t nameOf(mlir::Operation *op);
-  uint16_t numberOf(llvm::StringRef text);
+  uint16_t nameOf(Operation *op);
+  uint16_t numberOf(StringRef text);
   /// Reads names that another process of the run has added.
   void readNames();
   void compare(const Frame &frame, const Identities &ids);
@@ -124,7 +123,7 @@ private:
   KeyMemo<uint16_t> operations;
   uint16_t fold = 0;
   TextMap<uint16_t> numbers;
-  std::vector<llvm::StringRef> texts{""};
+  std::vector<StringRef> texts{""};
   uint32_t readBytes = 0;
   std::optional<Difference> found;
 };

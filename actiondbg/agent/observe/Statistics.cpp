@@ -6,9 +6,6 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 Statistic &Statistics::find(const Frame &frame) {

@@ -15,17 +15,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Array;
-using llvm::json::Object;
-
 namespace adbg {
 
 static constexpr size_t mostKept = 1 << 16;
 static constexpr unsigned mostNested = 32; // a type may refer to itself
 
-std::string TypeReasons::overhear(llvm::function_ref<void()> run) const {
+std::string TypeReasons::overhear(function_ref<void()> run) const {
   std::string output;
   if (!asked || probing || !&tool::debugFlag) {
     run();
@@ -45,7 +40,7 @@ std::string TypeReasons::overhear(llvm::function_ref<void()> run) const {
 }
 
 void TypeReasons::listen(const TypeConverter &converter, Type type,
-                         llvm::function_ref<bool()> convert) {
+                         function_ref<bool()> convert) {
   bool isConverted = false;
   std::string output = overhear([&] { isConverted = convert(); });
   AgentHeap agentHeap;
@@ -60,14 +55,14 @@ void TypeReasons::listen(const TypeConverter &converter, Type type,
 //===----------------------------------------------------------------------===//
 
 bool TypeReasons::converts(const TypeConverter &converter, Type type) const {
-  llvm::SmallVector<Type> types;
+  SmallVector<Type> types;
   return type && succeeded(converter.convertType(type, types));
 }
 
 /// Lists the types and the attributes that a type consists of.
-static void walkParts(Type type, llvm::function_ref<void(Type)> visit) {
+static void walkParts(Type type, function_ref<void(Type)> visit) {
   // The storage of a type begins with its kind.
-  auto walk = [&](llvm::function_ref<void(Type)> each) {
+  auto walk = [&](function_ref<void(Type)> each) {
     auto *const *kind =
         static_cast<const void *const *>(type.getAsOpaquePointer());
     tool::walkSubElements(
@@ -95,7 +90,7 @@ Type TypeReasons::failingPart(const TypeConverter &converter, Type type,
 }
 
 /// Returns a type by its text; null if it is not valid.
-static Type parsed(llvm::StringRef text, MLIRContext *context) {
+static Type parsed(StringRef text, MLIRContext *context) {
   auto parse = [&] {
     return Type::getFromOpaquePointer(
         tool::parseType(text, context, nullptr, true));
@@ -105,9 +100,9 @@ static Type parsed(llvm::StringRef text, MLIRContext *context) {
   return parse();
 }
 
-static llvm::json::Value typeText(Type type) {
+static Json typeText(Type type) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  raw_string_ostream(text) << type;
   return safe(text);
 }
 
@@ -125,7 +120,7 @@ void TypeReasons::describe(const TypeConverter &converter, Type type,
   if (part)
     event["part"] = typeText(part);
   std::string text;
-  llvm::raw_string_ostream(text) << (part ? part : type);
+  raw_string_ostream(text) << (part ? part : type);
   Array similar;
   for (const SimilarType &one : similarTypes(text))
     if (Type other = parsed(one.text, context);

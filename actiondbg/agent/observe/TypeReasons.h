@@ -4,26 +4,20 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Types.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
 #include <vector>
 
-namespace mlir {
-class MLIRContext;
-class TypeConverter;
-} // namespace mlir
-
 namespace adbg {
 
 /// Returns the name of a type converter's class; empty if it says nothing.
-std::string nameOf(const mlir::TypeConverter &converter);
+std::string nameOf(const TypeConverter &converter);
 
 /// Returns the type converter of a conversion pattern; null if it has none, or
 /// if the pattern is perhaps another one.
-const mlir::TypeConverter *converterOf(const mlir::Pattern &pattern);
+const TypeConverter *converterOf(const Pattern &pattern);
 
 /// A type, as text, and how it differs.
 struct SimilarType {
@@ -33,7 +27,7 @@ struct SimilarType {
 
 /// Returns types that are like a type of the builtin dialect. Some may not be
 /// valid, such as memref<4xtuple<>>. Of other dialects there are no such types.
-std::vector<SimilarType> similarTypes(llvm::StringRef type);
+std::vector<SimilarType> similarTypes(StringRef type);
 
 class TypeReasons {
 public:
@@ -50,22 +44,22 @@ public:
 
   /// Runs a function of the tool, and returns its output of -debug; empty
   /// unless reasons are asked for and the tool was built with assertions.
-  std::string overhear(llvm::function_ref<void()> run) const;
+  std::string overhear(function_ref<void()> run) const;
   /// Runs a conversion of a type, and keeps what it prints so if it fails: it
   /// does so once for each type and converter.
-  void listen(const mlir::TypeConverter &converter, mlir::Type type,
-              llvm::function_ref<bool()> convert);
+  void listen(const TypeConverter &converter, Type type,
+              function_ref<bool()> convert);
 
   /// Adds to an event the reasons why a type does not convert: `said`, the
   /// debug output of the conversion; `part`, the part of the type that does not
   /// convert; and `similar`, types that convert.
-  void describe(const mlir::TypeConverter &converter, mlir::Type type,
-                mlir::MLIRContext *context, llvm::json::Object &event);
+  void describe(const TypeConverter &converter, Type type, MLIRContext *context,
+                Object &event);
 
 private:
-  bool converts(const mlir::TypeConverter &converter, mlir::Type type) const;
-  mlir::Type failingPart(const mlir::TypeConverter &converter, mlir::Type type,
-                         unsigned depth) const;
+  bool converts(const TypeConverter &converter, Type type) const;
+  Type failingPart(const TypeConverter &converter, Type type,
+                   unsigned depth) const;
 
   std::map<std::pair<const void *, const void *>, std::string> said;
   bool asked = false, probing = false, listening = false;

@@ -4,10 +4,6 @@
 #include "engine/Describe.h"
 #include "support/Traits.h"
 
-using namespace mlir;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 const PrintedOperation &IRLines::printed(Operation *op) {
@@ -62,7 +58,7 @@ bool IRLines::hasLabel(Block *block) {
 
 LinePlace IRLines::placeOf(const IRUnit &unit) {
   Operation *op = holderOf(unit);
-  auto *block = llvm::dyn_cast_if_present<Block *>(unit);
+  auto *block = dyn_cast_if_present<Block *>(unit);
   // From the outside in: what is in a region that is not printed is not either.
   std::vector<Operation *> around;
   for (Operation *each = op; each; each = each->getParentOp())

@@ -10,9 +10,9 @@ namespace adbg {
 
 /// A line: part `part` of an operation, or the label of a block.
 struct LinePlace {
-  mlir::Operation *op = nullptr;
+  Operation *op = nullptr;
   unsigned part = 0;
-  mlir::Block *label = nullptr;
+  Block *label = nullptr;
 
   explicit operator bool() const { return op || label; }
   bool operator==(const LinePlace &other) const {
@@ -24,35 +24,34 @@ struct LinePlace {
 /// it visits.
 class IRLines {
 public:
-  IRLines(mlir::MLIRContext *context, const Identities &ids,
-          const LineStyle &style)
+  IRLines(MLIRContext *context, const Identities &ids, const LineStyle &style)
       : ids(ids), printer(context, ids, style) {}
 
   /// The line of a unit; the nearest operation around it that is printed, if it
   /// is in a region that is not.
-  LinePlace placeOf(const mlir::IRUnit &unit);
+  LinePlace placeOf(const IRUnit &unit);
   LinePlace next(LinePlace place);
   LinePlace previous(LinePlace place);
-  unsigned partsOf(mlir::Operation *op) { return printed(op).parts.size(); }
-  llvm::json::Object describe(const LinePlace &place);
+  unsigned partsOf(Operation *op) { return printed(op).parts.size(); }
+  Object describe(const LinePlace &place);
 
 private:
-  const PrintedOperation &printed(mlir::Operation *op);
-  const PrintedRegion *regionAround(mlir::Operation *parent,
-                                    mlir::Region *region, unsigned &index);
-  bool isShown(mlir::Operation *op);
-  bool isElided(mlir::Operation *op);
-  bool hasLabel(mlir::Block *block);
-  LinePlace firstOf(mlir::Block *block);
-  LinePlace lastOf(mlir::Block *block);
-  LinePlace lastOf(mlir::Operation *op);
-  LinePlace after(mlir::Block *block);
-  LinePlace before(mlir::Block *block);
+  const PrintedOperation &printed(Operation *op);
+  const PrintedRegion *regionAround(Operation *parent, Region *region,
+                                    unsigned &index);
+  bool isShown(Operation *op);
+  bool isElided(Operation *op);
+  bool hasLabel(Block *block);
+  LinePlace firstOf(Block *block);
+  LinePlace lastOf(Block *block);
+  LinePlace lastOf(Operation *op);
+  LinePlace after(Block *block);
+  LinePlace before(Block *block);
   int64_t depthOf(const LinePlace &place);
 
   const Identities &ids;
   LinePrinter printer;
-  std::map<mlir::Operation *, PrintedOperation> all;
+  std::map<Operation *, PrintedOperation> all;
 };
 
 } // namespace adbg

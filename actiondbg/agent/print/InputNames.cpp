@@ -9,9 +9,6 @@
 #include <algorithm>
 #include <limits>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 InputNames &InputNames::all() {
@@ -152,7 +149,7 @@ std::string InputNames::takeNew() {
   if (std::exchange(taken, entries.size()) == entries.size())
     return text;
   order();
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   os << "!" << largest[0] << " " << largest[1] << "\n";
   const Entry *before = nullptr;
   for (const Entry &entry : entries) {
@@ -166,7 +163,7 @@ std::string InputNames::takeNew() {
 }
 
 void InputNames::inScope(uint32_t scope,
-                         llvm::function_ref<void(const Named &)> see) {
+                         function_ref<void(const Named &)> see) {
   std::lock_guard<std::mutex> lock(mutex);
   order();
   auto at = std::lower_bound(
@@ -190,7 +187,7 @@ std::optional<InputNames::Named> InputNames::of(uint32_t id, uint32_t block,
 }
 
 void InputNames::withName(StringRef name,
-                          llvm::function_ref<void(const Named &)> see) {
+                          function_ref<void(const Named &)> see) {
   std::lock_guard<std::mutex> lock(mutex);
   order();
   for (const Entry &entry : entries)

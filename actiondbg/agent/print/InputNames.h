@@ -4,8 +4,7 @@
 
 #include "observe/Identity.h"
 #include "print/SourceText.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <array>
 #include <cstdint>
 #include <mutex>
@@ -24,7 +23,7 @@ public:
   static InputNames &all();
 
   /// Forks while no other thread changes the names; returns what `fork` does.
-  pid_t inFork(llvm::function_ref<pid_t()> fork) {
+  pid_t inFork(function_ref<pid_t()> fork) {
     std::lock_guard<std::mutex> lock(mutex);
     return fork();
   }
@@ -32,11 +31,11 @@ public:
   void clear();
   /// Called when an outermost action begins at `op`: reads the names of its IR
   /// from the tool's input files.
-  void reached(mlir::Operation *op);
+  void reached(Operation *op);
 
   /// A named value.
   struct Named {
-    llvm::StringRef name;
+    StringRef name;
     /// Its key, see ValueKeys.h.
     std::string key;
     /// The operation id of its scope, and of the operation that defines it or
@@ -47,14 +46,13 @@ public:
   /// any that were not returned yet.
   std::string takeNew();
   /// Calls `see` with the values of a scope, also those that are erased.
-  void inScope(uint32_t scope, llvm::function_ref<void(const Named &)> see);
+  void inScope(uint32_t scope, function_ref<void(const Named &)> see);
   /// Returns the value with a key; nothing if the input does not name it.
   /// `block`: 0 for a result of the operation `id`, otherwise the number of the
   /// block with the argument.
   std::optional<Named> of(uint32_t id, uint32_t block, uint32_t index);
   /// Calls `see` with the values of a name, in the order of their scopes.
-  void withName(llvm::StringRef name,
-                llvm::function_ref<void(const Named &)> see);
+  void withName(StringRef name, function_ref<void(const Named &)> see);
   /// The largest number of a numbered result, `%508`, or of a numbered
   /// argument, `%arg7`; -1 for none.
   int64_t largestResult() const { return largest[0]; }
@@ -72,18 +70,18 @@ private:
   static std::array<uint32_t, 3> keyOf(const Entry &entry) {
     return {entry.block, entry.block ? 0 : entry.id, entry.index};
   }
-  void add(Entry entry, llvm::StringRef name);
+  void add(Entry entry, StringRef name);
   /// Notes the number of a name.
-  void number(llvm::StringRef name);
+  void number(StringRef name);
   /// Adds the names of `most` operations at most.
-  void addFromSource(mlir::Operation *root, size_t most);
-  void addResult(mlir::Operation *op, unsigned first, llvm::StringRef name);
-  void addArguments(mlir::Block &block, SourceText &source);
+  void addFromSource(Operation *root, size_t most);
+  void addResult(Operation *op, unsigned first, StringRef name);
+  void addArguments(Block &block, SourceText &source);
   /// Orders the names for lookups: at the first one, as most runs make none.
   void order();
   Named describe(const Entry &entry) const;
-  llvm::StringRef nameOf(const Entry &entry) const {
-    return llvm::StringRef(names.data() + entry.name);
+  StringRef nameOf(const Entry &entry) const {
+    return StringRef(names.data() + entry.name);
   }
 
   std::mutex mutex;

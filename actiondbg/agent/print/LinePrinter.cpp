@@ -8,9 +8,6 @@
 #include "support/Maps.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -74,7 +71,7 @@ void LinePrinter::addName(Names &names, Value value, AsmState &state) {
   if (!value)
     return;
   std::string name;
-  llvm::raw_string_ostream os(name);
+  raw_string_ostream os(name);
   value.printAsOperand(os, state);
   os.flush();
   names.try_emplace(StringRef(name).split('#').first.str(), value);
@@ -166,7 +163,7 @@ std::vector<bool> LinePrinter::namedArguments(Block *entry) {
   Operation *op = entry->getParentOp();
   AsmState &state = stateFor(op, /*isGeneric=*/false);
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   op->print(os, state);
   os.flush();
   std::vector<size_t> places = placesOfRegions(text);
@@ -176,7 +173,7 @@ std::vector<bool> LinePrinter::namedArguments(Block *entry) {
   std::vector<bool> result;
   for (BlockArgument argument : entry->getArguments()) {
     std::string name;
-    llvm::raw_string_ostream named(name);
+    raw_string_ostream named(name);
     Value(argument).printAsOperand(named, state);
     named.flush();
     // An operand may have the same name, but no type behind it.
@@ -293,7 +290,7 @@ static std::string withDialect(std::string text, Operation *op) {
 PrintedOperation LinePrinter::print(Operation *op) {
   bool isGeneric = !knownOf(op).isCustom;
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   if (!Layout::offsets.hasRegions) {
     // Values have no keys: the tool's names are better than none.
     op->print(os, flagsFor(isGeneric));
@@ -318,7 +315,7 @@ std::string LinePrinter::label(Block *block) {
     ++number;
   }
   std::string text = "^bb" + std::to_string(number);
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   if (block->getNumArguments()) {
     os << "(";
     llvm::interleaveComma(block->getArguments(), os, [&](BlockArgument one) {
@@ -430,7 +427,7 @@ LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
   flags.useLocalScope().assumeVerified().elideLargeElementsAttrs();
   flags.enableDebugInfo(false).printGenericOpForm(false);
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   AsmState state(op, flags);
   op->print(os, state);
   os.flush();

@@ -21,13 +21,13 @@ namespace adbg {
 
 class LinePrinter {
 public:
-  LinePrinter(mlir::MLIRContext *context, const Identities &ids,
+  LinePrinter(MLIRContext *context, const Identities &ids,
               const LineStyle &style)
       : context(context), ids(ids), style(style) {}
 
-  PrintedOperation print(mlir::Operation *op);
+  PrintedOperation print(Operation *op);
   /// Returns `^bb1(%x: i32):`.
-  std::string label(mlir::Block *block);
+  std::string label(Block *block);
 
 private:
   /// An operation's results, as they share names.
@@ -35,42 +35,40 @@ private:
     bool isCustom;
     std::vector<ResultGroup> groups;
   };
-  using Names = TextMap<mlir::Value>;
+  using Names = TextMap<Value>;
 
-  const Known &knownOf(mlir::Operation *op);
-  mlir::OpPrintingFlags flagsFor(bool isGeneric) const;
-  mlir::AsmState &stateFor(mlir::Operation *op, bool isGeneric);
-  void addName(Names &names, mlir::Value value, mlir::AsmState &state);
-  Names namesIn(llvm::StringRef text, mlir::Operation *op,
-                mlir::AsmState &state);
-  std::string hintOf(mlir::BlockArgument argument);
-  std::string markOf(mlir::Value value);
-  std::string marked(llvm::StringRef text, const Names &names);
+  const Known &knownOf(Operation *op);
+  OpPrintingFlags flagsFor(bool isGeneric) const;
+  AsmState &stateFor(Operation *op, bool isGeneric);
+  void addName(Names &names, Value value, AsmState &state);
+  Names namesIn(StringRef text, Operation *op, AsmState &state);
+  std::string hintOf(BlockArgument argument);
+  std::string markOf(Value value);
+  std::string marked(StringRef text, const Names &names);
   /// Cuts the text of an operation at its regions.
-  PrintedOperation cut(llvm::StringRef text, mlir::Operation *op,
-                       const Names &names, bool isGeneric);
-  PrintedRegion describe(mlir::Region &region, llvm::StringRef before,
-                         const Names &names, bool isGeneric);
-  mlir::Value shadowOf(mlir::BlockArgument argument);
-  std::vector<bool> namedArguments(mlir::Block *entry);
+  PrintedOperation cut(StringRef text, Operation *op, const Names &names,
+                       bool isGeneric);
+  PrintedRegion describe(Region &region, StringRef before, const Names &names,
+                         bool isGeneric);
+  Value shadowOf(BlockArgument argument);
+  std::vector<bool> namedArguments(Block *entry);
   /// What an operation prints in its regions.
   struct RegionStyle {
     /// The labels of entries with arguments.
     enum { Unknown, None, Some, All } labels = Unknown;
     bool hasEmptyBlock = false, hasTerminators = true;
   };
-  RegionStyle styleOf(mlir::Operation *op);
+  RegionStyle styleOf(Operation *op);
 
-  mlir::MLIRContext *context;
+  MLIRContext *context;
   const Identities &ids;
   LineStyle style;
   /// The names of values in a scope, in the custom and in the generic form: the
   /// tool numbers all values of the scope for them.
-  std::map<std::pair<mlir::Operation *, bool>, std::unique_ptr<mlir::AsmState>>
-      states;
-  std::unordered_map<mlir::Operation *, Known> known;
+  std::map<std::pair<Operation *, bool>, std::unique_ptr<AsmState>> states;
+  std::unordered_map<Operation *, Known> known;
   /// The result of namedArguments.
-  std::map<mlir::Block *, std::vector<bool>> named;
+  std::map<Block *, std::vector<bool>> named;
   /// The styles of operations with a name, with and without results.
   std::map<std::pair<const void *, bool>, RegionStyle> styles;
 };

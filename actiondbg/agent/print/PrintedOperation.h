@@ -2,19 +2,16 @@
 
 #pragma once
 
+#include "support/LLVM.h"
 #include <cstdint>
 #include <string>
 #include <vector>
-
-namespace mlir {
-class Region;
-} // namespace mlir
 
 namespace adbg {
 
 /// A region that an operation prints, and how.
 struct PrintedRegion {
-  mlir::Region *region;
+  Region *region;
   bool hasEntryArguments, hasTerminators, hasEmptyBlock;
   /// By how many levels it is indented more than the operation.
   unsigned indent;

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 static bool isSpace(char c) {
@@ -84,7 +82,7 @@ static std::vector<std::string> inputTexts() {
   return texts;
 }
 
-const SourceText::File &SourceText::fileOf(mlir::StringAttr name) {
+const SourceText::File &SourceText::fileOf(StringAttr name) {
   std::unique_ptr<File> &file = files[name.getAsOpaquePointer()];
   if (!file) {
     file = std::make_unique<File>();
@@ -139,7 +137,7 @@ static bool beginsWith(StringRef text, StringRef name) {
 /// Finds the results before `end`, where an operation begins: `%a, %b:2 = `.
 /// Returns false, unless they are its `results`.
 static bool resultsBefore(StringRef text, size_t end, unsigned results,
-                          llvm::function_ref<void(unsigned, StringRef)> see) {
+                          function_ref<void(unsigned, StringRef)> see) {
   auto dropSpace = [&] {
     while (end && isSpace(text[end - 1]))
       --end;
@@ -184,7 +182,7 @@ static bool resultsBefore(StringRef text, size_t end, unsigned results,
 
 void SourceText::resultsAt(const FilePlace &place, StringRef name,
                            unsigned results,
-                           llvm::function_ref<void(unsigned, StringRef)> see) {
+                           function_ref<void(unsigned, StringRef)> see) {
   const File &file = fileOf(place.file);
   std::optional<size_t> offset = offsetOf(file, place);
   if (!offset ||
@@ -211,7 +209,7 @@ StringRef SourceText::nameAt(const File &file, size_t offset) {
   return {file.text.data() + offset, end - offset};
 }
 
-void SourceText::eachName(llvm::function_ref<void(StringRef)> see) const {
+void SourceText::eachName(function_ref<void(StringRef)> see) const {
   for (const auto &[name, file] : files) {
     size_t at = file->lines.empty() ? std::string::npos : 0;
     while ((at = file->text.find('%', at)) != std::string::npos) {
@@ -253,9 +251,8 @@ static std::vector<size_t> definitionsIn(StringRef text) {
   return found;
 }
 
-void OrderedTexts::match(
-    llvm::ArrayRef<Defining> ops,
-    llvm::function_ref<void(size_t, unsigned, StringRef)> see) {
+void OrderedTexts::match(ArrayRef<Defining> ops,
+                         function_ref<void(size_t, unsigned, StringRef)> see) {
   if (!std::exchange(areRead, true))
     for (std::string &text : inputTexts()) {
       std::vector<size_t> definitions = definitionsIn(text);

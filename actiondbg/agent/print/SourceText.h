@@ -3,9 +3,7 @@
 #pragma once
 
 #include "interpose/Versions.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,7 +21,7 @@ inline bool isOfName(char c) {
 
 /// An operation with results.
 struct Defining {
-  llvm::StringRef name;
+  StringRef name;
   unsigned results;
   /// Its block, and the one around that.
   const void *block, *outer;
@@ -40,8 +38,8 @@ public:
   /// results of some IR, in the order in which they were parsed. Does nothing
   /// unless the next definitions in a text are theirs, by their names and the
   /// numbers of their results, all those of a block or none.
-  void match(llvm::ArrayRef<Defining> ops,
-             llvm::function_ref<void(size_t, unsigned, llvm::StringRef)> see);
+  void match(ArrayRef<Defining> ops,
+             function_ref<void(size_t, unsigned, StringRef)> see);
 
   /// Whether nothing more can be found.
   bool isOver() const { return areRead && texts.empty(); }
@@ -67,12 +65,12 @@ public:
   /// Calls `see` with the number of the first result and the name of each group
   /// of an operation's results; not unless an operation of this name, with so
   /// many results, is at the place. Names live as long as this.
-  void resultsAt(const FilePlace &place, llvm::StringRef name, unsigned results,
-                 llvm::function_ref<void(unsigned, llvm::StringRef)> see);
+  void resultsAt(const FilePlace &place, StringRef name, unsigned results,
+                 function_ref<void(unsigned, StringRef)> see);
   /// Returns the name at a place; empty if it is not that of a value.
-  llvm::StringRef valueAt(const FilePlace &place);
+  StringRef valueAt(const FilePlace &place);
   /// Calls `see` with every name in the files that were read.
-  void eachName(llvm::function_ref<void(llvm::StringRef)> see) const;
+  void eachName(function_ref<void(StringRef)> see) const;
 
 private:
   struct File {
@@ -80,10 +78,10 @@ private:
     /// The offset of each line; empty if the text is not used.
     std::vector<size_t> lines;
   };
-  const File &fileOf(mlir::StringAttr name);
+  const File &fileOf(StringAttr name);
   void read(File &file, const std::string &path);
   /// Returns the name that begins with the `%` at an offset; empty for none.
-  static llvm::StringRef nameAt(const File &file, size_t offset);
+  static StringRef nameAt(const File &file, size_t offset);
   /// Returns the offset of a place in a file.
   static std::optional<size_t> offsetOf(const File &file,
                                         const FilePlace &place);

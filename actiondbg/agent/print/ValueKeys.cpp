@@ -10,9 +10,6 @@
 #include "mlir/IR/OpImplementation.h"
 #include <unordered_set>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 bool isPrintable(Operation *op) {
@@ -106,7 +103,7 @@ void BlockKeys::record(bool isNumbering) {
   blocks.clear();
 }
 
-pid_t BlockKeys::inFork(llvm::function_ref<pid_t()> fork) {
+pid_t BlockKeys::inFork(function_ref<pid_t()> fork) {
   Lock lock(*this);
   pid_t child = fork();
   if (child == 0) {
@@ -162,8 +159,8 @@ bool isSmall(Operation *scope, int64_t most) {
 }
 
 bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
-                llvm::raw_ostream &os, bool ofInput,
-                llvm::function_ref<bool(Operation *)> printsRegions) {
+                raw_ostream &os, bool ofInput,
+                function_ref<bool(Operation *)> printsRegions) {
   bool leavesOut = false;
   InputNames &input = InputNames::all();
   if (ofInput)
@@ -174,7 +171,7 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
   };
   auto write = [&](Value value, const std::string &key, std::string *last) {
     std::string name;
-    llvm::raw_string_ostream named(name);
+    raw_string_ostream named(name);
     value.printAsOperand(named, state);
     name.resize(StringRef(name).split('#').first.size());
     if (last && name == *last)
@@ -236,7 +233,7 @@ static OpResult firstOfGroup(OpResult result, AsmState &state) {
   std::string group;
   for (OpResult each : result.getOwner()->getResults()) {
     std::string name;
-    llvm::raw_string_ostream named(name);
+    raw_string_ostream named(name);
     Value(each).printAsOperand(named, state);
     name.resize(StringRef(name).split('#').first.size());
     if (!first || name != group)
@@ -250,14 +247,14 @@ static OpResult firstOfGroup(OpResult result, AsmState &state) {
 
 /// Writes the names and keys of the operands in `root`, as `writeNames`.
 static void writeUsedNames(const Identities &ids, Operation *root,
-                           AsmState &state, llvm::raw_ostream &os) {
+                           AsmState &state, raw_ostream &os) {
   std::unordered_set<const void *> seen;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Value operand : op->getOperands()) {
       if (!operand || !seen.insert(operand.getAsOpaquePointer()).second)
         continue; // an operand is null in the middle of a rewrite
       std::string name;
-      llvm::raw_string_ostream named(name);
+      raw_string_ostream named(name);
       operand.printAsOperand(named, state);
       auto result = dyn_cast<OpResult>(operand);
       os << StringRef(name).split('#').first << " "
@@ -269,8 +266,8 @@ static void writeUsedNames(const Identities &ids, Operation *root,
 }
 
 void writePrintedNames(const Identities &ids, Operation *root,
-                       Operation *numbered, AsmState &state,
-                       llvm::raw_ostream &os, bool ofInput) {
+                       Operation *numbered, AsmState &state, raw_ostream &os,
+                       bool ofInput) {
   LinePrinter printer(root->getContext(), ids, LineStyle());
   bool generic = state.getPrinterFlags().shouldPrintGenericOpForm();
   // Named operations of linalg do not print their bodies.

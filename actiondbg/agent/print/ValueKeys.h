@@ -9,8 +9,8 @@
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
+#include "support/LLVM.h"
 #include "support/Maps.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -27,11 +27,11 @@ struct ResultGroup {
 };
 
 /// Whether `op`, without its regions, can be printed in its custom form.
-bool isPrintable(mlir::Operation *op);
+bool isPrintable(Operation *op);
 
 /// Groups the results of an operation. `isPrintable`: the operation is complete
 /// and may be asked for names.
-std::vector<ResultGroup> resultGroups(mlir::Operation *op, bool isPrintable);
+std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable);
 
 /// The keys of blocks: the number of each insertion of a new block, which is
 /// the same in each run and each replay, unlike its address. A block keeps its
@@ -42,7 +42,7 @@ public:
   static BlockKeys &all();
 
   /// Called when a new block is inserted into a region.
-  void added(mlir::Block *block) {
+  void added(Block *block) {
     if (!isNumbering)
       return;
     Lock lock(*this);
@@ -55,23 +55,23 @@ public:
     return last;
   }
   /// Returns the number of a block's insertion; 0 if it was not observed.
-  uint32_t numberOf(mlir::Block *block) {
+  uint32_t numberOf(Block *block) {
     Lock lock(*this);
     return valueOf(numbers, block);
   }
   /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
   /// @12, if its insertion was not observed.
-  std::string of(const Identities &ids, mlir::Block *block);
+  std::string of(const Identities &ids, Block *block);
   /// Returns the block with a key, or null.
-  mlir::Block *find(llvm::StringRef key) {
+  Block *find(StringRef key) {
     Lock lock(*this);
     return valueOf(blocks, key);
   }
   /// Gives keys to all blocks with arguments in `root`: a fork that lists them
   /// keeps none.
-  void keep(const Identities &ids, mlir::Operation *root);
+  void keep(const Identities &ids, Operation *root);
   /// Called when a block leaves its region, perhaps to be deleted.
-  void removed(mlir::Block *block) {
+  void removed(Block *block) {
     Lock lock(*this);
     if (LLVM_UNLIKELY(!keys.empty()))
       forget(block);
@@ -84,7 +84,7 @@ public:
   /// Starts anew for a recording: numbers blocks only if it holds IR.
   void record(bool isNumbering);
   /// Forks while no other thread changes the tables; returns what `fork` does.
-  pid_t inFork(llvm::function_ref<pid_t()> fork);
+  pid_t inFork(function_ref<pid_t()> fork);
 
 private:
   /// Locks the tables if threads share them.
@@ -101,33 +101,32 @@ private:
     Lock(const Lock &) = delete;
     std::recursive_mutex *mutex;
   };
-  void forget(mlir::Block *block);
+  void forget(Block *block);
 
   std::atomic<bool> isShared{false};
   bool isNumbering = true;
   std::recursive_mutex mutex;
-  std::unordered_map<mlir::Block *, uint32_t> numbers;
+  std::unordered_map<Block *, uint32_t> numbers;
   uint32_t last = 0;
   /// Of blocks whose arguments were shown.
-  std::unordered_map<mlir::Block *, std::string> keys;
-  TextMap<mlir::Block *> blocks;
+  std::unordered_map<Block *, std::string> keys;
+  TextMap<Block *> blocks;
 };
 
 /// Identifies a value for its life: `12.0` is result 0 of operation @12,
 /// `/7.2` argument 2 of a block, see BlockKeys.
-std::string keyOf(const Identities &ids, mlir::OpResult result);
-std::string keyOf(const Identities &ids, mlir::BlockArgument argument);
+std::string keyOf(const Identities &ids, OpResult result);
+std::string keyOf(const Identities &ids, BlockArgument argument);
 
 /// Finds the unit that defines the value with a key, at or below `root`; null
 /// if there is none.
-mlir::IRUnit findKey(const Identities &ids, mlir::Operation *root,
-                     llvm::StringRef key);
+IRUnit findKey(const Identities &ids, Operation *root, StringRef key);
 
 /// The operation around `op`, or itself, that is a naming scope of its own.
-mlir::Operation *scopeOf(mlir::Operation *op);
+Operation *scopeOf(Operation *op);
 
 /// Whether there are at most `most` operations in `scope`.
-bool isSmall(mlir::Operation *scope, int64_t most);
+bool isSmall(Operation *scope, int64_t most);
 
 /// Writes the printer's names and the keys of the values in `scope`, one a
 /// line; a line `@12` before those of an inner scope, and of the outer one
@@ -137,10 +136,9 @@ bool isSmall(mlir::Operation *scope, int64_t most);
 /// the input. Leaves out what is in regions of operations for which
 /// `printsRegions` returns false, and returns whether there are any.
 /// `ofInput`: whether to write what the input names.
-bool writeNames(
-    const Identities &ids, mlir::Operation *scope, mlir::AsmState &state,
-    llvm::raw_ostream &os, bool ofInput = true,
-    llvm::function_ref<bool(mlir::Operation *)> printsRegions = nullptr);
+bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
+                raw_ostream &os, bool ofInput = true,
+                function_ref<bool(Operation *)> printsRegions = nullptr);
 
 /// The most operations whose values are listed with their names.
 constexpr int64_t mostListed = 200000;
@@ -149,8 +147,8 @@ constexpr int64_t mostListed = 200000;
 /// these are not all of `numbered`, for which `state` was made, a line `=` and
 /// all of its values; and if `root` is in `numbered`, a line `+` and the
 /// operands in `root`. See `writeNames`.
-void writePrintedNames(const Identities &ids, mlir::Operation *root,
-                       mlir::Operation *numbered, mlir::AsmState &state,
-                       llvm::raw_ostream &os, bool ofInput = true);
+void writePrintedNames(const Identities &ids, Operation *root,
+                       Operation *numbered, AsmState &state, raw_ostream &os,
+                       bool ofInput = true);
 
 } // namespace adbg

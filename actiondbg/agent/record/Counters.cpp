@@ -25,7 +25,7 @@ struct CountedEvent {
 static CountedEvent countedEvents[Counters::most];
 static unsigned countedSize = 0;
 
-static bool parseEvent(llvm::StringRef text, CountedEvent &event) {
+static bool parseEvent(StringRef text, CountedEvent &event) {
   auto [name, code] = text.rsplit('=');
   event.isUserOnly = code.consume_back(":u");
   auto [type, config] = code.split(':');
@@ -37,7 +37,7 @@ static bool parseEvent(llvm::StringRef text, CountedEvent &event) {
   return true;
 }
 
-bool Counters::configure(llvm::StringRef list) {
+bool Counters::configure(StringRef list) {
   unsigned size = 0;
   countedSize = 0;
   while (!list.empty()) {
@@ -53,9 +53,7 @@ bool Counters::configure(llvm::StringRef list) {
 
 unsigned Counters::size() { return countedSize; }
 
-llvm::StringRef Counters::name(unsigned index) {
-  return countedEvents[index].name;
-}
+StringRef Counters::name(unsigned index) { return countedEvents[index].name; }
 
 //===----------------------------------------------------------------------===//
 // The counters of a thread

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 
@@ -21,10 +21,10 @@ public:
   /// comma-separated, with TYPE and CONFIG of perf_event_attr; a trailing ":u"
   /// excludes the kernel. Returns false, and counts nothing, if the text is
   /// malformed. Call it once, before any thread opens its counters.
-  static bool configure(llvm::StringRef list);
+  static bool configure(StringRef list);
   static unsigned size();
   /// Returns the name of a counter; it lives as long as the process.
-  static llvm::StringRef name(unsigned index);
+  static StringRef name(unsigned index);
 
   Counters() = default;
   Counters(const Counters &) = delete;

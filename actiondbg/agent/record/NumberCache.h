@@ -71,8 +71,7 @@ private:
 /// comparing them is faster than hashing them.
 class TextNumbers {
 public:
-  template <typename Compute>
-  uint32_t get(llvm::StringRef text, Compute compute) {
+  template <typename Compute> uint32_t get(StringRef text, Compute compute) {
     if (LLVM_UNLIKELY(slots.empty()))
       slots.resize(256);
     Slot &slot = slots[spread(text.data()) % 256];

@@ -14,10 +14,6 @@
 #include <unordered_set>
 #include <vector>
 
-using namespace mlir;
-using llvm::ArrayRef;
-using llvm::StringRef;
-
 namespace adbg {
 
 namespace {

@@ -21,10 +21,9 @@ public:
   static bool isKept();
   /// Records a set that is frozen, without the patterns that its labels switch
   /// off. `disabled` and `enabled` are those of FrozenRewritePatternSet.
-  static void
-  record(llvm::ArrayRef<std::unique_ptr<mlir::RewritePattern>> patterns,
-         llvm::ArrayRef<std::string> disabled,
-         llvm::ArrayRef<std::string> enabled);
+  static void record(ArrayRef<std::unique_ptr<RewritePattern>> patterns,
+                     ArrayRef<std::string> disabled,
+                     ArrayRef<std::string> enabled);
 };
 
 } // namespace adbg

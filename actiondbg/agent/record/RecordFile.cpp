@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
@@ -91,7 +89,7 @@ void RecordFile::stopAt(std::string path, void (*stopped)()) {
   onLimit = stopped;
 }
 
-void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
+void RecordFile::write(ChunkHeader header, ArrayRef<Part> parts) {
   if (fd < 0)
     return;
   if (LLVM_UNLIKELY(limit != nullptr) && access(limit, F_OK) == 0) {

@@ -8,9 +8,7 @@
 
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <string>
 #include <sys/uio.h>
 #include <unordered_map>
@@ -119,7 +117,7 @@ struct Section {
   SectionKind kind;
   uint16_t size;
   uint32_t count = 0;
-  llvm::SmallVector<char, 0> bytes = {};
+  SmallVector<char, 0> bytes = {};
 
   void append(const void *from, size_t many) {
     const char *first = static_cast<const char *>(from);
@@ -205,7 +203,7 @@ private:
 class RecordFile {
 public:
   /// Creates the file and writes `header`; returns false on failure.
-  static bool begin(const char *path, llvm::StringRef header);
+  static bool begin(const char *path, StringRef header);
   static bool isOpen() { return fd >= 0; }
   /// Stops writing: this process is a fork of the tool.
   static void abandon() { fd = -1; }
@@ -225,7 +223,7 @@ public:
   /// Stops writing, and calls `stopped`, once a file of this path exists.
   static void stopAt(std::string path, void (*stopped)());
   /// Writes a chunk. Allocates nothing and is async-signal-safe.
-  static void write(ChunkHeader header, llvm::ArrayRef<Part> parts);
+  static void write(ChunkHeader header, ArrayRef<Part> parts);
 
   /// Clock ticks in one time unit of the file.
   static constexpr int64_t unit = 8;
@@ -252,7 +250,7 @@ class Dictionary {
 public:
   explicit Dictionary(Space space) : space(space) {}
   /// Returns the number of a text; writes the text if it is new.
-  uint32_t of(llvm::StringRef text, Section &strings);
+  uint32_t of(StringRef text, Section &strings);
 
 private:
   static constexpr size_t most = 1 << 16;

@@ -5,7 +5,7 @@
 namespace adbg {
 
 RecordSettings
-RecordSettings::read(llvm::function_ref<std::string(const char *)> variable) {
+RecordSettings::read(function_ref<std::string(const char *)> variable) {
   RecordSettings given;
   given.path = variable("ACTIONDBG_RECORD");
   given.upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG");

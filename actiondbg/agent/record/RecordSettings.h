@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "support/LLVM.h"
 #include <string>
 
 namespace adbg {
@@ -29,8 +29,7 @@ struct RecordSettings {
 
   /// Reads the settings that a front end gives. `variable` returns the value of
   /// an environment variable.
-  static RecordSettings
-  read(llvm::function_ref<std::string(const char *)> variable);
+  static RecordSettings read(function_ref<std::string(const char *)> variable);
 };
 
 } // namespace adbg

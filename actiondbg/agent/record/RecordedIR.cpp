@@ -10,9 +10,6 @@
 #include "mlir/IR/AsmState.h"
 #include <dlfcn.h>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 /// Returns the zlib-compressed text; empty where no zlib can be loaded.
@@ -83,7 +80,7 @@ uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
   if (isIncomplete || hasNullOperands(scope))
     flags.assumeVerified().printGenericOpForm();
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   Silence silence; // drops the verifier's diagnostics
   AsmState state(scope, flags);
   scope->print(os, state);
@@ -188,7 +185,7 @@ static unsigned endOfGroup(const Identities &ids, Operation *op,
   return end;
 }
 
-void OperationKeeper::writeName(llvm::raw_ostream &os, Value value) const {
+void OperationKeeper::writeName(raw_ostream &os, Value value) const {
   if (!value) {
     os << "<null>";
     return;
@@ -222,7 +219,7 @@ void OperationKeeper::writeName(llvm::raw_ostream &os, Value value) const {
     os << '#' << result.getResultNumber() - first;
 }
 
-void OperationKeeper::writeResults(llvm::raw_ostream &os, Operation *op) const {
+void OperationKeeper::writeResults(raw_ostream &os, Operation *op) const {
   for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
     end = endOfGroup(ids, op, at);
     StringRef given = givenName(ids, op, at);
@@ -240,7 +237,7 @@ void OperationKeeper::writeResults(llvm::raw_ostream &os, Operation *op) const {
 
 std::string OperationKeeper::lineOf(Operation *op) const {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   writeResults(os, op);
   os << op->getName().getStringRef();
   llvm::interleaveComma(op->getOperands(), os << '(',

@@ -15,7 +15,7 @@ struct Changed;
 class Texts {
 public:
   /// Returns the key of a text; 0 only for the empty text.
-  uint64_t of(llvm::StringRef text);
+  uint64_t of(StringRef text);
   Section section{SectionKind::Texts, 0};
 
 private:
@@ -38,7 +38,7 @@ public:
 
 protected:
   void add(uint64_t ordinal, uint32_t id, uint64_t before, uint64_t after);
-  bool isAlive(mlir::Operation *op, uint32_t id) const {
+  bool isAlive(Operation *op, uint32_t id) const {
     return id && ids.of(op) == id;
   }
   Identities &ids;
@@ -48,7 +48,7 @@ protected:
 struct Ordinals {
   uint64_t first = 0, last = ~uint64_t(0);
   /// Returns the range "first-last"; all ordinals for an empty text.
-  static Ordinals of(llvm::StringRef text);
+  static Ordinals of(StringRef text);
   bool contains(uint64_t ordinal) const {
     return first <= ordinal && ordinal <= last;
   }
@@ -65,7 +65,7 @@ public:
 
 private:
   struct Open {
-    mlir::Operation *scope = nullptr;
+    Operation *scope = nullptr;
     uint32_t id = 0;
     uint64_t before = 0;
   };
@@ -81,9 +81,9 @@ private:
   };
   /// Returns the key of the text and, behind a null character, of the list of
   /// its values.
-  uint64_t print(mlir::Operation *scope, bool isIncomplete);
+  uint64_t print(Operation *scope, bool isIncomplete);
   /// Returns the function around an operation, as it is now.
-  Open open(mlir::Operation *op, bool isIncomplete, bool isSure);
+  Open open(Operation *op, bool isIncomplete, bool isSure);
   void finishFold();
   bool keeps(const Frame &frame) const {
     return kept.contains(frame.ordinal) &&
@@ -93,12 +93,12 @@ private:
   const bool onlyPasses;
   const Ordinals kept;
   std::vector<Open> stack;
-  std::unordered_map<mlir::Operation *, Known> known;
+  std::unordered_map<Operation *, Known> known;
   PendingFold pendingFold;
   /// The operation whose text is that after the pass that has just ended, and
   /// its digest then: a tool may change it before the next pass. Null after
   /// anything else.
-  mlir::Operation *afterPass = nullptr;
+  Operation *afterPass = nullptr;
   uint64_t digestAfterPass = 0;
 };
 
@@ -114,7 +114,7 @@ public:
 
 private:
   struct Touched {
-    mlir::Operation *op;
+    Operation *op;
     uint32_t id;
     uint64_t before;
   };
@@ -125,12 +125,12 @@ private:
     std::unordered_set<uint32_t> ids;
   };
   static constexpr size_t most = 4096;
-  std::string lineOf(mlir::Operation *op) const;
-  void writeName(llvm::raw_ostream &os, mlir::Value value) const;
-  void writeResults(llvm::raw_ostream &os, mlir::Operation *op) const;
-  uint64_t textOf(mlir::Operation *op) { return texts.of(lineOf(op)); }
+  std::string lineOf(Operation *op) const;
+  void writeName(raw_ostream &os, Value value) const;
+  void writeResults(raw_ostream &os, Operation *op) const;
+  uint64_t textOf(Operation *op) { return texts.of(lineOf(op)); }
   /// Stores the lines of the operations in `root`, of all or only of new ones.
-  void recordLines(mlir::Operation *root, bool anew);
+  void recordLines(Operation *root, bool anew);
   void addToPreviousFold(const Changed &change);
 
   std::vector<Open> stack;

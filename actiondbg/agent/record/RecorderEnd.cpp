@@ -49,7 +49,7 @@ off_t Recorder::finishForNow() {
 
 /// Writes the inside of a JSON string, as far as there is room. Allocates no
 /// memory.
-static void escape(llvm::StringRef text, char *to, size_t room) {
+static void escape(StringRef text, char *to, size_t room) {
   size_t size = 0;
   for (char one : text) {
     if (size + 3 > room)

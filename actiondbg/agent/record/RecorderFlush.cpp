@@ -157,7 +157,7 @@ void Recorder::flushEverywhere() {
       return;
     sleepFor(millisecond);
   }
-  for (auto &one : llvm::ArrayRef(asked, count))
+  for (auto &one : ArrayRef(asked, count))
     if (isLeft(one))
       one.first->flushNow(); // usually a no-op by now
 }

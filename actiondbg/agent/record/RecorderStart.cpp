@@ -9,8 +9,6 @@
 #include "llvm/Support/JSON.h"
 #include <unistd.h>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 RecordedIR Recorder::wantedIR = RecordedIR::None;
@@ -20,8 +18,8 @@ bool Recorder::wantsLineage = false;
 bool Recorder::wantsOneThread = false;
 bool Recorder::wantsReversed = false;
 
-static llvm::json::Array commandLine() {
-  llvm::json::Array words;
+static Array commandLine() {
+  Array words;
   std::optional<std::string> text = readFile("/proc/self/cmdline");
   if (!text)
     return words;
@@ -33,14 +31,14 @@ static llvm::json::Array commandLine() {
 }
 
 static std::string headerText(bool isThreaded, const RecordSettings &settings) {
-  llvm::json::Array events;
+  Array events;
   for (unsigned i = 0; i < Counters::size(); ++i)
     events.push_back(Counters::name(i));
   char directory[4096] = "";
   struct timespec time;
   clock_gettime(CLOCK_REALTIME, &time);
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
+  raw_string_ostream(text) << Json(Object{
       {"agent", "preload"},
       {"llvm", settings.llvm},
       {"pid", int64_t(getpid())},

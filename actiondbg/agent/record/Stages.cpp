@@ -16,9 +16,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 namespace {
@@ -90,7 +87,7 @@ uint32_t StageWriter::numberOf(Location location) {
   }
   if (!isPoint(location) && !isa<UnknownLoc>(location)) {
     std::string text;
-    llvm::raw_string_ostream os(text);
+    raw_string_ostream os(text);
     location.print(os);
     row.text = of(Space::Location, text);
   }
@@ -121,7 +118,7 @@ void StageWriter::write(bool isGeneric) {
   AsmState::LocationMap places;
   std::string text;
   {
-    llvm::raw_string_ostream os(text);
+    raw_string_ostream os(text);
     AsmState state(root, flags, Recorder::followsLineage() ? &places : nullptr);
     root->print(os, state);
     if (row.kind == uint32_t(StageKind::Input)) {

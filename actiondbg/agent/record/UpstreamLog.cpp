@@ -23,9 +23,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 volatile int UpstreamLog::fd = -1;
@@ -86,12 +83,12 @@ static OpPrintingFlags logFlags(Operation *scope) {
   return flags;
 }
 
-static void printUnit(const IRUnit &unit, llvm::raw_ostream &os) {
+static void printUnit(const IRUnit &unit, raw_ostream &os) {
   Operation *holder = holderOf(unit);
   OpPrintingFlags flags =
       holder ? logFlags(numberedScope(holder)) : OpPrintingFlags();
   // Upstream prints no values here, although the type allows them.
-  if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit))
+  if (auto value = dyn_cast_if_present<Value>(unit))
     value.print(os, flags);
   else
     unit.print(os, flags);
@@ -124,7 +121,7 @@ static bool isInGreedyIteration(const Frame &frame) {
 // Lines
 //===----------------------------------------------------------------------===//
 
-static void printThread(llvm::raw_ostream &os) {
+static void printThread(raw_ostream &os) {
   char name[64] = {};
   pthread_getname_np(pthread_self(), name, sizeof(name));
   os << "[thread ";
@@ -146,7 +143,7 @@ void UpstreamLog::Entry::begin() {
   frame.action->print(os);
   os << " (";
   llvm::interleaveComma(frame.units, os, [&](const IRUnit &unit) {
-    auto *op = llvm::dyn_cast_if_present<Operation *>(unit);
+    auto *op = dyn_cast_if_present<Operation *>(unit);
     if (op && isNumbered)
       printNumbered(op, generation, os);
     else

@@ -45,7 +45,7 @@ public:
   };
 
 private:
-  static void write(llvm::StringRef line);
+  static void write(StringRef line);
 
   static volatile int fd;
   static __thread uint64_t generation;

@@ -10,10 +10,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include <set>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-
 namespace adbg {
 
 /// Returns the outermost operation around the stop; null outside of any action.
@@ -99,10 +95,10 @@ static Answer<NoResult> runAround(Engine &engine,
 }
 
 static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
-  llvm::json::Array rules;
+  Array rules;
   for (const SkipRule &rule : engine.skips.standing())
     rules.push_back(int64_t(rule.uses));
-  llvm::json::Array benefits;
+  Array benefits;
   if (engine.alternative)
     benefits = engine.alternative->describeUse();
   return Object{{"operations", asObject(operations)},
@@ -115,11 +111,10 @@ void finishAlternative(Engine &engine) {
   if (!engine.alternative || engine.alternative->report.empty())
     return;
   std::error_code error;
-  llvm::raw_fd_ostream os(engine.alternative->report, error);
+  raw_fd_ostream os(engine.alternative->report, error);
   engine.alternative->report.clear();
   if (!error)
-    os << llvm::json::Value(
-        census(engine, engine.alternative->finalOperations()));
+    os << Json(census(engine, engine.alternative->finalOperations()));
 }
 
 /// census: the operations of the IR by name, and the patterns applied so far.
@@ -133,7 +128,7 @@ static Answer<Object> getCensus(Engine &engine) {
 }
 
 static Object namesOf(const std::vector<std::string> &passes) {
-  llvm::json::Array names;
+  Array names;
   for (const std::string &name : passes)
     names.push_back(llvm::json::fixUTF8(name));
   return Object{{"names", std::move(names)}};
@@ -202,12 +197,11 @@ static Answer<Object> tryPass(Engine &engine, TryPassArguments &arguments) {
     for (unsigned kind = 0; kind < changeKinds; ++kind)
       counts[textOf(ChangeKind(kind))] =
           int64_t(frame.tally.counts[kind]) - int64_t(old.counts[kind]);
-    return Object{{"pipeline", one},
-                  {"changed", digest(root) != before},
-                  {"counts", std::move(counts)},
-                  {"error", error
-                                ? llvm::json::Value(llvm::json::fixUTF8(*error))
-                                : llvm::json::Value(nullptr)}};
+    return Object{
+        {"pipeline", one},
+        {"changed", digest(root) != before},
+        {"counts", std::move(counts)},
+        {"error", error ? Json(llvm::json::fixUTF8(*error)) : Json(nullptr)}};
   }
   return Object{{"pipeline", arguments.name},
                 {"changed", false},

@@ -5,8 +5,6 @@
 #include "match/Breakpoint.h"
 #include "requests/Request.h"
 
-using llvm::json::Object;
-
 namespace adbg {
 
 struct SetBreakpointsArguments {

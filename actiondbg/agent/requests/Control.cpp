@@ -8,9 +8,6 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-using llvm::StringRef;
-using llvm::json::Object;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -92,14 +89,13 @@ static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
 
 /// skips/get: the ordinals of the actions that were skipped.
 static Answer<Object> getSkips(Engine &engine) {
-  llvm::json::Array ordinals;
+  Array ordinals;
   for (uint64_t one : engine.skips.skipped())
     ordinals.push_back(int64_t(one));
   return Object{{"ordinals", std::move(ordinals)}};
 }
 
-static std::vector<uint64_t> ordinals(Fields &fields,
-                                      const llvm::json::Array *list) {
+static std::vector<uint64_t> ordinals(Fields &fields, const Array *list) {
   std::vector<uint64_t> all;
   for (size_t i = 0; list && i < list->size(); ++i) {
     int64_t ordinal = (*list)[i].getAsInteger().value_or(0);

@@ -9,11 +9,6 @@
 
 #include <unordered_set>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 static Object describeCursorHere(const Engine &engine) {
@@ -65,15 +60,15 @@ static std::vector<Operation *> linksOf(const IRUnit &unit, bool users) {
     if (seen.insert(link).second)
       links.push_back(link);
   };
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit)) {
+  if (auto *op = dyn_cast_if_present<Operation *>(unit)) {
     if (users)
       for (Operation *user : op->getUsers())
         add(user);
     else
-      for (mlir::Value operand : op->getOperands())
+      for (Value operand : op->getOperands())
         if (Operation *def = operand ? operand.getDefiningOp() : nullptr)
           add(def);
-  } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
+  } else if (auto *block = dyn_cast_if_present<Block *>(unit)) {
     for (BlockArgument argument : block->getArguments())
       for (Operation *user : argument.getUsers())
         if (users)
@@ -97,7 +92,7 @@ static Answer<Object> getLinks(Engine &engine, GetLinksArguments &arguments) {
   if (!engine.stops.cursor)
     return noCursor(engine);
   return answerInFork([&] {
-    llvm::json::Array units;
+    Array units;
     for (Operation *op :
          linksOf(engine.stops.cursor, arguments.direction == "users"))
       units.push_back(describeUnit(IRUnit(op)));
@@ -136,20 +131,20 @@ template <typename Range> static IRUnit nth(Range &&range, int64_t index) {
 }
 
 static IRUnit parentOf(const IRUnit &unit) {
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
+  if (auto *op = dyn_cast_if_present<Operation *>(unit))
     return op->getBlock() ? IRUnit(op->getBlock()) : IRUnit();
-  if (auto *block = llvm::dyn_cast_if_present<Block *>(unit))
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
     return block->getParent() ? IRUnit(block->getParent()) : IRUnit();
   Operation *holder = holderOf(unit);
   return holder ? IRUnit(holder) : IRUnit();
 }
 
 static IRUnit childOf(const IRUnit &unit, int64_t index) {
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
+  if (auto *op = dyn_cast_if_present<Operation *>(unit))
     return nth(op->getRegions(), index);
-  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit))
+  if (auto *region = dyn_cast_if_present<Region *>(unit))
     return nth(*region, index);
-  if (auto *block = llvm::dyn_cast_if_present<Block *>(unit))
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
     return nth(*block, index);
   return IRUnit();
 }
@@ -159,17 +154,17 @@ template <typename T> static IRUnit unitOrNone(T *pointer) {
 }
 
 static IRUnit siblingOf(const IRUnit &unit, bool forward) {
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit)) {
+  if (auto *op = dyn_cast_if_present<Operation *>(unit)) {
     if (!op->getBlock())
       return IRUnit();
     return unitOrNone(forward ? op->getNextNode() : op->getPrevNode());
   }
-  if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
+  if (auto *block = dyn_cast_if_present<Block *>(unit)) {
     if (!block->getParent())
       return IRUnit();
     return unitOrNone(forward ? block->getNextNode() : block->getPrevNode());
   }
-  auto *region = llvm::dyn_cast_if_present<Region *>(unit);
+  auto *region = dyn_cast_if_present<Region *>(unit);
   Operation *parent = region ? region->getParentOp() : nullptr;
   if (!parent)
     return IRUnit();

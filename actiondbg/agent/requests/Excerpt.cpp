@@ -11,10 +11,6 @@
 #include <deque>
 #include <unordered_set>
 
-using namespace mlir;
-using llvm::json::Array;
-using llvm::json::Object;
-
 namespace adbg {
 
 struct ExcerptArguments {
@@ -124,7 +120,7 @@ static Answer<Object> writeValueNames(Engine &engine,
   BlockKeys::all().keep(ids, scope);
   return answerInFork([&]() -> Answer<Object> {
     std::error_code error;
-    llvm::raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
+    raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
     if (error)
       return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                               ": " + error.message());

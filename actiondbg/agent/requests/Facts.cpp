@@ -5,11 +5,9 @@
 #include "layout/Layout.h"
 #include "requests/Request.h"
 
-using llvm::json::Object;
-
 namespace adbg {
 
-static llvm::json::Array describeChecks() {
+static Array describeChecks() {
   using Check = Layout::Check;
   static constexpr struct {
     Check check;
@@ -18,7 +16,7 @@ static llvm::json::Array describeChecks() {
       {Check::Operations, "operations"}, {Check::Regions, "regions"},
       {Check::Values, "values"},         {Check::Locations, "locations"},
       {Check::Printing, "printing"},     {Check::Lines, "lines"}};
-  llvm::json::Array result;
+  Array result;
   for (const auto &one : checks)
     result.push_back(Object{{"name", one.name},
                             {"passed", Layout::passed(one.check)},
@@ -45,14 +43,13 @@ static Object describeOffsets() {
 /// facts: the layouts that the agent has learned, and the functions of the tool
 /// that it uses, for a report about a build.
 static Answer<Object> getFacts(Engine &) {
-  Object result{{"checks", llvm::json::Array()},
-                {"offsets", Object()},
-                {"functions", llvm::json::Array()}};
+  Object result{
+      {"checks", Array()}, {"offsets", Object()}, {"functions", Array()}};
   if (Layout::isDecided()) {
     result["checks"] = describeChecks();
     result["offsets"] = describeOffsets();
   }
-  llvm::json::Array functions;
+  Array functions;
   for (const ToolFunction &one : hooks().functions())
     functions.push_back(
         Object{{"symbol", std::string(one.symbol)}, {"state", one.state}});

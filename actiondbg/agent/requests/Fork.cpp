@@ -7,9 +7,6 @@
 #include "support/ExitAtOnce.h"
 #include <csignal>
 
-using llvm::json::Array;
-using llvm::json::Object;
-
 namespace adbg {
 
 static Role roleOf(Fields &fields) {

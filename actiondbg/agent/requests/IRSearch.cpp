@@ -9,16 +9,13 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 /// Whether values defined in `region` are visible at the cursor.
 static bool isVisible(Region *region, const IRUnit &cursor) {
-  if (auto *own = llvm::dyn_cast_if_present<Region *>(cursor))
+  if (auto *own = dyn_cast_if_present<Region *>(cursor))
     return region->isAncestor(own);
-  if (auto *block = llvm::dyn_cast_if_present<Block *>(cursor))
+  if (auto *block = dyn_cast_if_present<Block *>(cursor))
     return block->getParent() && region->isAncestor(block->getParent());
   Operation *op = holderOf(cursor);
   return op && op->getParentRegion() &&
@@ -32,7 +29,7 @@ static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
   // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
     std::string text;
-    llvm::raw_string_ostream os(text);
+    raw_string_ostream os(text);
     value.printAsOperand(os, state);
     StringRef whole(text);
     if (whole == name || whole.split('#').first == name)
@@ -84,11 +81,10 @@ FoundUnit findValue(const IRUnit &cursor, StringRef name) {
 }
 
 /// Lists the operations of several values with one name.
-static std::string whichOf(llvm::ArrayRef<IRUnit> found,
-                           const Identities &ids) {
+static std::string whichOf(ArrayRef<IRUnit> found, const Identities &ids) {
   static constexpr size_t most = 4;
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   os << "the name is that of " << found.size() << " values: of ";
   llvm::interleaveComma(found.take_front(most), os, [&](const IRUnit &unit) {
     os << "@" << ids.of(holderOf(unit));
@@ -111,7 +107,7 @@ FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
     IRUnit unit = findKey(ids, root, key);
     if (!unit)
       continue;
-    auto *block = llvm::dyn_cast_if_present<Block *>(unit);
+    auto *block = dyn_cast_if_present<Block *>(unit);
     Region *region =
         block ? block->getParent() : holderOf(unit)->getParentRegion();
     found.push_back(unit);
@@ -200,11 +196,11 @@ static int64_t positionOf(Block *block) {
   return positionIn(*block->getParent(), block);
 }
 
-llvm::json::Array pathTo(const IRUnit &unit, Operation *root) {
+Array pathTo(const IRUnit &unit, Operation *root) {
   std::vector<int64_t> path;
-  auto *op = llvm::dyn_cast_if_present<Operation *>(unit);
-  auto *block = llvm::dyn_cast_if_present<Block *>(unit);
-  auto *region = llvm::dyn_cast_if_present<Region *>(unit);
+  auto *op = dyn_cast_if_present<Operation *>(unit);
+  auto *block = dyn_cast_if_present<Block *>(unit);
+  auto *region = dyn_cast_if_present<Region *>(unit);
   if (!op && !block && !region)
     op = holderOf(unit);
   while (op != root || block || region) {
@@ -224,7 +220,7 @@ llvm::json::Array pathTo(const IRUnit &unit, Operation *root) {
     }
   }
   std::ranges::reverse(path);
-  return llvm::json::Array(path);
+  return Array(path);
 }
 
 } // namespace adbg

@@ -5,9 +5,6 @@
 
 #include "llvm/Support/raw_ostream.h"
 
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 /// Whether this process is such a fork, which needs no fork of its own.
@@ -16,16 +13,16 @@ static bool isInFork = false;
 /// Sends the answer of the forked child to its parent.
 static void sendToParent(int fd, Answer<Object> answer) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   if (auto *error = std::get_if<RequestError>(&answer))
     os << Json(Object{{"code", error->code},
                       {"message", llvm::json::fixUTF8(error->message)}});
   else
     os << Json(Object{{"result", std::move(std::get<Object>(answer))}});
-  llvm::raw_fd_ostream(fd, /*shouldClose=*/true) << text;
+  raw_fd_ostream(fd, /*shouldClose=*/true) << text;
 }
 
-Answer<Object> answerInFork(llvm::function_ref<Answer<Object>()> compute) {
+Answer<Object> answerInFork(function_ref<Answer<Object>()> compute) {
   if (isInFork)
     return compute();
   ForkEnd end = runInFork([&](int fd) {
@@ -46,7 +43,7 @@ Answer<Object> answerInFork(llvm::function_ref<Answer<Object>()> compute) {
   return std::move(*answer->getObject("result"));
 }
 
-bool survivesInFork(llvm::function_ref<void()> compute) {
+bool survivesInFork(function_ref<void()> compute) {
   auto run = [&](int fd) {
     compute();
     sendToParent(fd, Object());

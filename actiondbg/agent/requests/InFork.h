@@ -3,7 +3,7 @@
 #pragma once
 
 #include "requests/Request.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 
@@ -12,11 +12,10 @@ namespace adbg {
 /// attributes, which would move what the tool allocates later: a replay, in
 /// which nothing is printed, would then differ. The answer is computed here if
 /// there can be no fork.
-Answer<llvm::json::Object>
-answerInFork(llvm::function_ref<Answer<llvm::json::Object>()> compute);
+Answer<Object> answerInFork(function_ref<Answer<Object>()> compute);
 
 /// Whether a computation comes to its end in a fork of the tool, within ten
 /// seconds. Unknown, and so true, if there can be no fork.
-bool survivesInFork(llvm::function_ref<void()> compute);
+bool survivesInFork(function_ref<void()> compute);
 
 } // namespace adbg

@@ -11,9 +11,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 /// Sends the standard output and errors of this process to a file.
@@ -53,7 +50,7 @@ static Answer<Object> prepareNative(Engine &engine,
                             "' cannot be written: " + strerror(errno));
   // Otherwise only an ancestor may attach, where Yama restricts it.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  llvm::json::Array functions;
+  Array functions;
   if (engine.stops.isBeforeInnermost())
     for (const void *function : functionsOf(*engine.innermost))
       functions.push_back(describeFunction(function));

@@ -16,17 +16,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 bool hasNullOperands(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        for (mlir::Value operand : inner->getOperands())
+        for (Value operand : inner->getOperands())
           if (!operand)
             return WalkResult::interrupt();
         return WalkResult::advance();
@@ -92,7 +87,7 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
 /// Adds the range of lines that the cursor's operation takes up.
 static void addMark(Object &result, Engine &engine,
                     const AsmState::LocationMap &lines) {
-  auto *op = llvm::dyn_cast_if_present<Operation *>(engine.stops.cursor);
+  auto *op = dyn_cast_if_present<Operation *>(engine.stops.cursor);
   auto first = op ? lines.find(op) : lines.end();
   if (first == lines.end())
     return;
@@ -107,9 +102,9 @@ static void addMark(Object &result, Engine &engine,
 }
 
 static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
-                      llvm::raw_ostream &os) {
-  auto *block = llvm::dyn_cast_if_present<Block *>(unit);
-  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
+                      raw_ostream &os) {
+  auto *block = dyn_cast_if_present<Block *>(unit);
+  if (auto *region = dyn_cast_if_present<Region *>(unit)) {
     for (Block &inner : *region)
       inner.print(os, state);
   } else if (block) {
@@ -126,7 +121,7 @@ static void writeNamesTo(const std::string &path, const Identities &ids,
   if (!isSmall(numbered, mostListed))
     return;
   std::error_code error;
-  llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
+  raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
   if (error)
     return;
   writePrintedNames(ids, root, numbered, state, os);
@@ -168,7 +163,7 @@ static void keepKeys(const Identities &ids, const PrintArguments &arguments,
 }
 
 static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
-                              Operation *root, llvm::raw_fd_ostream &os) {
+                              Operation *root, raw_fd_ostream &os) {
   bool generic = false;
   OpPrintingFlags flags = flagsOf(arguments, root, generic);
   AsmState::LocationMap lines;
@@ -234,7 +229,7 @@ static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
                         "the action's IR unit is erased; print cursor, "
                         "function or module instead");
   std::error_code error;
-  llvm::raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
+  raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
   if (error)
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());

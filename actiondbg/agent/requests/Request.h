@@ -4,7 +4,7 @@
 
 #include "support/Fields.h"
 #include "support/JsonRpc.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "support/LLVM.h"
 #include <tuple>
 #include <variant>
 
@@ -22,12 +22,12 @@ using Answer = std::variant<Result, RequestError, Unanswered>;
 
 /// The result of a request that returns nothing: an empty object.
 struct NoResult {};
-inline llvm::json::Value toJSON(NoResult) { return llvm::json::Object{}; }
+inline Json toJSON(NoResult) { return Object{}; }
 
 /// A request of the front end, which is answered while the tool is stopped.
 struct Request {
-  llvm::StringRef method;
-  Answer<llvm::json::Value> (*answer)(Engine &engine, Fields &fields);
+  StringRef method;
+  Answer<Json> (*answer)(Engine &engine, Fields &fields);
   /// Whether it reads IR, or calls functions of the tool with it.
   bool readsIR = false;
 };
@@ -38,9 +38,8 @@ constexpr bool readsIR = true;
 /// on a wrong value. A field that they do not read is unknown and is refused
 /// here. The handler may move from them. `Result` converts to JSON.
 template <class Result, class... Arguments>
-Answer<llvm::json::Value> answerBy(Answer<Result> (*handler)(Engine &,
-                                                             Arguments &...),
-                                   Engine &engine, Fields &fields) {
+Answer<Json> answerBy(Answer<Result> (*handler)(Engine &, Arguments &...),
+                      Engine &engine, Fields &fields) {
   std::tuple<Arguments...> arguments{Arguments(fields)...};
   if (!fields.done())
     return RequestError(InvalidParams, fields.error);
@@ -49,17 +48,16 @@ Answer<llvm::json::Value> answerBy(Answer<Result> (*handler)(Engine &,
   if (auto *error = std::get_if<RequestError>(&answer))
     return std::move(*error);
   if (auto *result = std::get_if<Result>(&answer))
-    return llvm::json::Value(std::move(*result));
+    return Json(std::move(*result));
   return Unanswered();
 }
 
-template <auto handler>
-Answer<llvm::json::Value> by(Engine &engine, Fields &fields) {
+template <auto handler> Answer<Json> by(Engine &engine, Fields &fields) {
   return answerBy(handler, engine, fields);
 }
 
 /// The requests of each topic, at the end of its file.
-using Requests = llvm::ArrayRef<Request>;
+using Requests = ArrayRef<Request>;
 Requests alternativeRequests();
 Requests breakpointRequests();
 Requests controlRequests();
@@ -81,7 +79,6 @@ void finishAlternative(Engine &engine);
 
 /// Returns the answer to a line of the front end, while the tool is stopped;
 /// nothing if no answer is due.
-std::optional<llvm::json::Value> answerLine(Engine &engine,
-                                            llvm::StringRef line);
+std::optional<Json> answerLine(Engine &engine, StringRef line);
 
 } // namespace adbg

@@ -4,10 +4,6 @@
 #include "requests/InFork.h"
 #include "requests/Request.h"
 
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 static Requests togetherRequests();
@@ -91,7 +87,7 @@ static Answer<Object> getTogether(Engine &engine,
                                              "' is no question that can be "
                                              "asked together with others");
   return answerInFork([&] {
-    llvm::json::Array answers;
+    Array answers;
     for (GetTogetherArguments::Asked &one : arguments.asked)
       answers.push_back(answerAsked(engine, one));
     return Object{{"answers", std::move(answers)}};

@@ -7,9 +7,6 @@
 
 #include "mlir/Pass/Pass.h"
 
-using namespace mlir;
-using llvm::json::Object;
-
 namespace adbg {
 
 static RequestError noAction() {
@@ -30,7 +27,7 @@ struct GetBacktraceArguments {
 };
 
 static Object describeStack(const Engine &engine, bool withUnits) {
-  llvm::json::Array frames;
+  Array frames;
   int64_t index = 0;
   for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
     frames.push_back(describeFrame(*frame, index++, withUnits));
@@ -128,8 +125,8 @@ static Answer<Object> getChanges(Engine &engine,
     if (counted[kind])
       counts[textOf(static_cast<ChangeKind>(kind))] = int64_t(counted[kind]);
   }
-  llvm::json::Array changes = describeChanges(
-      *frame, engine.observer.log, arguments.nested, arguments.count);
+  Array changes = describeChanges(*frame, engine.observer.log, arguments.nested,
+                                  arguments.count);
   uint64_t begin = engine.observer.log.begin();
   int64_t forgotten =
       begin > frame->tally.first ? begin - frame->tally.first : 0;
@@ -164,7 +161,7 @@ static Answer<Object> getPipeline(Engine &engine) {
   if (!op)
     return RequestError(NoSuchUnit, "the action is not inside a pass");
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
   text = withoutEmptyOptions(text);
   for (; op; op = op->getParentOp())

@@ -8,10 +8,6 @@
 #include "llvm/ADT/StringSwitch.h"
 #include <set>
 
-using namespace mlir;
-using llvm::StringRef;
-using llvm::json::Object;
-
 namespace adbg {
 
 /// status: the position of the run and the agent's memory use.
@@ -118,7 +114,7 @@ static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
     addFunctions(engine, names);
     break;
   }
-  llvm::json::Array list;
+  Array list;
   for (const std::string &name : names)
     list.push_back(llvm::json::fixUTF8(name));
   return Object{{"names", std::move(list)}};
@@ -126,7 +122,7 @@ static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
 
 /// statistics: counts and time by tag and name.
 static Answer<Object> getStatistics(Engine &engine) {
-  llvm::json::Array rows;
+  Array rows;
   for (const auto &entry : engine.observer.statistics.all()) {
     const Statistic &one = entry.second;
     rows.push_back(

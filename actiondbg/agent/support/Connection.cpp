@@ -161,14 +161,14 @@ void Connection::sendRaw(const char *bytes, size_t size) {
   }
 }
 
-void Connection::send(const llvm::json::Value &message) {
+void Connection::send(const Json &message) {
   std::string text;
-  llvm::raw_string_ostream(text) << message << "\n";
+  raw_string_ostream(text) << message << "\n";
   sendRaw(text.data(), text.size());
 }
 
-void Connection::notify(llvm::StringRef method, llvm::json::Object params) {
-  send(llvm::json::Object{
+void Connection::notify(StringRef method, Object params) {
+  send(Object{
       {"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
 }
 

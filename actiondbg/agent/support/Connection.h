@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
 #include <csignal>
 #include <optional>
@@ -20,8 +21,8 @@ public:
   /// Drops the socket, in a fork that the tool itself made.
   void abandon();
 
-  void send(const llvm::json::Value &message);
-  void notify(llvm::StringRef method, llvm::json::Object params);
+  void send(const Json &message);
+  void notify(StringRef method, Object params);
   /// Sends raw bytes; async-signal-safe.
   void sendRaw(const char *bytes, size_t size);
 

@@ -2,8 +2,6 @@
 
 #include "support/Fields.h"
 
-using llvm::StringRef;
-
 namespace adbg {
 
 void Fields::fail(std::string message) {
@@ -15,13 +13,13 @@ void Fields::wrong(StringRef key, StringRef expected) {
   fail("the field '" + nameOf(key) + "' is not " + expected);
 }
 
-const llvm::json::Value *Fields::get(StringRef key) {
+const Json *Fields::get(StringRef key) {
   read.insert(key.str());
   return object.get(key);
 }
 
-const llvm::json::Value *Fields::optional(StringRef key) {
-  const llvm::json::Value *value = get(key);
+const Json *Fields::optional(StringRef key) {
+  const Json *value = get(key);
   return value && !value->isNull() ? value : nullptr;
 }
 
@@ -32,7 +30,7 @@ int64_t Fields::integer(StringRef key, int64_t least) {
 }
 
 int64_t Fields::integerOr(StringRef key, int64_t least, int64_t otherwise) {
-  const llvm::json::Value *value = optional(key);
+  const Json *value = optional(key);
   if (!value)
     return otherwise;
   std::optional<int64_t> number = value->getAsInteger();
@@ -44,7 +42,7 @@ int64_t Fields::integerOr(StringRef key, int64_t least, int64_t otherwise) {
 }
 
 bool Fields::boolean(StringRef key, bool otherwise) {
-  const llvm::json::Value *value = optional(key);
+  const Json *value = optional(key);
   if (!value)
     return otherwise;
   std::optional<bool> result = value->getAsBoolean();
@@ -60,7 +58,7 @@ std::string Fields::text(StringRef key) {
 }
 
 std::string Fields::textOr(StringRef key, StringRef otherwise) {
-  const llvm::json::Value *value = optional(key);
+  const Json *value = optional(key);
   if (!value)
     return otherwise.str();
   std::optional<StringRef> result = value->getAsString();
@@ -69,19 +67,19 @@ std::string Fields::textOr(StringRef key, StringRef otherwise) {
   return result.value_or(otherwise).str();
 }
 
-const llvm::json::Object *Fields::optionalObject(StringRef key) {
-  const llvm::json::Value *value = optional(key);
+const Object *Fields::optionalObject(StringRef key) {
+  const Json *value = optional(key);
   if (!value)
     return nullptr;
-  const llvm::json::Object *result = value->getAsObject();
+  const Object *result = value->getAsObject();
   if (!result)
     wrong(key, "an object");
   return result;
 }
 
-const llvm::json::Array *Fields::array(StringRef key) {
-  const llvm::json::Value *value = optional(key);
-  const llvm::json::Array *result = value ? value->getAsArray() : nullptr;
+const Array *Fields::array(StringRef key) {
+  const Json *value = optional(key);
+  const Array *result = value ? value->getAsArray() : nullptr;
   if (!result)
     wrong(key, "a list");
   return result;
@@ -89,8 +87,8 @@ const llvm::json::Array *Fields::array(StringRef key) {
 
 std::vector<std::string> Fields::texts(StringRef key) {
   std::vector<std::string> result;
-  if (const llvm::json::Array *list = array(key))
-    for (const llvm::json::Value &one : *list) {
+  if (const Array *list = array(key))
+    for (const Json &one : *list) {
       if (std::optional<StringRef> text = one.getAsString())
         result.push_back(text->str());
       else
@@ -101,8 +99,8 @@ std::vector<std::string> Fields::texts(StringRef key) {
 
 std::vector<int64_t> Fields::integers(StringRef key) {
   std::vector<int64_t> result;
-  if (const llvm::json::Array *list = optional(key) ? array(key) : nullptr)
-    for (const llvm::json::Value &one : *list) {
+  if (const Array *list = optional(key) ? array(key) : nullptr)
+    for (const Json &one : *list) {
       if (std::optional<int64_t> number = one.getAsInteger())
         result.push_back(*number);
       else
@@ -111,12 +109,11 @@ std::vector<int64_t> Fields::integers(StringRef key) {
   return result;
 }
 
-void Fields::eachObject(StringRef key,
-                        llvm::function_ref<void(Fields &)> parse) {
-  const llvm::json::Array *list = array(key);
+void Fields::eachObject(StringRef key, function_ref<void(Fields &)> parse) {
+  const Array *list = array(key);
   for (size_t i = 0; list && i < list->size() && error.empty(); ++i) {
     std::string element = nameOf(key) + "[" + std::to_string(i) + "]";
-    const llvm::json::Object *value = (*list)[i].getAsObject();
+    const Object *value = (*list)[i].getAsObject();
     if (!value)
       return fail("the field '" + element + "' is not an object");
     Fields fields(*value, element + ".");

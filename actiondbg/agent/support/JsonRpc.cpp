@@ -2,10 +2,6 @@
 
 #include "support/JsonRpc.h"
 
-using llvm::StringRef;
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 Envelope Envelope::open(StringRef line) {

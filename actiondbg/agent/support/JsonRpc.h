@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>
@@ -34,17 +35,17 @@ struct RequestError {
 
 /// A line from the front end, parsed into method, id and parameters.
 struct Envelope {
-  llvm::json::Value id = nullptr;
+  Json id = nullptr;
   std::string method;
-  llvm::json::Object params;
+  Object params;
   /// Set if the line is not a valid request.
   std::optional<RequestError> error;
 
-  static Envelope open(llvm::StringRef line);
+  static Envelope open(StringRef line);
   bool isInterrupt() const { return method == "interrupt"; }
 };
 
-llvm::json::Value resultMessage(llvm::json::Value id, llvm::json::Value result);
-llvm::json::Value errorMessage(llvm::json::Value id, const RequestError &error);
+Json resultMessage(Json id, Json result);
+Json errorMessage(Json id, const RequestError &error);
 
 } // namespace adbg

@@ -2,11 +2,9 @@
 
 #include "support/Locations.h"
 
-using namespace mlir;
-
 namespace adbg {
 
-bool visitLocations(Location loc, llvm::function_ref<bool(Location)> visit) {
+bool visitLocations(Location loc, function_ref<bool(Location)> visit) {
   if (visit(loc))
     return true;
   if (auto fused = dyn_cast<FusedLoc>(loc))

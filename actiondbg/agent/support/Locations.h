@@ -3,15 +3,14 @@
 #pragma once
 
 #include "interpose/Versions.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 
 /// Returns the first file location inside `loc`.
-std::optional<FilePlace> firstPlace(mlir::Location loc);
+std::optional<FilePlace> firstPlace(Location loc);
 
 /// Calls `visit` on each location inside `loc` until it returns true.
-bool visitLocations(mlir::Location loc,
-                    llvm::function_ref<bool(mlir::Location)> visit);
+bool visitLocations(Location loc, function_ref<bool(Location)> visit);
 
 } // namespace adbg

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <map>
 #include <set>
 #include <string>

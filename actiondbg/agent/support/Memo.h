@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <atomic>
@@ -48,7 +48,7 @@ inline uintptr_t spread(const void *name) {
 template <typename Answer> class Memo {
 public:
   template <typename Compute>
-  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &get(llvm::StringRef name,
+  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &get(StringRef name,
                                                  Compute compute) {
     Slot *first = slotsOf(name.data());
     unsigned now = namesEpoch();
@@ -100,7 +100,7 @@ private:
 
   template <typename Compute>
   LLVM_ATTRIBUTE_NOINLINE static const Answer &
-  find(Slot *first, llvm::StringRef name, unsigned now, Compute compute) {
+  find(Slot *first, StringRef name, unsigned now, Compute compute) {
     Slot *slot = known(first, name.data(), name.size());
     if (slot && slot->epoch == now)
       return slot->answer;

@@ -21,11 +21,9 @@
 #include <memory>
 #include <set>
 
-using llvm::StringRef;
-
 namespace adbg {
 
-using PassFactory = std::unique_ptr<mlir::Pass> (*)();
+using PassFactory = std::unique_ptr<Pass> (*)();
 
 namespace {
 /// The factories of an object, by symbol.
@@ -101,7 +99,7 @@ struct FactoryTrial {
 
   std::string operator()() const {
     ToolHeap toolHeap;
-    std::unique_ptr<mlir::Pass> pass = factory();
+    std::unique_ptr<Pass> pass = factory();
     if (!pass || !object.contains(*reinterpret_cast<void **>(pass.get())))
       return "it makes no pass";
     StringRef name = pass->getArgument();
@@ -135,7 +133,7 @@ registerPassesOf(const detour::LoadedObject &object) {
   std::vector<std::string> names;
   for (PassFactory factory : provedFactories(object)) {
     ToolHeap toolHeap;
-    std::unique_ptr<mlir::Pass> pass = factory();
+    std::unique_ptr<Pass> pass = factory();
     // Two passes of one name would end the tool.
     if (!tool::findPass(pass->getArgument()))
       tool::registerPass(factory);

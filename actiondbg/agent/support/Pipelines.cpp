@@ -13,9 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 /// Returns the pipeline inside `NAME(...)`, if that is all of the text and NAME
@@ -51,7 +48,7 @@ static PipelineError parse(StringRef text, PassManager &manager,
   std::string said;
   auto isParsed = [&] {
     said.clear();
-    llvm::raw_string_ostream os(said);
+    raw_string_ostream os(said);
     return succeeded(parsePassPipeline(inner, manager, os));
   };
   bool isKnown = isParsed();

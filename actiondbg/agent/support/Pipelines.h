@@ -18,12 +18,12 @@ using PipelineError = std::optional<std::string>;
 /// Parses a textual pipeline with the passes of the tool, such as
 /// `cse,func.func(canonicalize)`, for `root`. It may be written as the pipeline
 /// of `root`: `builtin.module(cse)`.
-PipelineError checkPipeline(mlir::Operation *root, llvm::StringRef pipeline);
+PipelineError checkPipeline(Operation *root, StringRef pipeline);
 
 /// Runs a textual pipeline on `root`, which is isolated from above. Works at a
 /// stop inside a pass manager of the tool too. `forwards`: the diagnostics
 /// reach the tool's handlers, too; else only the first error is returned.
-PipelineError runPipeline(mlir::Operation *root, llvm::StringRef pipeline,
+PipelineError runPipeline(Operation *root, StringRef pipeline,
                           bool forwards = false);
 
 /// Returns the arguments of the passes that the tool has registered. Redirects

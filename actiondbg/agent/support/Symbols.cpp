@@ -22,8 +22,6 @@
 #include <unordered_map>
 #include <vector>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -150,7 +148,7 @@ public:
       uint64_t piece = std::min<uint64_t>(sizeof(items), all - at);
       if (!readInto(items, piece, section.sh_offset + at))
         return;
-      for (const Item &one : llvm::ArrayRef(items, piece / sizeof(Item)))
+      for (const Item &one : ArrayRef(items, piece / sizeof(Item)))
         visit(one);
     }
   }
@@ -311,7 +309,7 @@ private:
     std::vector<uint8_t> note = file.readSection<uint8_t>(*section);
     if (note.size() <= before)
       return "";
-    return llvm::toHex(llvm::ArrayRef(note).drop_front(before),
+    return llvm::toHex(ArrayRef(note).drop_front(before),
                        /*isLowerCase=*/true);
   }
 

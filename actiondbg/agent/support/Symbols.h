@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <string>
 
 namespace adbg {
@@ -31,6 +31,6 @@ std::string symbolAt(const void *address);
 /// Returns the demangled name of a function or class without parameters and
 /// result types: `mlir::cf::BranchOp::canonicalize`. A lambda is called
 /// `lambda1`. Empty if `symbol` is no C++ name.
-std::string readableName(llvm::StringRef symbol);
+std::string readableName(StringRef symbol);
 
 } // namespace adbg

@@ -8,8 +8,6 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 
-using namespace mlir;
-
 namespace adbg {
 
 namespace {
@@ -30,7 +28,7 @@ static TraitIDs &traitIDs() {
 
 /// Registers `spelling`, which must never be freed: the registry keeps a
 /// reference.
-static TypeID idOf(llvm::StringRef spelling) {
+static TypeID idOf(StringRef spelling) {
   return mlir::detail::FallbackTypeIDResolver::registerImplicitTypeID(spelling);
 }
 

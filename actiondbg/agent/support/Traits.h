@@ -15,19 +15,19 @@ namespace adbg {
 
 /// Detects the spelling by an operation with known traits. Returns false if it
 /// is unknown: then folds of constants cannot be recognised.
-bool findTraits(mlir::MLIRContext *context);
+bool findTraits(MLIRContext *context);
 
 /// A key for the name of `op`, valid as long as its context lives; faster than
 /// reading the text.
-inline const void *nameKeyOf(mlir::Operation *op) {
+inline const void *nameKeyOf(Operation *op) {
   return op->getName().getIdentifier().getAsOpaquePointer();
 }
 
 /// Whether an operation has the ConstantLike trait; slow.
-bool isConstantLike(mlir::OperationName name);
-bool isSymbolTable(mlir::Operation *op);
-bool isIsolated(mlir::Operation *op);
-bool isTerminator(mlir::Operation *op);
+bool isConstantLike(OperationName name);
+bool isSymbolTable(Operation *op);
+bool isIsolated(Operation *op);
+bool isTerminator(Operation *op);
 
 /// Cached properties of an operation name.
 struct NameFacts {
@@ -43,13 +43,13 @@ struct NameFacts {
 class OperationNames {
 public:
   /// Returns the properties; the reference is valid until the next call.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &of(mlir::Operation *op) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &of(Operation *op) {
     return known.get(nameKeyOf(op), [] { return NameFacts(); });
   }
   /// The same, of an operation that is folded. The tool registers the traits of
   /// a name at the first question about them: it is asked at a fold only, which
   /// is at the same time in each run.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &ofFolded(mlir::Operation *op) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &ofFolded(Operation *op) {
     NameFacts &facts = of(op);
     if (LLVM_UNLIKELY(!facts.isAsked)) {
       facts.isConstant = isConstantLike(op->getName());

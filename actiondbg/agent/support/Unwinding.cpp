@@ -13,7 +13,7 @@ using namespace adbg;
 
 namespace {
 struct Call {
-  llvm::function_ref<void()> run, leave;
+  function_ref<void()> run, leave;
   Call *outer;
 };
 thread_local Call *innermost = nullptr;
@@ -88,8 +88,7 @@ adbg_call_watched:
 )");
 #endif
 
-void adbg::callWatched(llvm::function_ref<void()> run,
-                       llvm::function_ref<void()> leave) {
+void adbg::callWatched(function_ref<void()> run, function_ref<void()> leave) {
   Call call{run, leave, innermost};
   innermost = &call;
   adbg_call_watched(

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "support/LLVM.h"
 #include <cstdint>
 
 namespace adbg {
@@ -10,8 +10,7 @@ namespace adbg {
 /// Calls a function of the tool. If an exception leaves it, as of a pass that
 /// is written in Python, or the thread ends in it, `leave` is called on the
 /// way: the tool's callers go on without a return here.
-void callWatched(llvm::function_ref<void()> run,
-                 llvm::function_ref<void()> leave);
+void callWatched(function_ref<void()> run, function_ref<void()> leave);
 
 /// Forgets the calls that this thread leaves by dropping its stack down to an
 /// address.

@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 
-using llvm::StringRef;
-
 namespace adbg {
 
 /// Names with commas between them.

@@ -2,13 +2,13 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 
 /// Whether --without names a capability: the tool's functions that it alone
 /// needs are neither replaced nor called, and its layouts not read.
-bool isSwitchedOff(llvm::StringRef capability);
+bool isSwitchedOff(StringRef capability);
 
 /// Why such a capability is missing: the end of a sentence.
 constexpr const char *switchedOff = "--without switched it off";

@@ -57,18 +57,18 @@ void Contexts::ran(unsigned number, int thread, uint64_t actions) {
   records[number].actions += actions;
 }
 
-llvm::StringRef Contexts::nameOf(unsigned number) {
+StringRef Contexts::nameOf(unsigned number) {
   if (number == unknown)
     return "";
   std::lock_guard<std::mutex> lock(mutex);
-  return number < records.size() ? llvm::StringRef(records[number].name) : "";
+  return number < records.size() ? StringRef(records[number].name) : "";
 }
 
-llvm::StringRef Contexts::mlirOf(unsigned number) {
+StringRef Contexts::mlirOf(unsigned number) {
   if (number == unknown)
     return "";
   std::lock_guard<std::mutex> lock(mutex);
-  return number < records.size() ? llvm::StringRef(records[number].mlir) : "";
+  return number < records.size() ? StringRef(records[number].mlir) : "";
 }
 
 bool Contexts::hasSeveralMlirs() {

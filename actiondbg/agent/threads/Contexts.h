@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "support/LLVM.h"
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -41,9 +41,9 @@ public:
   size_t countUsed(unsigned current);
 
   /// Returns the name of a context; empty if it is unknown.
-  llvm::StringRef nameOf(unsigned number);
+  StringRef nameOf(unsigned number);
   /// Returns the name of the file of a context's MLIR; empty if it is unknown.
-  llvm::StringRef mlirOf(unsigned number);
+  StringRef mlirOf(unsigned number);
   /// Whether contexts of several MLIRs were made.
   bool hasSeveralMlirs();
 

@@ -13,9 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-using llvm::json::Object;
-using Json = llvm::json::Value;
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -220,13 +217,13 @@ void Turns::end() {
 //===----------------------------------------------------------------------===//
 
 Json contextJson(unsigned number) {
-  llvm::StringRef name = Contexts::all().nameOf(number);
+  StringRef name = Contexts::all().nameOf(number);
   return name.empty() ? Json(nullptr) : Json(name);
 }
 
 Json mlirJson(unsigned number) {
   Contexts &contexts = Contexts::all();
-  llvm::StringRef name = contexts.mlirOf(number);
+  StringRef name = contexts.mlirOf(number);
   bool isShown = !name.empty() && contexts.hasSeveralMlirs();
   return isShown ? Json(name) : Json(nullptr);
 }
@@ -245,8 +242,8 @@ void Turns::describe(Object &stop) const {
   stop["unforkable"] = unforkableJson();
 }
 
-llvm::json::Array Turns::describeContexts() const {
-  llvm::json::Array all;
+Array Turns::describeContexts() const {
+  Array all;
   unsigned number = 0;
   for (Contexts::Record &one : Contexts::all().list()) {
     bool isCurrent = current.record && current.context == number;
@@ -277,11 +274,11 @@ static std::string nameOfThread(pid_t id) {
   ssize_t size = fd < 0 ? -1 : ::read(fd, text, sizeof(text));
   if (fd >= 0)
     ::close(fd);
-  return llvm::StringRef(text, size > 0 ? size : 0).rtrim().str();
+  return StringRef(text, size > 0 ? size : 0).rtrim().str();
 }
 
-llvm::json::Array Turns::describeThreads() {
-  llvm::json::Array all;
+Array Turns::describeThreads() {
+  Array all;
   threads.each([&](int number, ThreadList::Record &one) {
     bool isCurrent = current.record == &one;
     uint64_t ran = one.actions + (isCurrent ? actions() : 0);

@@ -48,11 +48,11 @@ public:
 
   // The contexts and threads, as JSON.
   /// Adds the thread, and what depends on the threads, to a stop.
-  void describe(llvm::json::Object &stop) const;
+  void describe(Object &stop) const;
   /// Why this process cannot be forked, or null.
-  llvm::json::Value unforkableJson() const;
-  llvm::json::Array describeContexts() const;
-  llvm::json::Array describeThreads();
+  Json unforkableJson() const;
+  Array describeContexts() const;
+  Array describeThreads();
 
 private:
   friend class Turn;
@@ -77,9 +77,9 @@ private:
 };
 
 /// The name of a context, or null if it is unknown.
-llvm::json::Value contextJson(unsigned number);
+Json contextJson(unsigned number);
 /// The name of the file of a context's MLIR; null if there is one MLIR.
-llvm::json::Value mlirJson(unsigned number);
+Json mlirJson(unsigned number);
 
 /// While one lives, the actions of this thread are followed, if it is true:
 /// either it is its turn, or its actions were followed anyway.

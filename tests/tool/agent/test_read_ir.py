@@ -64,7 +64,8 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def real(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A probe that is compiled with the tool's headers."""
-    options = ["-include", "mlir/IR/BuiltinAttributes.h", f"-iquote{AGENT}"]
+    includes = ["mlir/IR/BuiltinAttributes.h", "support/LLVM.h"]
+    options = [f"-iquote{AGENT}", *(f"-include{file}" for file in includes)]
     return build(tmp_path_factory.mktemp("probe") / "real.so", options + header_flags(tool), [])
 
 

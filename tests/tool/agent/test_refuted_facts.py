@@ -120,8 +120,8 @@ TOGETHER: dict[str, Change] = {
 FACTS: dict[str, tuple[str, str, str, set[str]]] = {
     "string": (
         "layout/Storage.h",
-        "  const void *type;\n  llvm::StringRef value;\n",
-        "  llvm::StringRef value;\n  const void *type;\n",
+        "  const void *type;\n  StringRef value;\n",
+        "  StringRef value;\n  const void *type;\n",
         set(),
     ),
     "action": (

@@ -38,13 +38,19 @@ using llvm::success;
 class AsmState;
 class Attribute;
 class Block;
+class ConversionTarget;
 class Dialect;
+class FrozenRewritePatternSet;
 class IRMapping; // only passed on
 class MLIRContext;
 class Operation;
 class OpPrintingFlags;
+class Pass;
+class Pattern;
+class PatternApplicator;
 class Region;
 class Type;
+class TypeConverter;
 class Value;
 
 } // namespace mlir

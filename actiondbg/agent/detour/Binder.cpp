@@ -2,7 +2,6 @@
 
 #include "detour/Binder.h"
 
-#include <cstring>
 #include <dlfcn.h>
 
 /// The begin of the agent in memory, from the linker; as is _DYNAMIC.

@@ -4,7 +4,6 @@
 
 #include "detour/LoadedObjects.h"
 
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,6 @@
 
 #include "detour/Instances.h"
 
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -8,8 +8,6 @@
 #include "detour/LateLibraries.h"
 #include "detour/Detour.h"
 
-#include <link.h>
-
 namespace adbg::detour {
 
 static void (*listener)();

@@ -2,10 +2,7 @@
 
 #include "edit/Splice.h"
 #include "interpose/Versions.h"
-#include "support/LLVM.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Location.h"
 #include <unordered_map>
 #include <unordered_set>
 

@@ -4,10 +4,8 @@
 #include "engine/Describe.h"
 #include "fork/CrashSignals.h"
 #include "fork/SilentStreams.h"
-#include "mlir/IR/Diagnostics.h"
 #include "observe/Convergence.h"
 #include "print/InputNames.h"
-#include "support/AgentHeap.h"
 
 namespace adbg {
 

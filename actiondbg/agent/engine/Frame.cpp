@@ -2,11 +2,8 @@
 
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
-#include "support/Memo.h"
 #include "support/OfInstance.h"
-#include "support/Traits.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"

@@ -4,12 +4,9 @@
 #include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
-#include "support/LLVM.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +14,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <utility>
 
 using namespace adbg;
 

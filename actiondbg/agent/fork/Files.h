@@ -3,7 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>

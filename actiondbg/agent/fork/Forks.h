@@ -4,7 +4,6 @@
 
 #include "fork/Checkpoints.h"
 #include "fork/Files.h"
-#include "support/LLVM.h"
 
 #include <cstdint>
 

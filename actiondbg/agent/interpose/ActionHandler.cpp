@@ -9,8 +9,6 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/SeenContexts.h"
-#include "layout/Facts.h"
-#include "layout/Layout.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
@@ -18,12 +16,6 @@
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
-#include "llvm/Support/raw_ostream.h"
-#include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <unordered_map>
-#include <vector>
 
 using namespace adbg;
 

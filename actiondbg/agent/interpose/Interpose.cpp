@@ -13,7 +13,6 @@
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/SuiteProcess.h"
-#include "interpose/Versions.h"
 #include "record/PatternSets.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
@@ -25,12 +24,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include <csignal>
-#include <cstdlib>
-#include <mutex>
 #include <pthread.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 using namespace adbg;
 

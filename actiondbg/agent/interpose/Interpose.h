@@ -15,7 +15,6 @@
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dlfcn.h>
-#include <unistd.h>
 #include <utility>
 
 /// For functions of the C library, and those that programs call.

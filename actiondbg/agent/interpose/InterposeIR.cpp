@@ -10,7 +10,6 @@
 
 #include "interpose/InterposeIR.h"
 #include "engine/Engine.h"
-#include "interpose/Interpose.h"
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 

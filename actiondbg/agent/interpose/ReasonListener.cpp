@@ -2,17 +2,11 @@
 
 #include "interpose/ReasonListener.h"
 #include "interpose/SeenContexts.h"
-#include "layout/Layout.h"
-#include "layout/Storage.h"
-#include "layout/ToolFunctions.h"
 #include "observe/PatternChecks.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
 
-#include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <unordered_map>

@@ -6,13 +6,10 @@
 #include "match/Glob.h"
 #include "support/AgentHeap.h"
 
-#include <algorithm>
 #include <alloca.h>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <dlfcn.h>
 #include <elf.h>
@@ -22,7 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <vector>
 
 namespace adbg {
 

@@ -4,8 +4,6 @@
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 
-#include <cstring>
-
 namespace adbg {
 
 bool Fact::tries(Check check) {

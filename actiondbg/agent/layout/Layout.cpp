@@ -9,7 +9,6 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
-#include "layout/Storage.h"
 #include "layout/ToolFunctions.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
@@ -20,13 +19,10 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <fcntl.h>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <unordered_map>
-#include <vector>
 
 namespace adbg {
 

@@ -10,7 +10,6 @@
 
 #include "layout/Facts.h"
 #include "layout/Storage.h"
-#include "support/LLVM.h"
 
 #include <atomic>
 #include <cstddef>

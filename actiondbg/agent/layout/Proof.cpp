@@ -6,7 +6,7 @@
 #include "fork/QuietFork.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
-#include "support/LLVM.h"
+#include "support/Memo.h"
 #include "support/OfInstance.h"
 #include "support/ProgramCounter.h"
 #include "support/Symbols.h"
@@ -14,13 +14,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <mutex>
 #include <poll.h>
 #include <set>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "layout/Layout.h"
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace adbg {
 

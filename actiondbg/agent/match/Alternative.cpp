@@ -5,10 +5,7 @@
 #include "observe/PatternNames.h"
 #include "support/Pipelines.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/raw_ostream.h"
-#include <unordered_map>
 
 namespace adbg {
 

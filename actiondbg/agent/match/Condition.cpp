@@ -2,10 +2,8 @@
 
 #include "match/Condition.h"
 #include "interpose/Versions.h"
-#include "observe/Identity.h"
 #include "support/Locations.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
 #include "support/Maps.h"
 
 namespace adbg {

@@ -2,8 +2,6 @@
 
 #include "match/Watch.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-
 namespace adbg {
 
 std::optional<Watch> Watch::parse(Fields &fields) {

@@ -3,8 +3,6 @@
 #include "observe/CseReplacement.h"
 #include "support/Traits.h"
 
-#include "mlir/IR/OperationSupport.h"
-
 namespace adbg {
 
 static bool isSame(Operation *op, Operation *other) {

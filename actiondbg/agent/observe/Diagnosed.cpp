@@ -5,7 +5,6 @@
 #include "requests/InFork.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Operation.h"
 #include "mlir/IR/Verifier.h"
 
 namespace adbg {

@@ -3,8 +3,6 @@
 #include "observe/Digest.h"
 #include "observe/Identity.h"
 
-#include <array>
-
 namespace adbg {
 
 static constexpr uint64_t factor = 0x9E3779B97F4A7C15ull;

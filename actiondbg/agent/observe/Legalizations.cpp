@@ -4,7 +4,6 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "observe/PatternNames.h"
-#include "observe/TypeReasons.h"
 #include "print/LinePrinter.h"
 #include "support/AgentHeap.h"
 
@@ -12,7 +11,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include <map>
 
 namespace adbg {
 

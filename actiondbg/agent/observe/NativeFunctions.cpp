@@ -7,11 +7,9 @@
 
 #include "observe/NativeFunctions.h"
 #include "observe/PatternNames.h"
-#include "support/LLVM.h"
 #include "support/Symbols.h"
 
 #include "mlir/Pass/Pass.h"
-#include <cstring>
 
 namespace adbg {
 

@@ -5,7 +5,6 @@
 #include "fork/QuietFork.h"
 #include "record/Recorder.h"
 #include "support/Locations.h"
-#include "support/Traits.h"
 
 #include <unistd.h>
 

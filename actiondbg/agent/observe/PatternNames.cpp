@@ -10,7 +10,6 @@
 #include "support/Symbols.h"
 
 #include <map>
-#include <mutex>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <unordered_map>

@@ -3,10 +3,7 @@
 #include "observe/RunTrace.h"
 #include "engine/Describe.h"
 #include "observe/PatternNames.h"
-#include "support/Traits.h"
 
-#include <algorithm>
-#include <cstring>
 #include <sys/mman.h>
 
 namespace adbg {

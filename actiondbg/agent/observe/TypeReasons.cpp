@@ -4,14 +4,11 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "fork/Files.h"
-#include "layout/Facts.h"
 #include "observe/PatternNames.h"
 #include "support/AgentHeap.h"
 #include "support/Symbols.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include <algorithm>
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Types.h"
-#include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>

@@ -3,10 +3,8 @@
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 
-#include "layout/Facts.h"
 #include "support/Traits.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace adbg {

@@ -4,7 +4,6 @@
 
 #include "observe/Identity.h"
 #include "print/SourceText.h"
-#include "support/LLVM.h"
 #include <array>
 #include <cstdint>
 #include <mutex>

@@ -5,7 +5,6 @@
 #include "support/Traits.h"
 
 #include "mlir/IR/OpImplementation.h"
-#include "support/Maps.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace adbg {

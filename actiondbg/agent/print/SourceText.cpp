@@ -3,7 +3,6 @@
 #include "print/SourceText.h"
 
 #include "support/ReadFile.h"
-#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <fcntl.h>

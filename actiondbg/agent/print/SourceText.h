@@ -3,8 +3,6 @@
 #pragma once
 
 #include "interpose/Versions.h"
-#include "support/LLVM.h"
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -9,7 +9,6 @@
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
-#include "support/LLVM.h"
 #include "support/Maps.h"
 #include <atomic>
 #include <mutex>

@@ -2,7 +2,6 @@
 
 #include "record/Counters.h"
 
-#include <cstring>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>

@@ -9,10 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include <cstdio>
 #include <fcntl.h>
-#include <mutex>
 #include <unistd.h>
 #include <unordered_set>
-#include <vector>
 
 namespace adbg {
 

@@ -10,7 +10,6 @@
 
 #include "support/LLVM.h"
 #include <string>
-#include <sys/uio.h>
 #include <unordered_map>
 
 namespace adbg {

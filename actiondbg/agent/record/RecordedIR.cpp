@@ -3,7 +3,6 @@
 #include "record/RecordedIR.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "observe/Digest.h"
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 

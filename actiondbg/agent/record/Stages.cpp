@@ -11,7 +11,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include <csignal>
-#include <mutex>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

@@ -12,11 +12,9 @@
 #include "engine/Describe.h"
 #include "interpose/Interpose.h"
 #include "record/RecordFile.h"
-#include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 
 #include <pthread.h>

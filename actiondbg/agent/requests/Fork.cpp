@@ -5,7 +5,6 @@
 #include "interpose/SeenPrograms.h"
 #include "requests/Request.h"
 #include "support/ExitAtOnce.h"
-#include <csignal>
 
 namespace adbg {
 

@@ -7,7 +7,6 @@
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/BuiltinAttributes.h"
 
 namespace adbg {
 

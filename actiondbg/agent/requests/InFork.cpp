@@ -3,8 +3,6 @@
 #include "requests/InFork.h"
 #include "fork/QuietFork.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 namespace adbg {
 
 /// Whether this process is such a fork, which needs no fork of its own.

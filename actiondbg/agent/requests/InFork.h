@@ -3,7 +3,6 @@
 #pragma once
 
 #include "requests/Request.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

@@ -4,7 +4,6 @@
 
 #include "support/Fields.h"
 #include "support/JsonRpc.h"
-#include "support/LLVM.h"
 #include <tuple>
 #include <variant>
 

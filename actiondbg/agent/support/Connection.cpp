@@ -6,9 +6,7 @@
 #include "support/ProgramCounter.h"
 
 #include "llvm/Support/Signals.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "interpose/Versions.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

@@ -16,7 +16,6 @@
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>

@@ -8,7 +8,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "llvm/Support/raw_ostream.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -8,8 +8,6 @@
 #include "support/Symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include <algorithm>
-#include <cstring>
 #include <cxxabi.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -19,8 +17,6 @@
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_map>
-#include <vector>
 
 namespace adbg {
 

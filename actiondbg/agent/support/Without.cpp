@@ -2,9 +2,6 @@
 
 #include "support/Without.h"
 
-#include <cstdlib>
-#include <cstring>
-
 namespace adbg {
 
 /// Names with commas between them.

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
 namespace adbg {
 

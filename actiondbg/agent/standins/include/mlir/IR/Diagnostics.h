@@ -8,9 +8,7 @@
 #pragma once
 
 #include "mlir/IR/MLIRContext.h"
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace mlir {
 

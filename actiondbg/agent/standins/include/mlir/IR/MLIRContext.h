@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/Action.h"
-#include <functional>
 
 namespace mlir {
 

@@ -25,8 +25,6 @@ using namespace adbg;
   "refIFvvEEERKNS_7tracing6ActionE"
 
 using HasHandler = bool(MLIRContext *);
-using Execute = void(MLIRContext *, function_ref<void()>,
-                     const tracing::Action &);
 
 void adbg::handleActions(MLIRContext *context, unsigned) {
   noteContext(context);
@@ -200,14 +198,14 @@ static unsigned numberOf(MLIRContext *context) {
 extern "C++" {
 
 ADBG_INTERPOSE(bool, hasActionHandler, ADBG_HAS_HANDLER, MLIRContext *self) {
-  static Original<HasHandler> next(ADBG_HAS_HANDLER);
+  static Original<decltype(hasActionHandler)> next(ADBG_HAS_HANDLER);
   return Engine::get().isAttached() || Engine::isLibrary || Engine::isForked ||
          next(self);
 }
 
 ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
                function_ref<void()> run, const tracing::Action &action) {
-  static Original<Execute> next(ADBG_EXECUTE);
+  static Original<decltype(executeAction)> next(ADBG_EXECUTE);
   static Original<HasHandler> hasHandler(ADBG_HAS_HANDLER);
   noteContext(self);
   if (LLVM_UNLIKELY(!provesClass(action)))

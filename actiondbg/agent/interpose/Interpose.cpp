@@ -290,8 +290,7 @@ extern "C++" {
 
 ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
                MLIRContext::Threading threading) {
-  static Original<void(MLIRContext *, MLIRContext::Threading)> next(
-      ADBG_CONTEXT_CTOR);
+  static Original<decltype(contextCtor)> next(ADBG_CONTEXT_CTOR);
   attached = nullptr;
   next(self, threading);
   if (attached != self)
@@ -301,16 +300,15 @@ ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
 ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
                MLIRContext *self, const DialectRegistry &registry,
                MLIRContext::Threading threading) {
-  static Original<void(MLIRContext *, const DialectRegistry &,
-                       MLIRContext::Threading)>
-      next(ADBG_CONTEXT_CTOR_REGISTRY);
+  static Original<decltype(contextCtorRegistry)> next(
+      ADBG_CONTEXT_CTOR_REGISTRY);
   next(self, registry, threading);
   observeContext(self);
   attached = self;
 }
 
 ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
-  static Original<void(MLIRContext *)> next(ADBG_CONTEXT_DTOR);
+  static Original<decltype(contextDtor)> next(ADBG_CONTEXT_DTOR);
   // A trial leaves contexts allocated, as operations: see InterposeIR.cpp.
   if (Engine::get().forks.role == Role::Trial)
     return;
@@ -322,7 +320,7 @@ ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
 
 ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
                MLIRContext *self, bool disable) {
-  static Original<DisableThreading> next(ADBG_DISABLE_THREADING);
+  static Original<decltype(disableThreading)> next(ADBG_DISABLE_THREADING);
   Engine &engine = Engine::get();
   if (!usesOneThread(engine) || engine.isSilentHere())
     return next(self, disable);
@@ -334,8 +332,7 @@ ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
 // another thread and waits for it, even in a context without threads.
 ADBG_INTERPOSE(bool, runOnThread, ADBG_RUN_ON_THREAD, void *self,
                function_ref<void()> run, unsigned stackSize) {
-  static Original<bool(void *, function_ref<void()>, unsigned)> next(
-      ADBG_RUN_ON_THREAD);
+  static Original<decltype(runOnThread)> next(ADBG_RUN_ON_THREAD);
   Engine &engine = Engine::get();
   if (stackSize || !tool::runSafely || !usesOneThread(engine) ||
       engine.isSilentHere() || isSwitchedOff("threads-off"))
@@ -458,8 +455,6 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
 
 using FoldWithOperands = LogicalResult(Operation *, ArrayRef<Attribute>,
                                        FoldResults &);
-using FoldOperation = LogicalResult(Operation *, FoldResults &);
-
 // Not inlined, so that the other path of its caller needs no stack space.
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
 dispatchWithOperands(Operation *self, ArrayRef<Attribute> operands,
@@ -471,7 +466,7 @@ dispatchWithOperands(Operation *self, ArrayRef<Attribute> operands,
 
 ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
                ArrayRef<Attribute> operands, FoldResults &results) {
-  static Original<FoldWithOperands> next(ADBG_FOLD);
+  static Original<decltype(foldWithOperands)> next(ADBG_FOLD);
   // Usually called by the other overload.
   if (LLVM_LIKELY(self == folded))
     return next(self, operands, results);
@@ -480,7 +475,7 @@ ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
 
 ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
                FoldResults &results) {
-  static Original<FoldOperation> next(ADBG_FOLD_RESULTS);
+  static Original<decltype(foldOperation)> next(ADBG_FOLD_RESULTS);
   if (LLVM_UNLIKELY(self == folded))
     return next(self, results);
   return dispatchFold(self, results, [&] { return next(self, results); });
@@ -493,9 +488,7 @@ ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
 ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
                FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
                ArrayRef<std::string> disabled, ArrayRef<std::string> enabled) {
-  static Original<void(FrozenRewritePatternSet *, RewritePatternSet &&,
-                       ArrayRef<std::string>, ArrayRef<std::string>)>
-      next(ADBG_FROZEN_PATTERNS);
+  static Original<decltype(freezePatterns)> next(ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
   if (engine.isAttached() && !engine.isSilentHere()) {
     AgentHeap agentHeap;

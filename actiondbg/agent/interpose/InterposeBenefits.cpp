@@ -36,7 +36,7 @@ using CostModel = function_ref<PatternBenefit(const Pattern &)>;
 
 ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
                CostModel model) {
-  static Original<void(PatternApplicator *, CostModel)> next(ADBG_COST_MODEL);
+  static Original<decltype(applyCostModel)> next(ADBG_COST_MODEL);
   Engine &engine = Engine::get();
   if (Recorder::reversesPatterns() && engine.follows() &&
       !isConverting(engine)) {

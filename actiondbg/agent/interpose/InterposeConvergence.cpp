@@ -50,13 +50,14 @@ template <typename Run> static LogicalResult watched(Run run) {
 extern "C++" {
 
 ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, ADBG_PASSED) {
-  static Original<LogicalResult(ADBG_PASSED)> next(ADBG_GREEDY_REGION);
+  static Original<decltype(rewriteRegion)> next(ADBG_GREEDY_REGION);
   return watched([&] { return next(ADBG_PASS); });
 }
 
 ADBG_INTERPOSE(LogicalResult, rewriteRegionBefore20, ADBG_GREEDY_REGION_TO_19,
                ADBG_PASSED) {
-  static Original<LogicalResult(ADBG_PASSED)> next(ADBG_GREEDY_REGION_TO_19);
+  static Original<decltype(rewriteRegionBefore20)> next(
+      ADBG_GREEDY_REGION_TO_19);
   return watched([&] { return next(ADBG_PASS); });
 }
 

@@ -56,18 +56,11 @@ static LogicalResult convert(Roots roots, const ConversionTarget &target,
 
 extern "C++" {
 
-using ConvertMany = LogicalResult(Roots, const ConversionTarget &,
-                                  const FrozenRewritePatternSet &,
-                                  ConversionConfig);
-using ConvertOne = LogicalResult(Operation *, const ConversionTarget &,
-                                 const FrozenRewritePatternSet &,
-                                 ConversionConfig);
-
 ADBG_INTERPOSE(LogicalResult, partialMany, ADBG_PARTIAL_CONVERSION_MANY,
                Roots roots, const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static Original<ConvertMany> next(ADBG_PARTIAL_CONVERSION_MANY);
+  static Original<decltype(partialMany)> next(ADBG_PARTIAL_CONVERSION_MANY);
   return convert(roots, target, patterns, /*isFull=*/false,
                  [&] { return next(roots, target, patterns, config); });
 }
@@ -76,7 +69,7 @@ ADBG_INTERPOSE(LogicalResult, partialOne, ADBG_PARTIAL_CONVERSION,
                Operation *root, const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static Original<ConvertOne> next(ADBG_PARTIAL_CONVERSION);
+  static Original<decltype(partialOne)> next(ADBG_PARTIAL_CONVERSION);
   return convert(root, target, patterns, /*isFull=*/false,
                  [&] { return next(root, target, patterns, config); });
 }
@@ -85,7 +78,7 @@ ADBG_INTERPOSE(LogicalResult, fullMany, ADBG_FULL_CONVERSION_MANY, Roots roots,
                const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static Original<ConvertMany> next(ADBG_FULL_CONVERSION_MANY);
+  static Original<decltype(fullMany)> next(ADBG_FULL_CONVERSION_MANY);
   return convert(roots, target, patterns, /*isFull=*/true,
                  [&] { return next(roots, target, patterns, config); });
 }
@@ -94,7 +87,7 @@ ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
                const ConversionTarget &target,
                const FrozenRewritePatternSet &patterns,
                ConversionConfig config) {
-  static Original<ConvertOne> next(ADBG_FULL_CONVERSION);
+  static Original<decltype(fullOne)> next(ADBG_FULL_CONVERSION);
   return convert(root, target, patterns, /*isFull=*/true,
                  [&] { return next(root, target, patterns, config); });
 }
@@ -126,32 +119,28 @@ static auto noted(const TypeConverter &converter, Type type, Convert convert) {
 
 ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
                Type type) {
-  static Original<Type(const TypeConverter *, Type)> next(ADBG_CONVERT_TYPE);
+  static Original<decltype(convertType)> next(ADBG_CONVERT_TYPE);
   return noted(*self, type, [&] { return next(self, type); });
 }
 
 ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
                const TypeConverter *self, Type type,
                SmallVectorImpl<Type> &results) {
-  static Original<LogicalResult(const TypeConverter *, Type,
-                                SmallVectorImpl<Type> &)>
-      next(ADBG_CONVERT_TYPE_MANY);
+  static Original<decltype(convertTypeToMany)> next(ADBG_CONVERT_TYPE_MANY);
   return noted(*self, type, [&] { return next(self, type, results); });
 }
 
 ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
                const TypeConverter *self, Value value) {
-  static Original<Type(const TypeConverter *, Value)> next(
-      ADBG_CONVERT_VALUE_TYPE);
+  static Original<decltype(convertValueType)> next(ADBG_CONVERT_VALUE_TYPE);
   return noted(*self, value.getType(), [&] { return next(self, value); });
 }
 
 ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
                ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *self,
                Value value, SmallVectorImpl<Type> &results) {
-  static Original<LogicalResult(const TypeConverter *, Value,
-                                SmallVectorImpl<Type> &)>
-      next(ADBG_CONVERT_VALUE_TYPE_MANY);
+  static Original<decltype(convertValueTypeToMany)> next(
+      ADBG_CONVERT_VALUE_TYPE_MANY);
   return noted(*self, value.getType(),
                [&] { return next(self, value, results); });
 }

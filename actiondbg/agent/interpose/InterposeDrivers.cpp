@@ -85,10 +85,7 @@ ADBG_INTERPOSE(LogicalResult, matchAndRewrite, ADBG_MATCH_AND_REWRITE,
                PatternApplicator *self, Operation *op,
                PatternRewriter &rewriter, CanApply canApply,
                OnFailure onFailure, OnSuccess onSuccess) {
-  static Original<LogicalResult(PatternApplicator *, Operation *,
-                                PatternRewriter &, CanApply, OnFailure,
-                                OnSuccess)>
-      next(ADBG_MATCH_AND_REWRITE);
+  static Original<decltype(matchAndRewrite)> next(ADBG_MATCH_AND_REWRITE);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
@@ -116,8 +113,7 @@ unsigned adbg::runningPassManagers = 0;
 
 ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
                Operation *op) {
-  static Original<LogicalResult(PassManager *, Operation *)> next(
-      ADBG_RUN_PASSES);
+  static Original<decltype(runPasses)> next(ADBG_RUN_PASSES);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op);
@@ -174,8 +170,7 @@ using ManyValues = SmallVector<SmallVector<Value>>;
 ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
                ConversionPatternRewriter *self, Operation *op,
                ManyValues &&values) {
-  static Original<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>
-      next(ADBG_CONVERSION_REPLACE_MANY);
+  static Original<decltype(convertWithMany)> next(ADBG_CONVERSION_REPLACE_MANY);
   SmallVector<Value> all;
   if (Engine::get().hasFrames() && Engine::get().follows()) {
     AgentHeap agentHeap;
@@ -188,15 +183,15 @@ ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
 ADBG_INTERPOSE(void, convertWithValues, ADBG_CONVERSION_REPLACE_VALUES,
                ConversionPatternRewriter *self, Operation *op,
                ValueRange values) {
-  static Original<void(ConversionPatternRewriter *, Operation *, ValueRange)>
-      next(ADBG_CONVERSION_REPLACE_VALUES);
+  static Original<decltype(convertWithValues)> next(
+      ADBG_CONVERSION_REPLACE_VALUES);
   noteConverted(op, values, [&] { next(self, op, values); });
 }
 
 ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
                ConversionPatternRewriter *self, Operation *op, Operation *by) {
-  static Original<void(ConversionPatternRewriter *, Operation *, Operation *)>
-      next(ADBG_CONVERSION_REPLACE_OP);
+  static Original<decltype(convertWithOperation)> next(
+      ADBG_CONVERSION_REPLACE_OP);
   noteConverted(op, by->getResults(), [&] { next(self, op, by); });
 }
 
@@ -228,7 +223,7 @@ static Operation *refusedWithin(Operation *root, StringRef error) {
 
 ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
                bool verifyRecursively) {
-  static Original<LogicalResult(Operation *, bool)> next(ADBG_VERIFY);
+  static Original<decltype(verifyOperation)> next(ADBG_VERIFY);
   Engine &engine = Engine::get();
   if (engine.follows() && !verified)
     engine.firstError.clear();
@@ -327,7 +322,7 @@ static bool isTaken(Diagnostic &diagnostic) {
 static thread_local bool isReporting = false;
 
 ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
-  static Original<void(InFlightDiagnostic *)> next(ADBG_REPORT);
+  static Original<decltype(reportDiagnostic)> next(ADBG_REPORT);
   if (self->owner && self->impl) {
     noteDiagnostic(*self->impl);
     if (isTaken(*self->impl))
@@ -340,7 +335,7 @@ ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
 
 ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
                Diagnostic &&diagnostic) {
-  static Original<void(DiagnosticEngine *, Diagnostic &&)> next(ADBG_EMIT);
+  static Original<decltype(emitDiagnostic)> next(ADBG_EMIT);
   if (!isReporting)
     noteDiagnostic(diagnostic);
   if (!isTaken(diagnostic))

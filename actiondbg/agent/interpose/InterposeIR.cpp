@@ -17,8 +17,6 @@
 
 using namespace adbg;
 
-#define ADBG_NEXT(SYMBOL, ...) static Original<__VA_ARGS__> next(SYMBOL)
-
 extern "C++" {
 
 //===----------------------------------------------------------------------===//
@@ -49,10 +47,7 @@ ADBG_INTERPOSE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
                OperationName name, TypeRange types, ValueRange operands,
                NamedAttrList &&attributes, OpaqueProperties properties,
                BlockRange successors, unsigned regions) {
-  ADBG_NEXT(ADBG_CREATE_LIST,
-            Operation * (Location, OperationName, TypeRange, ValueRange,
-                         NamedAttrList &&, OpaqueProperties, BlockRange,
-                         unsigned));
+  static Original<decltype(createFromList)> next(ADBG_CREATE_LIST);
   return noteNew(next(loc, name, types, operands, std::move(attributes),
                       properties, successors, regions));
 }
@@ -62,17 +57,14 @@ ADBG_INTERPOSE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
                ValueRange operands, DictionaryAttr attributes,
                OpaqueProperties properties, BlockRange successors,
                unsigned regions) {
-  ADBG_NEXT(ADBG_CREATE_DICTIONARY,
-            Operation * (Location, OperationName, TypeRange, ValueRange,
-                         DictionaryAttr, OpaqueProperties, BlockRange,
-                         unsigned));
+  static Original<decltype(createFromDictionary)> next(ADBG_CREATE_DICTIONARY);
   return noteNew(next(loc, name, types, operands, attributes, properties,
                       successors, regions));
 }
 
 ADBG_INTERPOSE(Operation *, createFromState, ADBG_CREATE_STATE,
                const OperationState &state) {
-  ADBG_NEXT(ADBG_CREATE_STATE, Operation * (const OperationState &));
+  static Original<decltype(createFromState)> next(ADBG_CREATE_STATE);
   return noteNew(next(state));
 }
 
@@ -81,10 +73,7 @@ ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
                ValueRange operands, NamedAttrList &&attributes,
                OpaqueProperties properties, BlockRange successors,
                RegionRange regions) {
-  ADBG_NEXT(ADBG_CREATE_REGIONS,
-            Operation * (Location, OperationName, TypeRange, ValueRange,
-                         NamedAttrList &&, OpaqueProperties, BlockRange,
-                         RegionRange));
+  static Original<decltype(createFromRegions)> next(ADBG_CREATE_REGIONS);
   return noteNew(next(loc, name, types, operands, std::move(attributes),
                       properties, successors, regions));
 }
@@ -107,26 +96,26 @@ Operation *adbg::noteCloned(Operation *from, Operation *to) {
 
 ADBG_INTERPOSE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
                Operation::CloneOptions options) {
-  ADBG_NEXT(ADBG_CLONE, Operation * (Operation *, Operation::CloneOptions));
+  static Original<decltype(cloneOperation)> next(ADBG_CLONE);
   return runClone(self, [&] { return next(self, options); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneMapped, ADBG_CLONE_MAPPED, Operation *self,
                IRMapping &mapping, Operation::CloneOptions options) {
-  ADBG_NEXT(ADBG_CLONE_MAPPED,
-            Operation * (Operation *, IRMapping &, Operation::CloneOptions));
+  static Original<decltype(cloneMapped)> next(ADBG_CLONE_MAPPED);
   return runClone(self, [&] { return next(self, mapping, options); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneWithoutRegions, ADBG_CLONE_BARE,
                Operation *self) {
-  ADBG_NEXT(ADBG_CLONE_BARE, Operation * (Operation *));
+  static Original<decltype(cloneWithoutRegions)> next(ADBG_CLONE_BARE);
   return runClone(self, [&] { return next(self); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
                Operation *self, IRMapping &mapping) {
-  ADBG_NEXT(ADBG_CLONE_BARE_MAPPED, Operation * (Operation *, IRMapping &));
+  static Original<decltype(cloneMappedWithoutRegions)> next(
+      ADBG_CLONE_BARE_MAPPED);
   return runClone(self, [&] { return next(self, mapping); });
 }
 
@@ -174,7 +163,7 @@ static bool isLeaked(Operation *op) {
 }
 
 ADBG_INTERPOSE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
-  ADBG_NEXT(ADBG_DESTROY, void(Operation *));
+  static Original<decltype(destroyOperation)> next(ADBG_DESTROY);
   if (isLeaked(self))
     return;
   noteEnd(self);
@@ -182,7 +171,7 @@ ADBG_INTERPOSE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
 }
 
 ADBG_INTERPOSE(void, eraseOperation, ADBG_ERASE, Operation *self) {
-  ADBG_NEXT(ADBG_ERASE, void(Operation *));
+  static Original<decltype(eraseOperation)> next(ADBG_ERASE);
   if (isLeaked(self))
     return;
   noteEnd(self);
@@ -190,7 +179,7 @@ ADBG_INTERPOSE(void, eraseOperation, ADBG_ERASE, Operation *self) {
 }
 
 ADBG_INTERPOSE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
-  ADBG_NEXT(ADBG_DELETE_OPERATION, void(Operation *));
+  static Original<decltype(deleteOperation)> next(ADBG_DELETE_OPERATION);
   noteEnd(op);
   next(op);
 }
@@ -202,9 +191,9 @@ ADBG_INTERPOSE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
 using Operations = llvm::ilist_traits<Operation>;
 using Blocks = llvm::ilist_traits<Block>;
 
-ADBG_INTERPOSE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
+ADBG_INTERPOSE(void, addToBlock, ADBG_ADD_OPERATION, Operations *self,
                Operation *op) {
-  ADBG_NEXT(ADBG_ADD_OPERATION, void(Operations *, Operation *));
+  static Original<decltype(addToBlock)> next(ADBG_ADD_OPERATION);
   next(self, op);
   Engine &engine = Engine::get();
   if (LLVM_UNLIKELY(!engine.followsIR())) {
@@ -219,9 +208,7 @@ ADBG_INTERPOSE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
 ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
                Operations *self, Operations &other,
                Operations::op_iterator first, Operations::op_iterator last) {
-  ADBG_NEXT(ADBG_TRANSFER_OPERATIONS,
-            void(Operations *, Operations &, Operations::op_iterator,
-                 Operations::op_iterator));
+  static Original<decltype(transferOperations)> next(ADBG_TRANSFER_OPERATIONS);
   next(self, other, first, last);
   Engine &engine = Engine::get();
   if (!engine.followsIR())
@@ -247,25 +234,25 @@ static void noteMoved(Operation *op, function_ref<void()> move) {
 
 ADBG_INTERPOSE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
                Operation *other) {
-  ADBG_NEXT(ADBG_MOVE_BEFORE, void(Operation *, Operation *));
+  static Original<decltype(moveBefore)> next(ADBG_MOVE_BEFORE);
   noteMoved(self, [&] { next(self, other); });
 }
 
 ADBG_INTERPOSE(void, moveAfter, ADBG_MOVE_AFTER, Operation *self,
                Operation *other) {
-  ADBG_NEXT(ADBG_MOVE_AFTER, void(Operation *, Operation *));
+  static Original<decltype(moveAfter)> next(ADBG_MOVE_AFTER);
   noteMoved(self, [&] { next(self, other); });
 }
 
 ADBG_INTERPOSE(void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *self,
                Block *block, Block::iterator place) {
-  ADBG_NEXT(ADBG_MOVE_BEFORE_IN, void(Operation *, Block *, Block::iterator));
+  static Original<decltype(moveBeforeIn)> next(ADBG_MOVE_BEFORE_IN);
   noteMoved(self, [&] { next(self, block, place); });
 }
 
 ADBG_INTERPOSE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
                Block *block, Block::iterator place) {
-  ADBG_NEXT(ADBG_MOVE_AFTER_IN, void(Operation *, Block *, Block::iterator));
+  static Original<decltype(moveAfterIn)> next(ADBG_MOVE_AFTER_IN);
   noteMoved(self, [&] { next(self, block, place); });
 }
 
@@ -295,7 +282,7 @@ static void numberBlock(Block *block) {
 }
 
 ADBG_INTERPOSE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
-  ADBG_NEXT(ADBG_ADD_BLOCK, void(Blocks *, Block *));
+  static Original<decltype(addBlock)> next(ADBG_ADD_BLOCK);
   next(self, block);
   numberBlock(block);
   noteBlock(block, ChangeKind::Inserted);
@@ -303,7 +290,7 @@ ADBG_INTERPOSE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
 
 ADBG_INTERPOSE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self,
                Block *block) {
-  ADBG_NEXT(ADBG_REMOVE_BLOCK, void(Blocks *, Block *));
+  static Original<decltype(removeBlock)> next(ADBG_REMOVE_BLOCK);
   noteBlock(block, ChangeKind::Erased);
   Engine &engine = Engine::get();
   if (engine.followsIR() || engine.numbersIR()) {
@@ -316,9 +303,7 @@ ADBG_INTERPOSE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self,
 ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
                Blocks &other, Blocks::block_iterator first,
                Blocks::block_iterator last) {
-  ADBG_NEXT(
-      ADBG_TRANSFER_BLOCKS,
-      void(Blocks *, Blocks &, Blocks::block_iterator, Blocks::block_iterator));
+  static Original<decltype(transferBlocks)> next(ADBG_TRANSFER_BLOCKS);
   Operation *from = first != last ? first->getParentOp() : nullptr;
   next(self, other, first, last);
   for (Block &block : llvm::make_range(first, last)) {
@@ -329,8 +314,7 @@ ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
 
 ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
                Region::iterator place, IRMapping &mapping) {
-  ADBG_NEXT(ADBG_CLONE_INTO,
-            void(Region *, Region *, Region::iterator, IRMapping &));
+  static Original<decltype(cloneInto)> next(ADBG_CLONE_INTO);
   // The copies are what is new in front of the place: the mapping's layout need
   // not be known.
   Region::iterator before = std::prev(place);
@@ -367,33 +351,34 @@ static void noteReplaced(Operation *op, ValueRange by,
 
 ADBG_INTERPOSE(void, replaceWithValues, ADBG_REPLACE_VALUES, RewriterBase *self,
                Operation *op, ValueRange values) {
-  ADBG_NEXT(ADBG_REPLACE_VALUES, void(RewriterBase *, Operation *, ValueRange));
+  static Original<decltype(replaceWithValues)> next(ADBG_REPLACE_VALUES);
   noteReplaced(op, values, [&] { next(self, op, values); });
 }
 
 ADBG_INTERPOSE(void, replaceWithOperation, ADBG_REPLACE_OP, RewriterBase *self,
                Operation *op, Operation *by) {
-  ADBG_NEXT(ADBG_REPLACE_OP, void(RewriterBase *, Operation *, Operation *));
+  static Original<decltype(replaceWithOperation)> next(ADBG_REPLACE_OP);
   noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
 }
 
 ADBG_INTERPOSE(void, replaceUsesWithValues, ADBG_REPLACE_USES_VALUES,
                RewriterBase *self, Operation *op, ValueRange values) {
-  ADBG_NEXT(ADBG_REPLACE_USES_VALUES,
-            void(RewriterBase *, Operation *, ValueRange));
+  static Original<decltype(replaceUsesWithValues)> next(
+      ADBG_REPLACE_USES_VALUES);
   noteReplaced(op, values, [&] { next(self, op, values); });
 }
 
 ADBG_INTERPOSE(void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
                RewriterBase *self, Operation *op, Operation *by) {
-  ADBG_NEXT(ADBG_REPLACE_USES_OP,
-            void(RewriterBase *, Operation *, Operation *));
+  static Original<decltype(replaceUsesWithOperation)> next(
+      ADBG_REPLACE_USES_OP);
   noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
 }
 
 ADBG_INTERPOSE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
                RewriterBase *self, Operation *op) {
-  ADBG_NEXT(ADBG_FINALIZE_MODIFICATION, void(RewriterBase *, Operation *));
+  static Original<decltype(finalizeModification)> next(
+      ADBG_FINALIZE_MODIFICATION);
   Engine &engine = Engine::get();
   if (engine.hasFrames() && engine.follows()) {
     AgentHeap agentHeap;

@@ -133,8 +133,7 @@ extern "C++" {
 
 ADBG_INTERPOSE(StepOutcome, applyTransform, ADBG_APPLY_TRANSFORM,
                StepState *self, StepOperation step) {
-  static Original<StepOutcome(StepState *, StepOperation)> next(
-      ADBG_APPLY_TRANSFORM);
+  static Original<decltype(applyTransform)> next(ADBG_APPLY_TRANSFORM);
   if (!isFollowed(step.op))
     return next(self, step);
   return StepOutcome([&](void *outcome) {

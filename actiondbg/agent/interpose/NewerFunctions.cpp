@@ -39,10 +39,8 @@ ADBG_INTERPOSE(Operation *, createFromListByReference,
                TypeRange types, ValueRange operands, NamedAttrList &&attributes,
                PropertyRef properties, BlockRange successors,
                unsigned regions) {
-  static Original<Operation *(Location, OperationName, TypeRange, ValueRange,
-                              NamedAttrList &&, PropertyRef, BlockRange,
-                              unsigned)>
-      next(ADBG_CREATE_LIST_BY_REFERENCE);
+  static Original<decltype(createFromListByReference)> next(
+      ADBG_CREATE_LIST_BY_REFERENCE);
   return noteNew(next(loc, name, types, operands, std::move(attributes),
                       properties, successors, regions));
 }
@@ -52,10 +50,8 @@ ADBG_INTERPOSE(Operation *, createFromDictionaryByReference,
                OperationName name, TypeRange types, ValueRange operands,
                DictionaryAttr attributes, PropertyRef properties,
                BlockRange successors, unsigned regions) {
-  static Original<Operation *(Location, OperationName, TypeRange, ValueRange,
-                              DictionaryAttr, PropertyRef, BlockRange,
-                              unsigned)>
-      next(ADBG_CREATE_DICTIONARY_BY_REFERENCE);
+  static Original<decltype(createFromDictionaryByReference)> next(
+      ADBG_CREATE_DICTIONARY_BY_REFERENCE);
   return noteNew(next(loc, name, types, operands, attributes, properties,
                       successors, regions));
 }
@@ -65,10 +61,8 @@ ADBG_INTERPOSE(Operation *, createFromRegionsByReference,
                OperationName name, TypeRange types, ValueRange operands,
                NamedAttrList &&attributes, PropertyRef properties,
                BlockRange successors, RegionRange regions) {
-  static Original<Operation *(Location, OperationName, TypeRange, ValueRange,
-                              NamedAttrList &&, PropertyRef, BlockRange,
-                              RegionRange)>
-      next(ADBG_CREATE_REGIONS_BY_REFERENCE);
+  static Original<decltype(createFromRegionsByReference)> next(
+      ADBG_CREATE_REGIONS_BY_REFERENCE);
   return noteNew(next(loc, name, types, operands, std::move(attributes),
                       properties, successors, regions));
 }
@@ -83,15 +77,14 @@ ADBG_INTERPOSE(Operation *, createFromRegionsByReference,
 
 ADBG_INTERPOSE(Operation *, cloneByReference, ADBG_CLONE_BY_REFERENCE,
                Operation *self, const void *options) {
-  static Original<Operation *(Operation *, const void *)> next(
-      ADBG_CLONE_BY_REFERENCE);
+  static Original<decltype(cloneByReference)> next(ADBG_CLONE_BY_REFERENCE);
   return runClone(self, [&] { return next(self, options); });
 }
 
 ADBG_INTERPOSE(Operation *, cloneMappedByReference,
                ADBG_CLONE_MAPPED_BY_REFERENCE, Operation *self, void *mapping,
                const void *options) {
-  static Original<Operation *(Operation *, void *, const void *)> next(
+  static Original<decltype(cloneMappedByReference)> next(
       ADBG_CLONE_MAPPED_BY_REFERENCE);
   return runClone(self, [&] { return next(self, mapping, options); });
 }

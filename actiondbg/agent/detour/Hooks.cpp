@@ -11,8 +11,6 @@
 #include "detour/Binder.h"
 #include "detour/Detour.h"
 #include "detour/Gate.h"
-#include "detour/LateLibraries.h"
-#include "detour/Pointers.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
@@ -23,6 +21,8 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 
 extern "C" {
 /// The section of the hooks, from the linker.
@@ -33,6 +33,85 @@ extern adbg::Hook __stop_adbg_hooks[] __attribute__((visibility("hidden")));
 namespace adbg {
 
 using namespace detour;
+
+//===----------------------------------------------------------------------===//
+// Libraries that a program loads later
+//===----------------------------------------------------------------------===//
+
+static void (*listener)();
+
+/// Instead of the loader's function.
+static void librariesChanged() {
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT)
+    listener();
+}
+
+/// Calls `onChange` whenever libraries were loaded or unloaded. New ones are in
+/// memory then, but may not be relocated: only their code and their symbols can
+/// be used. Returns why that is impossible, or null.
+/// The dynamic loader calls an empty function of its own at each change, in
+/// which debuggers set a breakpoint. Source: link.h of the C library.
+static const char *watchLibraries(void (*onChange)()) {
+  listener = onChange;
+  auto *function = reinterpret_cast<void *>(_r_debug.r_brk);
+  for (const LoadedObject &object : loadedObjects())
+    if (object.contains(function))
+      return replaceEmpty(object, function,
+                          reinterpret_cast<void *>(librariesChanged));
+  return "the dynamic loader is not found";
+}
+
+//===----------------------------------------------------------------------===//
+// Pointers to functions in tables
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A function, and what is called instead.
+struct Redirection {
+  uint64_t from, to;
+};
+} // namespace
+
+/// Replaces pointers to functions in an object's tables of virtual functions.
+/// A compiler may inline a virtual function where it guesses the class: it
+/// compares such a pointer with the function that it knows, and calls nothing
+/// if they are equal. The object must be relocated.
+static void redirectPointers(const LoadedObject &object,
+                             std::vector<Redirection> redirections) {
+  uint64_t page = sysconf(_SC_PAGESIZE);
+  // What the loader makes read-only is whole pages.
+  uint64_t begin = (object.constantsBegin + page - 1) / page * page;
+  uint64_t end = object.constantsEnd / page * page;
+  if (begin >= end || redirections.empty())
+    return;
+  auto isBefore = [](const Redirection &a, const Redirection &b) {
+    return a.from < b.from;
+  };
+  std::sort(redirections.begin(), redirections.end(), isBefore);
+  auto *memory = reinterpret_cast<void *>(begin);
+  bool isWritable = false;
+  uint64_t first = redirections.front().from, last = redirections.back().from;
+  for (auto *word = reinterpret_cast<uint64_t *>(begin);
+       word < reinterpret_cast<uint64_t *>(end); ++word) {
+    if (__builtin_expect(*word < first || *word > last, true))
+      continue;
+    auto it = std::lower_bound(redirections.begin(), redirections.end(),
+                               Redirection{*word, 0}, isBefore);
+    if (it == redirections.end() || it->from != *word)
+      continue;
+    if (!isWritable &&
+        mprotect(memory, end - begin, PROT_READ | PROT_WRITE) != 0)
+      return;
+    isWritable = true;
+    *word = it->to;
+  }
+  if (isWritable)
+    mprotect(memory, end - begin, PROT_READ);
+}
+
+//===----------------------------------------------------------------------===//
+// Hooks
+//===----------------------------------------------------------------------===//
 
 /// What every object with MLIR has, and inlines nowhere.
 static const char *const markOfMlir =

@@ -7,11 +7,13 @@
 
 #include "detour/LoadedObjects.h"
 #include "detour/MappedFile.h"
-#include "detour/SymbolCache.h"
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <sys/stat.h>
 
 namespace adbg::detour {
 
@@ -133,6 +135,71 @@ SymbolPlace LoadedObject::findExported(const char *name) const {
     if (other & 1)
       return {};
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols that were found before
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The file in the folder $ACTIONDBG_CACHE with the places of symbols in one
+/// build of an object, whose stripped copies have files of their own. Without
+/// the folder, or a build-id, there is none.
+class SymbolCache {
+public:
+  SymbolCache(const std::string &object, const std::string &buildId,
+              const SymbolSet &wanted);
+
+  /// Returns false if there is no file of this kind, or other users may have
+  /// written it: what is in it is called.
+  bool read(SymbolPlaces &places) const;
+  /// A file that cannot be written is not missed.
+  void write(const SymbolPlaces &places) const;
+
+private:
+  std::string path;
+  size_t count;
+};
+} // namespace
+
+SymbolCache::SymbolCache(const std::string &object, const std::string &buildId,
+                         const SymbolSet &wanted)
+    : count(wanted.size()) {
+  const char *folder = getenv("ACTIONDBG_CACHE");
+  struct stat status;
+  if (!folder || !*folder || buildId.empty() ||
+      stat(object.c_str(), &status) != 0)
+    return;
+  char hash[17];
+  snprintf(hash, sizeof(hash), "%016llx",
+           static_cast<unsigned long long>(wanted.hash()));
+  path = std::string(folder) + "/symbols-" + buildId + "-" +
+         std::to_string(status.st_size) + "-" + hash;
+}
+
+bool SymbolCache::read(SymbolPlaces &places) const {
+  if (path.empty())
+    return false;
+  MappedFile file(path.c_str(), Writers::ThisUser);
+  auto *kept = file.at<SymbolPlace>(0, count);
+  if (!kept || file.at<char>(0, count * sizeof(SymbolPlace) + 1))
+    return false;
+  places.assign(kept, kept + count);
+  return true;
+}
+
+void SymbolCache::write(const SymbolPlaces &places) const {
+  if (path.empty())
+    return;
+  std::string draft = path + "." + std::to_string(getpid());
+  int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return;
+  size_t size = places.size() * sizeof(SymbolPlace);
+  bool isWhole = ::write(fd, places.data(), size) == static_cast<ssize_t>(size);
+  close(fd);
+  if (!isWhole || rename(draft.c_str(), path.c_str()) != 0)
+    unlink(draft.c_str());
 }
 
 //===----------------------------------------------------------------------===//

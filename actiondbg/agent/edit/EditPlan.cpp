@@ -1,7 +1,6 @@
 //===- EditPlan.cpp - The edits of a timeline -----------------------------===//
 
 #include "edit/EditPlan.h"
-#include "edit/ScratchBlock.h"
 #include "edit/Splice.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
@@ -18,6 +17,22 @@
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {
+
+namespace {
+/// A block for parsed IR: the body of a new module, as only the tool knows the
+/// layout of a block.
+class ScratchBlock {
+public:
+  explicit ScratchBlock(MLIRContext *context)
+      : module(tool::makeModule(tool::unknownLocation(context), {})) {}
+  ~ScratchBlock() { module->erase(); }
+  ScratchBlock(const ScratchBlock &) = delete;
+  Block &operator*() { return module->getRegion(0).front(); }
+
+private:
+  Operation *module;
+};
+} // namespace
 
 /// The file name in the locations of edited lines.
 static constexpr StringRef editSource = "<edit>";

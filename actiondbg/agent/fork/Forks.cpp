@@ -2,7 +2,6 @@
 
 #include "fork/Forks.h"
 #include "fork/CrashSignals.h"
-#include "fork/ProcessTitle.h"
 #include "fork/QuietFork.h"
 #include "fork/SilentStreams.h"
 #include "interpose/SeenPrograms.h"
@@ -10,9 +9,115 @@
 #include "support/ExitAtOnce.h"
 
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// The name of a process in ps
+//===----------------------------------------------------------------------===//
+
+// Sources: proc(5), /proc/PID/stat; PR_SET_MM_MAP in prctl(2), which needs no
+// privilege.
+
+static constexpr char command[] = "adbg-checkpoint"; // at most 15 characters
+static constexpr char title[] = "actiondbg-checkpoint";
+
+namespace {
+/// What the kernel shows of the tool.
+struct Shown {
+  char command[16] = "";
+  struct prctl_mm_map map = {};
+  /// The arguments of the tool behind the title.
+  std::string titled;
+};
+} // namespace
+
+static std::optional<struct prctl_mm_map> memoryMap() {
+  int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  char text[2048];
+  ssize_t size = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+  if (file >= 0)
+    close(file);
+  if (size <= 0)
+    return std::nullopt;
+  text[size] = 0;
+  // The second field is the name, in parentheses; it may contain blanks.
+  char *rest = strrchr(text, ')');
+  uint64_t fields[52] = {};
+  if (!rest)
+    return std::nullopt;
+  rest += 4; // the third field is a letter
+  for (int number = 4; number < 52; ++number)
+    fields[number] = strtoull(rest, &rest, 10);
+  struct prctl_mm_map map = {};
+  map.start_code = fields[26];
+  map.end_code = fields[27];
+  map.start_stack = fields[28];
+  map.start_data = fields[45];
+  map.end_data = fields[46];
+  map.start_brk = fields[47];
+  map.arg_start = fields[48];
+  map.arg_end = fields[49];
+  map.env_start = fields[50];
+  map.env_end = fields[51];
+  map.exe_fd = -1;
+  return map;
+}
+
+static std::optional<Shown> shownNow() {
+  Shown shown;
+  std::optional<struct prctl_mm_map> map = memoryMap();
+  if (!map || !map->arg_start || prctl(PR_GET_NAME, shown.command) != 0)
+    return std::nullopt;
+  shown.map = *map;
+  shown.titled.assign(title, sizeof(title));
+  shown.titled.append(reinterpret_cast<const char *>(map->arg_start),
+                      map->arg_end - map->arg_start);
+  return shown;
+}
+
+static void showArguments(struct prctl_mm_map map, uint64_t begin,
+                          uint64_t end) {
+  map.arg_start = begin;
+  map.arg_end = end;
+  map.brk = reinterpret_cast<uintptr_t>(sbrk(0));
+  // Where the kernel refuses it, the name of the command has to do.
+  prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0);
+}
+
+/// Shows this process in ps as a checkpoint, or as the tool again. What the
+/// program itself reads, such as its arguments, stays as it is.
+static void titleAsCheckpoint(bool isCheckpoint) {
+  // Never destroyed: the kernel reads it.
+  static auto &tool = *new std::optional<Shown>;
+  static bool isTitled = false;
+  if (isCheckpoint == isTitled)
+    return;
+  if (isCheckpoint)
+    tool = shownNow();
+  if (!tool)
+    return;
+  isTitled = isCheckpoint;
+  prctl(PR_SET_NAME, isCheckpoint ? command : tool->command);
+  if (isCheckpoint) {
+    auto begin = reinterpret_cast<uintptr_t>(tool->titled.data());
+    showArguments(tool->map, begin, begin + tool->titled.size());
+  } else {
+    showArguments(tool->map, tool->map.arg_start, tool->map.arg_end);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Forks
+//===----------------------------------------------------------------------===//
 
 const char *textOf(Role role) {
   switch (role) {

@@ -455,6 +455,7 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
 
 using FoldWithOperands = LogicalResult(Operation *, ArrayRef<Attribute>,
                                        FoldResults &);
+
 // Not inlined, so that the other path of its caller needs no stack space.
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
 dispatchWithOperands(Operation *self, ArrayRef<Attribute> operands,

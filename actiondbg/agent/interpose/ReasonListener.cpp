@@ -1,11 +1,11 @@
 //===- ReasonListener.cpp - Reasons of failed matches ---------------------===//
 
 #include "interpose/ReasonListener.h"
-#include "interpose/SeenContexts.h"
 #include "observe/PatternChecks.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
+#include "threads/Contexts.h"
 
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 //===- Observer.cpp - Changes to the IR and their actions -----------------===//
 
 #include "observe/Observer.h"
-#include "observe/CseReplacement.h"
 #include "record/Recorder.h"
 #include "record/Stages.h"
 #include "record/UpstreamLog.h"
+#include "support/Traits.h"
 
 #include "mlir/Pass/Pass.h"
 #include <ctime>
@@ -286,6 +286,36 @@ void Observer::tookBody(Block *block, Operation *from) {
   if (followsLineage() && Frame::seesChanges)
     provenance.tookBody(block, from, ordinalNow(), innermost->tally.firstId,
                         *recorder);
+}
+
+static bool isSame(Operation *op, Operation *other) {
+  return other != op && OperationEquivalence::isEquivalentTo(
+                            op, other, OperationEquivalence::IgnoreLocations);
+}
+
+/// Returns an operation equivalent to `erased`, or null. The CSE pass replaces
+/// the uses one by one and then erases the unused operation, without a
+/// notification that names both.
+static Operation *findCseReplacement(Operation *op) {
+  if (!op->getBlock() || !op->getNumResults() || !op->use_empty())
+    return nullptr;
+  // Bounded: a value with many uses would make the search quadratic.
+  unsigned left = 256;
+  if (op->getNumOperands()) {
+    if (Value operand = op->getOperand(0))
+      for (Operation *user : operand.getUsers())
+        if (!left-- || isSame(op, user))
+          return left + 1 ? user : nullptr;
+    return nullptr;
+  }
+  for (Block *block = op->getBlock(); block;) {
+    for (Operation &other : *block)
+      if (!left-- || isSame(op, &other))
+        return left + 1 ? &other : nullptr;
+    Operation *parent = block->getParentOp();
+    block = parent && !isIsolated(parent) ? parent->getBlock() : nullptr;
+  }
+  return nullptr;
 }
 
 Operation *Observer::cseReplacement(Operation *op) const {

@@ -4,7 +4,6 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 #include "support/AgentHeap.h"
 #include "support/JsonRpc.h"

@@ -1,10 +1,10 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
 #include "engine/Engine.h"
-#include "interpose/Benefits.h"
 #include "interpose/Interpose.h"
 #include "interpose/LegalizationTrace.h"
 #include "interpose/ReasonListener.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
@@ -13,8 +13,37 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include <utility>
 
 using namespace adbg;
+
+//===----------------------------------------------------------------------===//
+// The order of patterns
+//===----------------------------------------------------------------------===//
+
+/// Whether a dialect conversion runs, whose applicators have a cost model of
+/// their own and are in use by several patterns at a time.
+static bool isConverting(const Engine &engine) {
+  const Frame *frame = engine.innermost;
+  return frame && (frame->isConversion() || frame->conversion);
+}
+
+/// Orders the patterns of an applicator again, if the engine's alternative
+/// changed their benefits since.
+static void orderAnew(PatternApplicator &applicator, Engine &engine) {
+  if (!isConverting(engine) && engine.alternative->isOutdated(&applicator))
+    applicator.applyCostModel(
+        [](const Pattern &pattern) { return pattern.getBenefit(); });
+}
+
+/// A benefit for the opposite order of patterns with the same one: `count` is
+/// the number of the pattern, and each order of benefits is kept.
+static PatternBenefit reversed(PatternBenefit benefit, unsigned count) {
+  constexpr unsigned range = 256;
+  if (benefit.isImpossibleToMatch() || benefit.getBenefit() >= range - 1)
+    return benefit;
+  return PatternBenefit(benefit.getBenefit() * range + count % range);
+}
 
 //===----------------------------------------------------------------------===//
 // Patterns
@@ -342,4 +371,95 @@ ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
     next(self, std::move(diagnostic));
 }
 
+//===----------------------------------------------------------------------===//
+// The order of patterns
+//===----------------------------------------------------------------------===//
+
+using CostModel = function_ref<PatternBenefit(const Pattern &)>;
+
+ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
+               CostModel model) {
+  static Original<decltype(applyCostModel)> next(ADBG_COST_MODEL);
+  Engine &engine = Engine::get();
+  if (Recorder::reversesPatterns() && engine.follows() &&
+      !isConverting(engine)) {
+    unsigned count = 0;
+    return next(self, [&](const Pattern &pattern) {
+      return reversed(model(pattern), count++);
+    });
+  }
+  if (!engine.alternative || !engine.follows())
+    return next(self, model);
+  Alternative &alternative = *engine.alternative;
+  bool inConversion = isConverting(engine);
+  alternative.noteOrdered(self);
+  next(self, [&](const Pattern &pattern) {
+    alternative.setBenefit(pattern);
+    return alternative.benefitOf(pattern, model(pattern), inConversion);
+  });
+}
+
 } // extern "C++"
+
+//===----------------------------------------------------------------------===//
+// Greedy drivers that do not converge
+//===----------------------------------------------------------------------===//
+
+// Not in an anonymous namespace: functions that take it have to be exported.
+namespace adbg {
+/// The driver's configuration, whose size differs between versions, on the
+/// stack of the caller. What is behind it is copied, too.
+struct PassedConfig {
+  char bytes[256];
+};
+} // namespace adbg
+
+// The driver takes a region, patterns, a configuration and a pointer. Its
+// arguments are passed on as they came: in registers, where aarch64 has the
+// address of a configuration, and on the stack.
+#ifdef __x86_64__
+#define ADBG_PASSED                                                            \
+  void *region, void *patterns, void *third, void *fourth, void *fifth,        \
+      void *sixth, PassedConfig config
+#define ADBG_PASS region, patterns, third, fourth, fifth, sixth, config
+#else
+#define ADBG_PASSED void *region, void *patterns, void *third, void *fourth
+#define ADBG_PASS region, patterns, third, fourth
+#endif
+
+/// Runs a driver, and reports that it did not converge.
+template <typename Run> static LogicalResult watched(Run run) {
+  unsigned &iterations = Engine::iterations();
+  unsigned outer = std::exchange(iterations, 0);
+  LogicalResult result = run();
+  unsigned own = std::exchange(iterations, outer);
+  if (succeeded(result))
+    return result;
+  Engine &engine = Engine::get();
+  Turn turn(engine, Turn::For::Event);
+  if (turn && engine.breakpoints.catches(CatchKind::Nonconvergence))
+    engine.caught(CatchKind::Nonconvergence,
+                  "the greedy driver did not converge in " +
+                      std::to_string(own) +
+                      (own == 1 ? " iteration" : " iterations"));
+  return result;
+}
+
+extern "C++" {
+
+ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, ADBG_PASSED) {
+  static Original<decltype(rewriteRegion)> next(ADBG_GREEDY_REGION);
+  return watched([&] { return next(ADBG_PASS); });
+}
+
+ADBG_INTERPOSE(LogicalResult, rewriteRegionBefore20, ADBG_GREEDY_REGION_TO_19,
+               ADBG_PASSED) {
+  static Original<decltype(rewriteRegionBefore20)> next(
+      ADBG_GREEDY_REGION_TO_19);
+  return watched([&] { return next(ADBG_PASS); });
+}
+
+} // extern "C++"
+
+#undef ADBG_PASSED
+#undef ADBG_PASS

@@ -1,4 +1,4 @@
-//===- InterposeExits.cpp - Ends of a process without destructors ---------===//
+//===- InterposeExits.cpp - Ends of a process, and programs that it starts ===//
 //
 // Workers of Python's multiprocessing end by _exit, and a wrapper may exec the
 // next program. Neither runs the agent's destructor: the recording is completed
@@ -15,6 +15,7 @@
 #include <alloca.h>
 #include <cerrno>
 #include <cstdarg>
+#include <spawn.h>
 
 using namespace adbg;
 
@@ -60,6 +61,8 @@ private:
 };
 
 using Words = char *const *;
+using Spawn = int(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                  const posix_spawnattr_t *, Words, Words);
 
 namespace {
 /// The functions of the C library, looked up early: a child of vfork must not.
@@ -153,4 +156,21 @@ ADBG_EXPORT int replaceByFile(int file, Words words,
 int replaceByFile(int file, Words words, Words environment) {
   return execs().fexecve(file, words, environment);
 }
+
+#define ADBG_SPAWN(NAME, SYMBOL)                                               \
+  ADBG_EXPORT int NAME(pid_t *pid, const char *path,                           \
+                       const posix_spawn_file_actions_t *actions,              \
+                       const posix_spawnattr_t *attributes, Words words,       \
+                       Words environment) __asm__(SYMBOL);                     \
+  int NAME(                                                                    \
+      pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, \
+      const posix_spawnattr_t *attributes, Words words, Words environment) {   \
+    static Spawn *const next = real<Spawn>(SYMBOL);                            \
+    return startNoted(path, environment, [=](Words chosen) {                   \
+      return next(pid, path, actions, attributes, words, chosen);              \
+    });                                                                        \
+  }
+
+ADBG_SPAWN(spawn, "posix_spawn")
+ADBG_SPAWN(spawnFound, "posix_spawnp")
 }

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "interpose/InterposeIR.h"
 #include "engine/Engine.h"
+#include "interpose/Interpose.h"
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
 
@@ -39,7 +39,12 @@ static Operation *noteCreated(Operation *op) {
   return op;
 }
 
-Operation *adbg::noteNew(Operation *op) {
+/// The operation that is being copied.
+static thread_local Operation *cloning = nullptr;
+
+/// Reports an operation that the tool creates otherwise than by a copy, and
+/// returns it: a copy is reported as a whole, after the operations in it.
+static Operation *noteNew(Operation *op) {
   return cloning ? op : noteCreated(op);
 }
 
@@ -80,7 +85,8 @@ ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
 
 // One of these functions may call another, through the PLT or not: only the
 // innermost one that is observed reports the copy.
-Operation *adbg::noteCloned(Operation *from, Operation *to) {
+/// Reports the copy of an operation, and returns it.
+static Operation *noteCloned(Operation *from, Operation *to) {
   Engine &engine = Engine::get();
   if (to == lastCloned)
     return to;
@@ -92,6 +98,18 @@ Operation *adbg::noteCloned(Operation *from, Operation *to) {
   engine.observer.cloned(from, to);
   lastCloned = to;
   return to;
+}
+
+/// Makes a copy by `clone`; of functions that call each other for it, the one
+/// that is called first reports it.
+template <typename Clone>
+static Operation *runClone(Operation *from, Clone clone) {
+  bool isInner = cloning == from;
+  Operation *outer = cloning;
+  cloning = from;
+  Operation *to = clone();
+  cloning = outer;
+  return isInner ? to : noteCloned(from, to);
 }
 
 ADBG_INTERPOSE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
@@ -385,6 +403,83 @@ ADBG_INTERPOSE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
     engine.observer.modified(op);
   }
   next(self, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions after LLVM 22: properties that know their type
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The storage of properties, and the ID of their type. Only passed on.
+struct PropertyRef {
+  TypeID type;
+  void *storage;
+};
+} // namespace
+
+#define ADBG_CREATE_BY_REFERENCE(ATTRIBUTES)                                   \
+  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
+  "NS_10ValueRangeE" ATTRIBUTES "ENS_11PropertyRefENS_10BlockRangeE"
+#define ADBG_CREATE_LIST_BY_REFERENCE                                          \
+  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "j"
+#define ADBG_CREATE_DICTIONARY_BY_REFERENCE                                    \
+  ADBG_CREATE_BY_REFERENCE("NS_14DictionaryAttr") "j"
+#define ADBG_CREATE_REGIONS_BY_REFERENCE                                       \
+  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "NS_11RegionRangeE"
+
+ADBG_INTERPOSE(Operation *, createFromListByReference,
+               ADBG_CREATE_LIST_BY_REFERENCE, Location loc, OperationName name,
+               TypeRange types, ValueRange operands, NamedAttrList &&attributes,
+               PropertyRef properties, BlockRange successors,
+               unsigned regions) {
+  static Original<decltype(createFromListByReference)> next(
+      ADBG_CREATE_LIST_BY_REFERENCE);
+  return noteNew(next(loc, name, types, operands, std::move(attributes),
+                      properties, successors, regions));
+}
+
+ADBG_INTERPOSE(Operation *, createFromDictionaryByReference,
+               ADBG_CREATE_DICTIONARY_BY_REFERENCE, Location loc,
+               OperationName name, TypeRange types, ValueRange operands,
+               DictionaryAttr attributes, PropertyRef properties,
+               BlockRange successors, unsigned regions) {
+  static Original<decltype(createFromDictionaryByReference)> next(
+      ADBG_CREATE_DICTIONARY_BY_REFERENCE);
+  return noteNew(next(loc, name, types, operands, attributes, properties,
+                      successors, regions));
+}
+
+ADBG_INTERPOSE(Operation *, createFromRegionsByReference,
+               ADBG_CREATE_REGIONS_BY_REFERENCE, Location loc,
+               OperationName name, TypeRange types, ValueRange operands,
+               NamedAttrList &&attributes, PropertyRef properties,
+               BlockRange successors, RegionRange regions) {
+  static Original<decltype(createFromRegionsByReference)> next(
+      ADBG_CREATE_REGIONS_BY_REFERENCE);
+  return noteNew(next(loc, name, types, operands, std::move(attributes),
+                      properties, successors, regions));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions after LLVM 22: copies with options by reference
+//===----------------------------------------------------------------------===//
+
+#define ADBG_CLONE_BY_REFERENCE "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
+#define ADBG_CLONE_MAPPED_BY_REFERENCE                                         \
+  "_ZN4mlir9Operation5cloneERNS_9IRMappingERKNS0_12CloneOptionsE"
+
+ADBG_INTERPOSE(Operation *, cloneByReference, ADBG_CLONE_BY_REFERENCE,
+               Operation *self, const void *options) {
+  static Original<decltype(cloneByReference)> next(ADBG_CLONE_BY_REFERENCE);
+  return runClone(self, [&] { return next(self, options); });
+}
+
+ADBG_INTERPOSE(Operation *, cloneMappedByReference,
+               ADBG_CLONE_MAPPED_BY_REFERENCE, Operation *self, void *mapping,
+               const void *options) {
+  static Original<decltype(cloneMappedByReference)> next(
+      ADBG_CLONE_MAPPED_BY_REFERENCE);
+  return runClone(self, [&] { return next(self, mapping, options); });
 }
 
 } // extern "C++"

@@ -2,7 +2,7 @@
 
 #include "observe/Diagnosed.h"
 
-#include "requests/InFork.h"
+#include "requests/Request.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"

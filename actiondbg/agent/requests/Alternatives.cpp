@@ -2,7 +2,6 @@
 
 #include "engine/Engine.h"
 #include "match/Alternative.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 #include "support/PassFactories.h"
 #include "support/Pipelines.h"

@@ -1,8 +1,9 @@
-//===- Breakpoints.cpp - Requests about breakpoints and their log ---------===//
+//===- Breakpoints.cpp - Requests about breakpoints and logs --------------===//
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "match/Breakpoint.h"
+#include "observe/Legalizations.h"
 #include "requests/Request.h"
 
 namespace adbg {
@@ -56,12 +57,49 @@ static Answer<NoResult> closeLog(Engine &engine) {
   return NoResult();
 }
 
+//===----------------------------------------------------------------------===//
+// The log of dialect conversions
+//===----------------------------------------------------------------------===//
+
+struct OpenLegalizationsArguments {
+  std::string path;
+  WantedOperations wanted;
+  bool reasons;
+  explicit OpenLegalizationsArguments(Fields &fields)
+      : path(fields.text("path")), reasons(fields.boolean("reasons", false)) {
+    wanted.ids = fields.integers("ids");
+    wanted.name = Glob::parse(fields, "glob");
+    wanted.most = fields.integerOr("most", 1, 1000);
+  }
+};
+
+/// legalizations/open: writes what failed conversions tried into a file.
+static Answer<NoResult>
+openLegalizations(Engine &engine, OpenLegalizationsArguments &arguments) {
+  if (std::error_code error = engine.legalizations.open(
+          arguments.path, std::move(arguments.wanted), arguments.reasons))
+    return RequestError(FileNotWritten, "cannot write " + arguments.path +
+                                            ": " + error.message());
+  return NoResult();
+}
+
+/// legalizations/close
+static Answer<NoResult> closeLegalizations(Engine &engine) {
+  if (!engine.legalizations.isOpen())
+    return RequestError(NoAnswer, "no legalizations are written");
+  if (!engine.legalizations.close())
+    return RequestError(FileNotWritten, "writing the legalizations failed");
+  return NoResult();
+}
+
 Requests breakpointRequests() {
   static constexpr Request all[] = {
       {"breakpoints/set", by<setBreakpoints>},
       {"breakpoints/hits", by<getHits>},
       {"log/open", by<openLog>},
       {"log/close", by<closeLog>},
+      {"legalizations/open", by<openLegalizations>},
+      {"legalizations/close", by<closeLegalizations>},
   };
   return all;
 }

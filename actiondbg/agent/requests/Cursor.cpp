@@ -4,7 +4,6 @@
 #include "engine/Engine.h"
 #include "match/Glob.h"
 #include "requests/IRSearch.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 
 #include <unordered_set>

@@ -4,7 +4,6 @@
 #include "engine/Engine.h"
 #include "print/IRLines.h"
 #include "print/InputNames.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 
 #include "llvm/Support/raw_ostream.h"

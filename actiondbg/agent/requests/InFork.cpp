@@ -1,7 +1,7 @@
 //===- InFork.cpp - Answers computed in a fork ----------------------------===//
 
-#include "requests/InFork.h"
 #include "fork/QuietFork.h"
+#include "requests/Request.h"
 
 namespace adbg {
 

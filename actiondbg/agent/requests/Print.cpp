@@ -9,7 +9,6 @@
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
 #include "requests/IRSearch.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 
 #include "mlir/IR/AsmState.h"

@@ -62,12 +62,9 @@ Requests breakpointRequests();
 Requests controlRequests();
 Requests cursorRequests();
 Requests excerptRequests();
-Requests factRequests();
 Requests forkRequests();
-Requests legalizationRequests();
 Requests nativeRequests();
 Requests printRequests();
-Requests recordingRequests();
 Requests stackRequests();
 Requests statusRequests();
 
@@ -79,5 +76,16 @@ void finishAlternative(Engine &engine);
 /// Returns the answer to a line of the front end, while the tool is stopped;
 /// nothing if no answer is due.
 std::optional<Json> answerLine(Engine &engine, StringRef line);
+
+/// Computes an answer in a fork of the tool, whose memory is freed at once; IR
+/// that crashes or hangs its printer does not affect the tool. Printing makes
+/// attributes, which would move what the tool allocates later: a replay, in
+/// which nothing is printed, would then differ. The answer is computed here if
+/// there can be no fork.
+Answer<Object> answerInFork(function_ref<Answer<Object>()> compute);
+
+/// Whether a computation comes to its end in a fork of the tool, within ten
+/// seconds. Unknown, and so true, if there can be no fork.
+bool survivesInFork(function_ref<void()> compute);
 
 } // namespace adbg

@@ -1,7 +1,6 @@
 //===- RequestTable.cpp - The table of requests ---------------------------===//
 
 #include "engine/Engine.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 
 namespace adbg {
@@ -11,9 +10,8 @@ static Requests togetherRequests();
 static const Request *findRequest(StringRef method) {
   for (auto *topic :
        {alternativeRequests, breakpointRequests, controlRequests,
-        cursorRequests, excerptRequests, factRequests, forkRequests,
-        legalizationRequests, nativeRequests, printRequests, recordingRequests,
-        stackRequests, statusRequests, togetherRequests})
+        cursorRequests, excerptRequests, forkRequests, nativeRequests,
+        printRequests, stackRequests, statusRequests, togetherRequests})
     for (const Request &one : topic())
       if (one.method == method)
         return &one;

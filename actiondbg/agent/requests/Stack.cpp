@@ -2,7 +2,6 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "requests/InFork.h"
 #include "requests/Request.h"
 
 #include "mlir/Pass/Pass.h"

@@ -81,7 +81,7 @@ static void invalidateAnalyses(const Frame *frame, Operation *target) {
     // A running pass manager uses the analyses of the other operations.
     if (at != frame)
       manager = manager.nest(target);
-    manager.invalidate(mlir::detail::PreservedAnalyses());
+    manager.invalidateAll();
     return;
   }
 }

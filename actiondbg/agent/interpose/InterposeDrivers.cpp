@@ -4,7 +4,6 @@
 #include "interpose/Interpose.h"
 #include "interpose/LegalizationTrace.h"
 #include "interpose/ReasonListener.h"
-#include "mlir/Rewrite/PatternApplicator.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
@@ -12,6 +11,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include <utility>
 

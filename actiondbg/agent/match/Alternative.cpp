@@ -90,7 +90,7 @@ void Alternative::runAround(Engine &engine, Frame &frame,
   // The tool's pass manager does not know of their changes.
   if (frame.pass()->passState) {
     AnalysisManager analyses = frame.pass()->passState->analysisManager;
-    analyses.invalidate(mlir::detail::PreservedAnalyses());
+    analyses.invalidateAll();
   }
 }
 

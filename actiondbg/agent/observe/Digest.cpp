@@ -87,12 +87,8 @@ static void addProperties(Sum &sum, Operation *op) {
 
 /// The types of the results, which precede the operation in memory.
 static void addResults(Sum &sum, Operation *op) {
-  unsigned count = op->getNumResults();
-  unsigned most = detail::OpResultImpl::getMaxInlineResults();
-  for (unsigned i = 0; i < std::min(count, most); ++i)
-    sum.add(op->getInlineOpResult(i)->typeAndKind.getOpaqueValue());
-  for (unsigned i = most; i < count; ++i)
-    sum.add(op->getOutOfLineOpResult(i - most)->typeAndKind.getOpaqueValue());
+  for (unsigned i = 0, count = op->getNumResults(); i < count; ++i)
+    sum.add(detail::resultOf(op, i)->typeAndKind.getOpaqueValue());
 }
 
 /// One operation, without its parent block: a move is reported by the list that

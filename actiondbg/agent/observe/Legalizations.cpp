@@ -310,12 +310,9 @@ void Legalizations::beginOperation(Operation *op) {
 Array Legalizations::untried(const Conversion &conversion, Operation *op,
                              const Open &open) const {
   Array all;
-  const auto &specific = conversion.patterns->getOpSpecificNativePatterns();
-  auto found = specific.find(op->getName());
-  if (found == specific.end())
-    return all;
-  for (const RewritePattern *pattern : found->second) {
-    if (llvm::is_contained(open.tried, pattern))
+  for (const RewritePattern *pattern : conversion.patterns->getPatterns()) {
+    if (pattern->getRootKind() != std::optional(op->getName()) ||
+        llvm::is_contained(open.tried, pattern))
       continue;
     Array generates;
     for (OperationName name : pattern->getGeneratedOps())
@@ -435,10 +432,10 @@ void Legalizations::diagnosed(const Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
     return;
   Array notes;
-  for (const Diagnostic &note : diagnostic.getNotes())
+  for (const Diagnostic *note : diagnostic.getNotes())
     notes.push_back(
-        Object{{"text", safe(note.str())},
-               {"location", orNull(placeText(note.getLocation()))}});
+        Object{{"text", safe(note->str())},
+               {"location", orNull(placeText(note->getLocation()))}});
   add(Object{{"event", "diagnostic"},
              {"text", safe(diagnostic.str())},
              {"location", orNull(placeText(diagnostic.getLocation()))},

@@ -4,7 +4,6 @@
 #include "support/OfInstance.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -12,10 +11,7 @@ namespace adbg {
 
 namespace {
 struct TraitIDs {
-  TypeID constantLike = TypeID::get<OpTrait::ConstantLike>();
-  TypeID symbolTable = TypeID::get<OpTrait::SymbolTable>();
-  TypeID isolated = TypeID::get<OpTrait::IsIsolatedFromAbove>();
-  TypeID terminator = TypeID::get<OpTrait::IsTerminator>();
+  TypeID constantLike, symbolTable, isolated, terminator;
 };
 } // namespace
 
@@ -32,7 +28,7 @@ static TypeID idOf(StringRef spelling) {
   return mlir::detail::FallbackTypeIDResolver::registerImplicitTypeID(spelling);
 }
 
-// The argument of the trait is a class inside of TypeID::get<Trait>().
+// The argument of the trait is a class inside of MLIR's TypeID::get<Trait>().
 #define ADBG_SPELLED_BY_GCC(TRAIT)                                             \
   "mlir::OpTrait::" TRAIT "<mlir::TypeID::get<mlir::OpTrait::" TRAIT           \
   ">()::Empty>"

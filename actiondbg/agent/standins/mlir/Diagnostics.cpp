@@ -46,7 +46,7 @@ Diagnostic::~Diagnostic() {
     free(begin);
 }
 
-Diagnostic::Notes Diagnostic::getNotes() const {
+ArrayRef<const Diagnostic *> Diagnostic::getNotes() const {
   // As for the texts: a vector of at most so many bytes.
   constexpr uintptr_t most = 1 << 16;
   auto bytesOf = [](void *const *vector) {
@@ -56,7 +56,7 @@ Diagnostic::Notes Diagnostic::getNotes() const {
   // From LLVM 24 on, a SmallVector with room for two numbers is before them.
   void *const *notes = bytesOf(others) <= most ? others : others + 4;
   if (!notes[0] || bytesOf(notes) > most)
-    return Notes({});
+    return {};
   auto *begin = static_cast<const Diagnostic *const *>(notes[0]);
   size_t count = bytesOf(notes) / sizeof(void *);
   for (size_t i = 0; i < count; ++i) {
@@ -68,9 +68,9 @@ Diagnostic::Notes Diagnostic::getNotes() const {
     if (!adbg::readMemory(begin + i, &note, sizeof(void *)) ||
         !adbg::readMemory(note, &head, sizeof(head)) || !head.location ||
         head.severity != DiagnosticSeverity::Note)
-      return Notes({});
+      return {};
   }
-  return Notes({begin, count});
+  return {begin, count};
 }
 
 std::string Diagnostic::check() const {

@@ -66,16 +66,4 @@ template <typename To, typename Union> struct UnionCast {
   static To castFailed() { return To(); }
 };
 
-template <typename... Kinds>
-struct PointerLikeTypeTraits<PointerUnion<Kinds...>> {
-  using Union = PointerUnion<Kinds...>;
-  static void *getAsVoidPointer(Union one) { return one.getOpaqueValue(); }
-  static Union getFromVoidPointer(void *pointer) {
-    return Union::getFromOpaqueValue(pointer);
-  }
-  static constexpr int NumLowBitsAvailable =
-      std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...}) -
-      int(std::bit_width(sizeof...(Kinds) - 1));
-};
-
 } // namespace llvm

@@ -18,10 +18,4 @@ template <typename T> struct PointerLikeTypeTraits<T *> {
   }
   static constexpr int NumLowBitsAvailable = std::countr_zero(alignof(T));
 };
-template <> struct PointerLikeTypeTraits<void *> {
-  static void *getAsVoidPointer(void *pointer) { return pointer; }
-  static void *getFromVoidPointer(void *pointer) { return pointer; }
-  static constexpr int NumLowBitsAvailable = 2;
-};
-
 } // namespace llvm

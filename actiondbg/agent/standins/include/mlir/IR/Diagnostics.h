@@ -67,31 +67,8 @@ public:
   }
   std::string str() const;
 
-  class Notes {
-  public:
-    class iterator {
-    public:
-      explicit iterator(const Diagnostic *const *at) : at(at) {}
-      const Diagnostic &operator*() const { return **at; }
-      iterator &operator++() {
-        ++at;
-        return *this;
-      }
-      bool operator!=(iterator other) const { return at != other.at; }
-
-    private:
-      const Diagnostic *const *at;
-    };
-
-    explicit Notes(ArrayRef<const Diagnostic *> all) : all(all) {}
-    iterator begin() const { return iterator(all.begin()); }
-    iterator end() const { return iterator(all.end()); }
-
-  private:
-    ArrayRef<const Diagnostic *> all;
-  };
   /// None where they are not found.
-  Notes getNotes() const;
+  ArrayRef<const Diagnostic *> getNotes() const;
 
 private:
   Location loc;

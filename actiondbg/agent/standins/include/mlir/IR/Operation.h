@@ -88,13 +88,6 @@ public:
   ResultRange getResults() { return ResultRange(this, getNumResults()); }
   ResultTypeRange getResultTypes() { return ResultTypeRange(getResults()); }
   TypeRange getOperandTypes() const { return TypeRange(getOperands()); }
-  detail::OpResultImpl *getInlineOpResult(unsigned index) const {
-    return detail::resultOf(this, index);
-  }
-  detail::OpResultImpl *getOutOfLineOpResult(unsigned index) const {
-    return detail::resultOf(
-        this, index + detail::OpResultImpl::getMaxInlineResults());
-  }
   bool use_empty() {
     for (OpResult result : getResults())
       if (!result.use_empty())

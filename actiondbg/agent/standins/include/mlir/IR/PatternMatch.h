@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Operation.h"
 #include <memory>
 
 namespace mlir {

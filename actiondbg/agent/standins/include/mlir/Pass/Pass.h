@@ -9,11 +9,6 @@
 
 namespace mlir {
 
-namespace detail {
-/// No analysis at all.
-class PreservedAnalyses {};
-} // namespace detail
-
 /// The analyses of an operation, and where the pass that runs notes the
 /// analyses that it preserves: from that, the layout of such a set is learned.
 class AnalysisManager {
@@ -32,7 +27,8 @@ public:
     nested.analyses = adbg::tool::nestAnalyses(&analyses, op);
     return nested;
   }
-  ADBG_STAND_IN void invalidate(detail::PreservedAnalyses) {
+  /// Preserves no analysis.
+  ADBG_STAND_IN void invalidateAll() {
     SmallSet none(set + adbg::Layout::offsets.hasChecks);
     adbg::tool::invalidateAnalyses(analyses, none.asTool());
   }

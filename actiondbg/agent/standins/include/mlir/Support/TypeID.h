@@ -11,12 +11,6 @@ class TypeID {
 public:
   TypeID() = default;
 
-  /// Returns no ID: the classes belong to the tool, and their IDs are looked up
-  /// by their spelling.
-  template <typename T> static TypeID get() { return TypeID(); }
-  template <template <typename> class Trait> static TypeID get() {
-    return TypeID();
-  }
   static TypeID getFromOpaquePointer(const void *pointer) {
     TypeID id;
     id.storage = pointer;

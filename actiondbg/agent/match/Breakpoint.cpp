@@ -2,23 +2,17 @@
 
 #include "match/Breakpoint.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 namespace adbg {
 
 std::optional<Catch> Catch::parse(Fields &fields) {
   Catch result;
-  std::string kind = fields.text("kind");
-  int found = llvm::StringSwitch<int>(kind)
-                  .Case("failure", int(CatchKind::Failure))
-                  .Case("crash", int(CatchKind::Crash))
-                  .Case("verify", int(CatchKind::Verify))
-                  .Case("diagnostic", int(CatchKind::Diagnostic))
-                  .Case("nonconvergence", int(CatchKind::Nonconvergence))
-                  .Default(-1);
-  if (found < 0)
-    fields.fail("there is no kind of catch '" + kind + "'");
-  result.kind = static_cast<CatchKind>(found);
+  result.kind =
+      fields.choice<CatchKind>("kind", "kind of catch",
+                               {{"failure", CatchKind::Failure},
+                                {"crash", CatchKind::Crash},
+                                {"verify", CatchKind::Verify},
+                                {"diagnostic", CatchKind::Diagnostic},
+                                {"nonconvergence", CatchKind::Nonconvergence}});
   result.glob = Glob::parse(fields, "glob");
   return fields.done() ? std::optional(std::move(result)) : std::nullopt;
 }

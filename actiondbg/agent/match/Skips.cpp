@@ -22,12 +22,7 @@ bool Skips::setRules(StringRef json) {
     return false;
   Object object{{"rules", std::move(*list)}};
   Fields fields(object);
-  std::vector<SkipRule> parsed;
-  fields.eachObject("rules", [&](Fields &inner) {
-    if (std::optional<SkipRule> rule = SkipRule::parse(inner))
-      parsed.push_back(std::move(*rule));
-  });
-  rules = std::move(parsed);
+  rules = fields.objects<SkipRule>("rules");
   return fields.error.empty();
 }
 

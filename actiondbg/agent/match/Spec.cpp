@@ -6,7 +6,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace adbg {
 
@@ -122,26 +121,21 @@ bool Term::matchesOpen(const Frame &frame) {
 }
 
 std::optional<Term> Term::parse(Fields &fields) {
-  std::string kind = fields.text("kind");
   Term term;
-  int about = llvm::StringSwitch<int>(kind)
-                  .Case("context", int(About::Context))
-                  .Case("mlir", int(About::Mlir))
-                  .Case("tag", int(About::Tag))
-                  .Case("pattern", int(About::Pattern))
-                  .Case("pass", int(About::Pass))
-                  .Case("fold", int(About::Fold))
-                  .Case("name", int(About::Name))
-                  .Case("op", int(About::Op))
-                  .Case("in", int(About::In))
-                  .Case("func", int(About::Func))
-                  .Case("location", int(About::Location))
-                  .Case("loc", int(About::Loc))
-                  .Case("ordinal", int(About::Ordinal))
-                  .Default(-1);
-  if (about < 0)
-    fields.fail("there is no kind of term '" + kind + "'");
-  term.about = static_cast<About>(about);
+  term.about = fields.choice<About>("kind", "kind of term",
+                                    {{"context", About::Context},
+                                     {"mlir", About::Mlir},
+                                     {"tag", About::Tag},
+                                     {"pattern", About::Pattern},
+                                     {"pass", About::Pass},
+                                     {"fold", About::Fold},
+                                     {"name", About::Name},
+                                     {"op", About::Op},
+                                     {"in", About::In},
+                                     {"func", About::Func},
+                                     {"location", About::Location},
+                                     {"loc", About::Loc},
+                                     {"ordinal", About::Ordinal}});
   if (term.about == About::Ordinal) {
     term.ordinal = fields.integer("ordinal", 1);
   } else if (term.about == About::Location) {
@@ -186,10 +180,7 @@ Results Spec::resultsFor(const Frame &frame, ArrayRef<Term *> open) {
 
 std::optional<Spec> Spec::parse(Fields &fields) {
   Spec spec;
-  fields.eachObject("terms", [&](Fields &inner) {
-    if (std::optional<Term> term = Term::parse(inner))
-      spec.terms.push_back(std::move(*term));
-  });
+  spec.terms = fields.objects<Term>("terms");
   if (!fields.error.empty())
     return std::nullopt;
   std::ranges::stable_sort(spec.terms, [](const Term &left, const Term &right) {

@@ -6,19 +6,17 @@ namespace adbg {
 
 std::optional<Watch> Watch::parse(Fields &fields) {
   Watch watch;
-  std::string kind = fields.text("kind");
-  if (kind == "count")
-    watch.about = About::Count;
-  else if (kind == "attribute")
-    watch.about = About::Attribute;
-  else if (kind != "operation")
-    fields.fail("there is no kind of watch '" + kind + "'");
+  watch.about = fields.choice<About>("kind", "kind of watch",
+                                     {{"operation", About::Operation},
+                                      {"count", About::Count},
+                                      {"attribute", About::Attribute}});
   watch.asked = watch.id = fields.integerOr("id", 1, 0);
   watch.exact = fields.boolean("exact", false);
   watch.attribute = fields.textOr("attribute", "");
   watch.glob = Glob::parse(fields, "glob");
   if (watch.about == About::Count ? !watch.glob : !watch.id)
-    fields.fail("a watch of the kind '" + kind + "' needs the field '" +
+    fields.fail("a watch of the kind '" + fields.text("kind") +
+                "' needs the field '" +
                 (watch.about == About::Count ? "glob" : "id") + "'");
   if (watch.about == About::Attribute && watch.attribute.empty())
     fields.fail("a watch of an attribute needs the field 'attribute'");

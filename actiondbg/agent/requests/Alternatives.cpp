@@ -39,10 +39,7 @@ struct SetAlternativeArguments {
   std::unique_ptr<Alternative> alternative;
   explicit SetAlternativeArguments(Fields &fields)
       : alternative(std::make_unique<Alternative>()) {
-    fields.eachObject("benefits", [this](Fields &inner) {
-      if (std::optional<BenefitChange> one = BenefitChange::parse(inner))
-        alternative->benefits.push_back(std::move(*one));
-    });
+    alternative->benefits = fields.objects<BenefitChange>("benefits");
     alternative->pipelines = fields.texts("pipelines");
     alternative->report = fields.textOr("report", "");
     alternative->ir = fields.textOr("ir", "");

@@ -10,12 +10,8 @@ namespace adbg {
 
 struct SetBreakpointsArguments {
   std::vector<Breakpoint> breakpoints;
-  explicit SetBreakpointsArguments(Fields &fields) {
-    fields.eachObject("breakpoints", [&](Fields &inner) {
-      if (std::optional<Breakpoint> one = Breakpoint::parse(inner))
-        breakpoints.push_back(std::move(*one));
-    });
-  }
+  explicit SetBreakpointsArguments(Fields &fields)
+      : breakpoints(fields.objects<Breakpoint>("breakpoints")) {}
 };
 
 /// breakpoints/set: replaces all breakpoints, watches and catches. One that

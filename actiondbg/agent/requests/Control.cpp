@@ -6,24 +6,11 @@
 #include "match/Skips.h"
 #include "requests/Request.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
 // resume
 //===----------------------------------------------------------------------===//
-
-static std::optional<Control> controlOf(StringRef name) {
-  return llvm::StringSwitch<std::optional<Control>>(name)
-      .Case("continue", Control::Continue)
-      .Case("apply", Control::Apply)
-      .Case("skip", Control::Skip)
-      .Case("step", Control::Step)
-      .Case("next", Control::Next)
-      .Case("finish", Control::Finish)
-      .Default(std::nullopt);
-}
 
 static void parseUntil(Fields &fields, Resumption &resumption) {
   resumption.within = fields.boolean("within", false);
@@ -38,14 +25,17 @@ static void parseUntil(Fields &fields, Resumption &resumption) {
 struct ResumeArguments {
   Resumption resumption;
   explicit ResumeArguments(Fields &fields) {
-    std::string name = fields.text("control");
+    resumption.control =
+        fields.choice<Control>("control", "control",
+                               {{"continue", Control::Continue},
+                                {"apply", Control::Apply},
+                                {"skip", Control::Skip},
+                                {"step", Control::Step},
+                                {"next", Control::Next},
+                                {"finish", Control::Finish}});
     resumption.count = fields.integerOr("count", 1, 1);
     resumption.event = fields.integerOr("event", 1, 0);
     resumption.keep = fields.integerOr("keep", 0, 0);
-    std::optional<Control> control = controlOf(name);
-    if (!control)
-      fields.fail("there is no control '" + name + "'");
-    resumption.control = control.value_or(Control::Continue);
     if (const Object *until = fields.optionalObject("until")) {
       Fields inner(*until, "until.");
       parseUntil(inner, resumption);
@@ -114,16 +104,10 @@ struct SetSkipsArguments {
   std::vector<Edit> edits;
   explicit SetSkipsArguments(Fields &fields)
       : wanted(ordinals(fields, fields.array("ordinals"))) {
-    fields.eachObject("rules", [this](Fields &inner) {
-      if (std::optional<SkipRule> rule = SkipRule::parse(inner))
-        rules.push_back(std::move(*rule));
-    });
+    rules = fields.objects<SkipRule>("rules");
     applied = ordinals(fields, fields.array("applied"));
     if (fields.optional("edits"))
-      fields.eachObject("edits", [this](Fields &inner) {
-        if (std::optional<Edit> edit = Edit::parse(inner))
-          edits.push_back(std::move(*edit));
-      });
+      edits = fields.objects<Edit>("edits");
   }
 };
 

@@ -7,7 +7,6 @@
 #include "requests/Request.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <set>
 
 namespace adbg {
@@ -43,20 +42,15 @@ static Answer<Object> getThreads(Engine &engine) {
 
 struct GetNamesArguments {
   enum class Kind { Tag, Pattern, Pass, Operation, Function };
-  Kind kind = Kind::Tag;
-  explicit GetNamesArguments(Fields &fields) {
-    std::string name = fields.text("kind");
-    auto found = llvm::StringSwitch<std::optional<Kind>>(name)
-                     .Case("tag", Kind::Tag)
-                     .Case("pattern", Kind::Pattern)
-                     .Case("pass", Kind::Pass)
-                     .Case("op", Kind::Operation)
-                     .Case("func", Kind::Function)
-                     .Default(std::nullopt);
-    if (!found)
-      fields.fail("there is no kind of name '" + name + "'");
-    kind = found.value_or(Kind::Tag);
-  }
+  Kind kind;
+
+  explicit GetNamesArguments(Fields &fields)
+      : kind(fields.choice<Kind>("kind", "kind of name",
+                                 {{"tag", Kind::Tag},
+                                  {"pattern", Kind::Pattern},
+                                  {"pass", Kind::Pass},
+                                  {"op", Kind::Operation},
+                                  {"func", Kind::Function}})) {}
 };
 
 using Names = std::set<std::string>;

@@ -33,6 +33,27 @@ public:
   /// Returns a list of integers, empty without an error if the field is absent
   /// or null.
   std::vector<int64_t> integers(StringRef key);
+  /// Returns the value of the name in a field. `what` is what the names are of,
+  /// for the error: the first choice is returned then.
+  template <typename T>
+  T choice(StringRef key, const char *what,
+           std::initializer_list<std::pair<const char *, T>> choices) {
+    std::string name = text(key);
+    for (const auto &[known, value] : choices)
+      if (name == known)
+        return value;
+    fail("there is no " + std::string(what) + " '" + name + "'");
+    return choices.begin()->second;
+  }
+  /// Parses each object in a list with `T::parse`.
+  template <typename T> std::vector<T> objects(StringRef key) {
+    std::vector<T> all;
+    eachObject(key, [&](Fields &fields) {
+      if (std::optional<T> one = T::parse(fields))
+        all.push_back(std::move(*one));
+    });
+    return all;
+  }
   /// Calls `parse` with the fields of each object in a list, up to the first
   /// error, which is copied to `error`.
   void eachObject(StringRef key, function_ref<void(Fields &)> parse);

@@ -27,7 +27,7 @@ using namespace adbg;
 using HasHandler = bool(MLIRContext *);
 
 void adbg::handleActions(MLIRContext *context, unsigned) {
-  noteContext(context);
+  Contexts::note(context);
 }
 
 bool adbg::isIRKnown() { return Layout::isDecided(); }
@@ -207,7 +207,7 @@ ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
                function_ref<void()> run, const tracing::Action &action) {
   static Original<decltype(executeAction)> next(ADBG_EXECUTE);
   static Original<HasHandler> hasHandler(ADBG_HAS_HANDLER);
-  noteContext(self);
+  Contexts::note(self);
   if (LLVM_UNLIKELY(!provesClass(action)))
     return hasHandler(self) ? next(self, run, action) : run();
   learn(action);

@@ -162,7 +162,7 @@ ReasonListener::ReasonListener(PatternRewriter &rewriter) {
   static const bool isWanted = !isSwitchedOff("reasons");
   if (LLVM_UNLIKELY(!isWanted))
     return;
-  if (LLVM_UNLIKELY(isUnknown || !isContext(layout.context))) {
+  if (LLVM_UNLIKELY(isUnknown || !Contexts::has(layout.context))) {
     isUnknown = true;
     return;
   }

@@ -9,7 +9,11 @@ namespace adbg {
 
 enum class ChangeKind : uint8_t { Inserted, Erased, Replaced, Modified, Moved };
 constexpr unsigned changeKinds = 5;
-StringRef textOf(ChangeKind kind);
+inline StringRef textOf(ChangeKind kind) {
+  static const char *const texts[changeKinds] = {
+      "inserted", "erased", "replaced", "modified", "moved"};
+  return texts[static_cast<unsigned>(kind)];
+}
 
 /// A value in a change, identified by text and numbers: its operation may have
 /// been erased since.
@@ -66,7 +70,13 @@ public:
   const Change &operator[](uint64_t index) const {
     return held[index - dropped];
   }
-  void add(Change change);
+  void add(Change change) {
+    if (held.size() == most) {
+      held.erase(held.begin(), held.begin() + most / 2);
+      dropped += most / 2;
+    }
+    held.push_back(std::move(change));
+  }
   /// Counts a change without storing it: earlier changes can then no longer be
   /// listed in order.
   void countOnly() {

@@ -2,8 +2,8 @@
 
 #include "engine/Engine.h"
 #include "match/Alternative.h"
+#include "requests/IRSearch.h"
 #include "requests/Request.h"
-#include "support/PassFactories.h"
 #include "support/Pipelines.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -17,9 +17,7 @@ static Operation *rootOf(const Engine &engine) {
   for (const Frame *frame = engine.stops.selected; frame && !root;
        frame = frame->parent)
     root = frame->op();
-  while (root && root->getParentOp())
-    root = root->getParentOp();
-  return root;
+  return adbg::rootOf(root);
 }
 
 static RequestError noIR() {

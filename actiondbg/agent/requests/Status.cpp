@@ -4,6 +4,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "layout/Layout.h"
+#include "requests/IRSearch.h"
 #include "requests/Request.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -73,11 +74,9 @@ static void addOperations(const Engine &engine, Names &names) {
 static void addFunctions(const Engine &engine, Names &names) {
   Operation *root =
       engine.stops.selected ? engine.stops.selected->op() : nullptr;
-  while (root && root->getParentOp())
-    root = root->getParentOp();
   if (!root)
     return;
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+  rootOf(root)->walk<WalkOrder::PreOrder>([&](Operation *op) {
     StringRef name = mayBeFunction(op) ? symbolName(op) : "";
     if (name.empty())
       return isSymbolTable(op) ? WalkResult::advance() : WalkResult::skip();

@@ -30,4 +30,10 @@ PipelineError runPipeline(Operation *root, StringRef pipeline,
 /// the standard output: call it in a fork.
 std::vector<std::string> registeredPasses();
 
+/// Returns the arguments of the passes that the current MLIR has functions for,
+/// such as `mlir::createCSEPass()`. Registers each of these passes that is not
+/// registered: a compiler that builds its pipelines in code, as Triton does,
+/// registers none.
+const std::vector<std::string> &makeablePasses();
+
 } // namespace adbg

@@ -3,8 +3,6 @@
 #include "threads/Contexts.h"
 #include "detour/Instances.h"
 #include "support/AgentHeap.h"
-#include <mutex>
-#include <unordered_set>
 
 namespace adbg {
 
@@ -100,36 +98,25 @@ size_t Contexts::count() {
   return records.size();
 }
 
-namespace {
-struct SeenContexts {
-  std::mutex mutex;
-  std::unordered_set<const void *> all;
-};
-} // namespace
-
-static SeenContexts &seen() {
-  // Never destroyed: the tool may run passes in static destructors.
-  static SeenContexts *seen = new SeenContexts;
-  return *seen;
-}
-
 /// The context that this thread noted last.
 static thread_local const void *last = nullptr;
 
-void noteContext(const void *context) {
+void Contexts::note(const void *context) {
   if (last == context)
     return;
   last = context;
   AgentHeap agentHeap;
-  std::lock_guard<std::mutex> lock(seen().mutex);
-  seen().all.insert(context);
+  Contexts &contexts = all();
+  std::lock_guard<std::mutex> lock(contexts.mutex);
+  contexts.seen.insert(context);
 }
 
-bool isContext(const void *pointer) {
+bool Contexts::has(const void *pointer) {
   if (pointer && last == pointer)
     return true;
-  std::lock_guard<std::mutex> lock(seen().mutex);
-  return seen().all.count(pointer);
+  Contexts &contexts = all();
+  std::lock_guard<std::mutex> lock(contexts.mutex);
+  return contexts.seen.count(pointer);
 }
 
 } // namespace adbg

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace adbg {
 
@@ -44,6 +45,10 @@ public:
   StringRef nameOf(unsigned number);
   /// Returns the name of the file of a context's MLIR; empty if it is unknown.
   StringRef mlirOf(unsigned number);
+  /// Remembers a context. Contexts that are gone stay: a pointer is only
+  /// compared with them to confirm the layout of a class.
+  static void note(const void *context);
+  static bool has(const void *pointer);
   /// Whether contexts of several MLIRs were made.
   bool hasSeveralMlirs();
 
@@ -52,11 +57,7 @@ private:
   // Its elements stay where they are.
   std::deque<Record> records;
   std::unordered_map<const void *, unsigned> live;
+  std::unordered_set<const void *> seen;
 };
-
-/// Remembers a context. Contexts that are gone stay: a pointer is only compared
-/// with them to confirm the layout of a class.
-void noteContext(const void *context);
-bool isContext(const void *pointer);
 
 } // namespace adbg

@@ -3,11 +3,24 @@
 #pragma once
 
 #include "llvm/Support/Casting.h"
-#include "llvm/Support/PointerLikeTypeTraits.h"
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace llvm {
+
+/// How a type becomes an address, and how many of its low bits are zero.
+template <typename T> struct PointerLikeTypeTraits;
+
+template <typename T> struct PointerLikeTypeTraits<T *> {
+  static void *getAsVoidPointer(T *pointer) {
+    return const_cast<void *>(static_cast<const void *>(pointer));
+  }
+  static T *getFromVoidPointer(void *pointer) {
+    return static_cast<T *>(pointer);
+  }
+  static constexpr int NumLowBitsAvailable = std::countr_zero(alignof(T));
+};
 
 /// Crosses into the tool: an address whose highest spare bits tell the kind.
 template <typename... Kinds> class PointerUnion {

@@ -29,4 +29,14 @@ private:
   alignas(16) char memory[4096] = {};
 };
 
+ADBG_STAND_IN inline LogicalResult
+parsePassPipeline(StringRef text, PassManager &manager, raw_ostream &os) {
+  return adbg::tool::parsePipeline(text, manager.asTool(), os);
+}
+
+ADBG_STAND_IN inline void printRegisteredPasses() {
+  if (adbg::tool::printPasses)
+    adbg::tool::printPasses();
+}
+
 } // namespace mlir

@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -327,17 +326,13 @@ static void checkSearches() {
   }
 }
 
-static void checkNumbersAndChoices() {
+static void checkNumbers() {
   put("utohexstr", llvm::utohexstr(0xabcdef) + llvm::utohexstr(0, true) +
                        llvm::utohexstr(255, true) +
                        llvm::utohexstr(UINT64_MAX));
   uint8_t bytes[] = {1, 0xfe, ' ', 0x9f};
   put("toHex", llvm::toHex(llvm::ArrayRef(bytes)) +
                    llvm::toHex(llvm::ArrayRef(bytes), true));
-  put("switch",
-      llvm::StringSwitch<int>("b").Case("a", 1).Case("b", 2).Default(3));
-  put("default",
-      llvm::StringSwitch<StringRef>("x").Case("a", "one").Default("?"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -432,7 +427,7 @@ int main() {
   checkUTF8();
   checkIntegers();
   checkSearches();
-  checkNumbersAndChoices();
+  checkNumbers();
   checkGlobs();
   checkVectors();
   checkStreams();

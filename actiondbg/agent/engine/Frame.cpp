@@ -7,7 +7,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace adbg {
 
@@ -17,10 +16,10 @@ static Kind kindOf(const tracing::Action &action) {
   if (isa<PassExecutionAction>(action))
     return Kind::Pass;
   // The classes of these actions are private to their drivers.
-  return llvm::StringSwitch<Kind>(action.getTag())
-      .Case("GreedyPatternRewriteIteration", Kind::Iteration)
-      .Case("apply-conversion", Kind::Conversion)
-      .Default(Kind::Other);
+  StringRef tag = action.getTag();
+  if (tag == "GreedyPatternRewriteIteration")
+    return Kind::Iteration;
+  return tag == "apply-conversion" ? Kind::Conversion : Kind::Other;
 }
 
 Frame::Frame(const tracing::Action &action)

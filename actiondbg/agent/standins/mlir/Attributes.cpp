@@ -4,12 +4,22 @@
 #include "support/Memo.h"
 
 #include "mlir/IR/AsmState.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
+
+static constexpr std::pair<StringRef, AttributeClass> classes[] = {
+    {"builtin.string", AttributeClass::String},
+    {"builtin.dictionary", AttributeClass::Dictionary},
+    {"builtin.file_line_range", AttributeClass::FileLocation},
+    {"builtin.file_line_loc", AttributeClass::FileLocation},
+    {"builtin.fused_loc", AttributeClass::FusedLocation},
+    {"builtin.call_site_loc", AttributeClass::CallSiteLocation},
+    {"builtin.name_loc", AttributeClass::NameLocation},
+    {"builtin.opaque_loc", AttributeClass::OpaqueLocation},
+    {"builtin.unknown_loc", AttributeClass::UnknownLocation}};
 
 AttributeClass AttributeStorage::classOf() const {
   static thread_local KeyMemo<AttributeClass> known;
@@ -19,17 +29,10 @@ AttributeClass AttributeStorage::classOf() const {
   return known.get(abstract, [&] {
     auto *name = reinterpret_cast<const StringRef *>(
         reinterpret_cast<const char *>(abstract) + offset);
-    return llvm::StringSwitch<AttributeClass>(*name)
-        .Case("builtin.string", AttributeClass::String)
-        .Case("builtin.dictionary", AttributeClass::Dictionary)
-        .Case("builtin.file_line_range", AttributeClass::FileLocation)
-        .Case("builtin.file_line_loc", AttributeClass::FileLocation)
-        .Case("builtin.fused_loc", AttributeClass::FusedLocation)
-        .Case("builtin.call_site_loc", AttributeClass::CallSiteLocation)
-        .Case("builtin.name_loc", AttributeClass::NameLocation)
-        .Case("builtin.opaque_loc", AttributeClass::OpaqueLocation)
-        .Case("builtin.unknown_loc", AttributeClass::UnknownLocation)
-        .Default(AttributeClass::Other);
+    for (const auto &[text, kind] : classes)
+      if (*name == text)
+        return kind;
+    return AttributeClass::Other;
   });
 }
 

@@ -223,7 +223,7 @@ def test_a_flipped_bit_of_the_index_changes_no_answer(folder: SuiteFolder) -> No
     _with_two_recordings(folder)
     expected = _actions(folder)
     table = folder.index / "runs.parquet"
-    for place in range(0, table.stat().st_size, 97):
+    for place in some(range(0, table.stat().st_size, 97)):
         whole = bytearray(table.read_bytes())
         whole[place % len(whole)] ^= 4
         table.write_bytes(whole)

@@ -14,7 +14,7 @@ from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Ran
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.errors import UsageError
+from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.process.crash import parse_crash
 from actiondbg.recording.overwrite import check_output
 
@@ -103,7 +103,9 @@ def _run(
         session.breakpoints.catch("failure")
         session.breakpoints.catch("crash")
     with progress.shown():
-        session.run()
+        stop = session.run()
+    if stop.when == "exit" and session.target.hello is None:
+        raise NoAnswer(f"There is nothing to explain. {stop.message}")
     return session
 
 

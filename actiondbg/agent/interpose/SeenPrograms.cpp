@@ -257,7 +257,7 @@ void noteUnobserved() {
     close(file);
   words[std::max<ssize_t>(size, 0)] = 0;
   for (ssize_t i = 0; i + 1 < size; ++i)
-    if (words[i] >= 0 && words[i] < ' ')
+    if (static_cast<uint8_t>(words[i]) < ' ')
       words[i] = ' ';
   snprintf(text, sizeof(text), "%d %s", noted, words);
   noteLine("unobserved ", text);

@@ -34,7 +34,7 @@ public:
   void add(const char *from, size_t many) {
     put(separator);
     for (size_t i = 0; i < many; ++i)
-      if (from[i] == '\\' || (from[i] >= 0 && from[i] < ' '))
+      if (from[i] == '\\' || static_cast<uint8_t>(from[i]) < ' ')
         size += snprintf(text + size, room(), "\\x%02x", from[i]);
       else
         put(from[i]);

@@ -43,6 +43,13 @@ def test_a_failure(mlir_opt: str) -> None:
     assert "mlir::SPIRVTypeConverter does not convert vector&lt;5xi32&gt;" in page
 
 
+@pytest.mark.parametrize("wrong", ["missing.mlir", "--no-such-option"])
+def test_a_tool_that_ends_early_has_nothing_to_explain(mlir_opt: str, wrong: str) -> None:
+    done = explain("--", mlir_opt, wrong)
+    assert done.returncode == 1 and wrong in done.stderr
+    assert "There is nothing to explain. The tool ended with status 1 before" in done.stderr
+
+
 def test_operations_that_were_left(mlir_opt: str) -> None:
     stock.write("a.mlir", LEFT)
     argv = ["--", mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]

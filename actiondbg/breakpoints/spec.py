@@ -388,8 +388,10 @@ def attempt_terms(name: str, location: str | None) -> list[Term]:
         location: of the operation, such as "in.mlir:3"; None for any.
 
     Raises:
-        UsageError: the name is not a glob, or the location is not FILE:LINE.
+        UsageError: the name is empty or not a glob, or the location is not FILE:LINE.
     """
+    if not name:
+        raise UsageError("The name of the pattern is empty: give a name, or a glob such as Fold*.")
     check_glob(name, name, 0)
     terms = [Term(kind="pattern", glob=name)]
     if location is None:

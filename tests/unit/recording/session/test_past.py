@@ -197,6 +197,8 @@ def test_attempts_are_grouped_by_result_and_reasons(session: RecordedSession) ->
     assert [each.ordinal for each in session.past.why_not("*", op_id=3).attempts] == [4, 5]
     assert [each.ordinal for each in session.past.why_not("*", "in.mlir:3").attempts] == [4, 5, 7]
     assert session.past.why_not("Z").grouped() == []
+    with pytest.raises(UsageError, match="The name of the pattern is empty"):
+        session.past.why_not("")
     with pytest.raises(UsageError, match="is not a location"):
         session.past.why_not("A", "nowhere")
 

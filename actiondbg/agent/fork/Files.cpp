@@ -62,7 +62,8 @@ void Files::showErrors() {
   shownErrors = -1;
 }
 
-// When this fork was made, by the clock that dates files.
+// When this fork was made. Files are dated by a coarser clock, or since Linux
+// 6.13 by this one.
 static struct timespec forkedAt;
 
 /// Whether a file is not for this process to remove: it is a fork that does not
@@ -87,7 +88,7 @@ static bool isKept(int directory, const char *path) {
          std::make_pair(int64_t(forkedAt.tv_sec), int64_t(forkedAt.tv_nsec));
 }
 
-void Files::noteFork() { clock_gettime(CLOCK_REALTIME_COARSE, &forkedAt); }
+void Files::noteFork() { clock_gettime(CLOCK_REALTIME, &forkedAt); }
 
 //===----------------------------------------------------------------------===//
 // Counting output, and actions forbidden to forks

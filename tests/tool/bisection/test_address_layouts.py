@@ -65,9 +65,10 @@ def test_it_is_bad_with_fixed_addresses(mlir_opt: str, branches: str) -> None:
         noted = f"is bad in {result.plain_bad} of {result.plain_runs} runs with random addresses"
         is_noted = any(noted in note for note in result.notes)
         assert is_noted == (result.plain_bad < result.plain_runs)
-        if result.reproducer_verified:
+        if result.reproducer_verified and result.plain_bad:  # else 30 tries may be too few again
             reproduces(result)
-        elif result.reproducer:  # the agent's memory may lead to an output that is rare without it
+        elif result.reproducer and not result.reproducer_verified:
+            # The agent's memory may lead to an output that is rare without it.
             assert any(note.startswith("Tried") for note in result.notes)
     assert len({result.culprit.ordinal for result in found if result.culprit}) == 1
 

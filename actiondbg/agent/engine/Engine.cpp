@@ -231,7 +231,7 @@ static std::string checkConvergence(Frame &frame) {
   Frame *driver = frame.parent;
   while (driver && !driver->isGreedyIteration() && driver->kind != Kind::Pass)
     driver = driver->parent;
-  // A conversion rewrites each operation once, including those that it creates.
+  // A conversion rewrites each operation once, new operations included.
   if (!driver || frame.conversion)
     return "";
   uint64_t rewrites = ++driver->rewrites;

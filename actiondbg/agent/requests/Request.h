@@ -84,8 +84,8 @@ std::optional<Json> answerLine(Engine &engine, StringRef line);
 /// there can be no fork.
 Answer<Object> answerInFork(function_ref<Answer<Object>()> compute);
 
-/// Whether a computation comes to its end in a fork of the tool, within ten
-/// seconds. Unknown, and so true, if there can be no fork.
+/// Whether a computation ends without a crash in a fork of the tool, within ten
+/// seconds; true if there can be no fork.
 bool survivesInFork(function_ref<void()> compute);
 
 } // namespace adbg

@@ -67,7 +67,7 @@ class Convolution(WindowedOperation):
 class Conv2d(Convolution):
     """A convolution of images with filters, without padding: the input is as the caller pads it.
 
-    Attributes (and those of every ``WindowedOperation``):
+    Attributes, besides the fields of ``WindowedOperation``:
         filters: channels of the result.
         layout: the order of dimensions in memory, of images and of filters.
         filter_type: of the filters.
@@ -156,7 +156,7 @@ class Conv2d(Convolution):
 class DepthwiseConv2d(Convolution):
     """A convolution of each channel of images, in the order nhwc, without padding.
 
-    Attributes (and those of every ``WindowedOperation``):
+    Attributes, besides the fields of ``WindowedOperation``:
         filter_type: of the filters.
     """
 

@@ -23,7 +23,7 @@ PoolingCombiner = Literal["max", "min", "sum"]
 class Pooling(WindowedOperation):
     """The maximum, minimum or sum of each window of images, in the order nhwc, without padding.
 
-    Attributes (and those of every ``WindowedOperation``):
+    Attributes, besides the fields of ``WindowedOperation``:
         combiner: the operation over a window.
     """
 

@@ -160,8 +160,8 @@ class StepwiseProvider(Protocol):
             dispatch: whose configuration was applied.
             folder: gets the binaries.
             steps: runs the commands.
-            scheduled: the output, absolute or relative to the folder; that of the whole step, or
-                another in its place.
+            scheduled: the output of the whole step, or its replacement, absolute or relative to the
+                folder.
 
         Raises:
             CompileError: a step failed.

@@ -416,7 +416,7 @@ class Evaluator(Protocol):
             dispatches: were evaluated, and are right.
 
         Raises:
-            KernelError: one of them fails now.
+            KernelError: a dispatch fails now.
         """
         ...
 

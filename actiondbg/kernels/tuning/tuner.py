@@ -301,8 +301,8 @@ class WholeTimes:
     """The times of two compilations, measured in turn.
 
     Attributes:
-        default: seconds of a call of the first one, one number a repetition.
-        tuned: those of the second one.
+        default: seconds of a call of the program without tuning, one number a repetition.
+        tuned: seconds of a call of the tuned program.
     """
 
     default: tuple[float, ...]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from actiondbg.recording.format.arrow import Ints
 
-_DEPTH = 3  # operations between the root of a pattern and one that it fuses
+_DEPTH = 3  # operations between the root of a pattern and an operation that it fuses
 _MOST = 16  # operations of the same distance, and replacements of one
 
 

@@ -268,6 +268,10 @@ void Engine::jumps(uintptr_t stack) {
          frame = frame->parent)
       if (Recorder *recorder = engine->observer.recorder)
         recorder->left(*frame);
+  if (!engine->innermost && engine->legalizations.isTracing()) {
+    AgentHeap agentHeap; // a crash may have been in the tool's
+    engine->legalizations.leave();
+  }
   if (isDropped(local.turn))
     local.turn->end();
 }

@@ -56,6 +56,8 @@ public:
                        uint64_t ordinal);
   void endConversion(bool isFailed);
   /// Whether a conversion runs whose legalizations are wanted.
+  /// Forgets the running conversions, which the tool leaves without an end.
+  void leave() { conversions.clear(); }
   bool isTracing() const { return LLVM_UNLIKELY(!conversions.empty()); }
 
   // --- in a conversion ---

@@ -255,6 +255,7 @@ def test_the_way_back_over_a_crash_from_which_the_tool_recovers(recovering: list
         for stop in reversed(ways[:-1]):
             back = session.timeline.reverse_step()
             assert (back.event, back.ordinal, back.when) == (stop.event, stop.ordinal, stop.when)
+        assert session.past.explain().cause is None  # the conversion that was left has no end
         assert session.timeline.reverse_step().ordinal <= crash.ordinal
         side = "after" if ways[-1].when == "after" else "before"
         assert session.timeline.goto(ways[-1].ordinal, side).event == ways[-1].event

@@ -12,7 +12,7 @@ import actiondbg
 from actiondbg.recording import open_recording
 from tests.paths import COMMAND, INPUTS, ROOT
 
-LINES = (ROOT / "scripts/tools/wheels.txt").read_text().splitlines()
+LINES = (ROOT / "scripts/wheels.txt").read_text().splitlines()
 NAMES = [line.split()[0] for line in LINES if line and not line.startswith("#")]
 REFUSED = {  # what is said of the MLIR in these
     "cannbot-0.7": "is stripped of the names of MLIR's functions",

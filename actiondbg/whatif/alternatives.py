@@ -186,11 +186,14 @@ class Alternative(msgspec.Struct, frozen=True):
 
 
 def parse_alternatives(text: str) -> list[Alternative]:
-    """Parse alternatives, separated by semicolons.
+    """Parse alternatives, separated by semicolons or each in quotes.
 
     Raises:
         UsageError: a syntax error, or there is no alternative.
     """
+    words = _words(text)
+    if all(" " in word for word in words):
+        text = ";".join(words)
     found = [
         Alternative(tuple(_change(part) for part in _parts(_words(each), "and")))
         for each in _split(text, ";")

@@ -61,6 +61,10 @@ CSE, SECOND = PassReference("cse"), PassReference("canonicalize", 2)
             ],
         ),
         ("'cse{x=1 y=2}'", [(ChangedOptions(CSE, "x=1 y=2"),)]),
+        (
+            "'drop cse' \"pattern:'a b' off\"",
+            [(DroppedPass(CSE),), (Switch("pattern", "a b"),)],
+        ),
         ("replace cse with 'sccp,cse'", [(ReplacedPass(CSE, "sccp,cse"),)]),
         (
             "insert sccp before cse and insert 'a, b' after canonicalize#2",

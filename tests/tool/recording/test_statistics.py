@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,9 @@ def test_statistics_of_a_pattern(stat: Run) -> None:
     statistics = found["statistics"]
     assert statistics["calls"] == found["measured"] > 100
     buckets = statistics["duration_ns"]["buckets"]
-    assert 8 <= len(buckets) <= 16 and sum(each["calls"] for each in buckets) == found["measured"]
+    # Equal durations share a bucket: a machine whose clock ticks coarsely has few of them.
+    assert 2 <= len(buckets) <= 16 and sum(each["calls"] for each in buckets) == found["measured"]
+    assert all(low["high"] < high["low"] for low, high in pairwise(some(buckets)))
     assert statistics["events"]["task-clock"]["pearson"] > 0
     for event in statistics["events"].values():
         for table in (event["duration_given_event"], event["event_given_duration"]):

@@ -3,6 +3,7 @@
 #include "fork/QuietFork.h"
 #include "support/ExitAtOnce.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace adbg {
@@ -77,23 +79,38 @@ pid_t forkQuietly() {
 
 using Clock = std::chrono::steady_clock;
 
-/// Reads what a child writes; false if it did not come to its end in time.
-static bool readToEnd(int fd, std::string &text, Clock::time_point last) {
+/// Returns the processor time that a process has used, in nanoseconds.
+static int64_t processorTime(pid_t pid) {
+  clockid_t clock;
+  struct timespec time = {};
+  if (clock_getcpuclockid(pid, &clock) == 0)
+    clock_gettime(clock, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Reads what a child writes; false if it did not come to its end in time, or
+/// waits without end: a fork lacks the threads that would release a lock.
+static bool readToEnd(int fd, pid_t child, std::string &text,
+                      Clock::time_point last) {
   char chunk[4096];
-  for (;;) {
+  int64_t used = -1;
+  // Counted in seconds awake, so that a stopped process is not given up.
+  for (int idle = 0; idle < 10 && Clock::now() < last;) {
     auto left =
         std::chrono::ceil<std::chrono::milliseconds>(last - Clock::now());
     struct pollfd one = {fd, POLLIN, 0};
-    bool isEndless = last == Clock::time_point::max();
-    if (!isEndless && left.count() <= 0)
-      return false;
-    int ready = poll(&one, 1, isEndless ? -1 : static_cast<int>(left.count()));
+    int ready = poll(&one, 1, std::min<int64_t>(left.count(), 1000));
     ssize_t size = ready > 0 ? read(fd, chunk, sizeof(chunk)) : -1;
     if (size > 0)
       text.append(chunk, size);
     else if (size == 0 || (ready < 0 && errno != EINTR))
       return size == 0;
+    if (std::exchange(used, processorTime(child)) != used)
+      idle = 0;
+    else if (ready == 0)
+      ++idle;
   }
+  return false;
 }
 
 ForkEnd runInFork(function_ref<void(int)> write,
@@ -114,7 +131,7 @@ ForkEnd runInFork(function_ref<void(int)> write,
   }
   close(ends[1]);
   ForkEnd end{child > 0, ""};
-  if (child > 0 && !readToEnd(ends[0], *end.text, last)) {
+  if (child > 0 && !readToEnd(ends[0], child, *end.text, last)) {
     kill(child, SIGKILL);
     end.text.reset();
   }

@@ -18,7 +18,8 @@ pid_t forkQuietly();
 struct ForkEnd {
   /// Whether there could be a fork.
   bool isForked = false;
-  /// What it wrote; empty if it crashed, none if it did not end in time.
+  /// What it wrote; empty if it crashed, none if it did not end in time or
+  /// waits for a lock that nothing releases.
   std::optional<std::string> text = std::nullopt;
 };
 

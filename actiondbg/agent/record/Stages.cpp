@@ -152,24 +152,22 @@ void StageWriter::write(bool isGeneric) {
                      stage.part(), operations.part()});
 }
 
-/// Prints in a fork of its own, so that IR whose custom form cannot be printed
-/// is printed in the generic one.
-static void writeInForks(StageWriter &writer, bool isValid, int file) {
+/// Prints in forks of its own, so that IR whose custom form cannot be printed
+/// is printed in the generic one. Needs no memory of the tool, whose allocator
+/// may be locked for ever in a fork.
+[[noreturn]] static void
+writeInForks(bool isValid, function_ref<void(bool isGeneric)> write) {
   // LLVM's signal handlers would remove the files that the tool is writing.
   for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT})
     signal(fatal, SIG_DFL);
-  RecordFile::resume(file);
-  pid_t child = isValid ? fork() : -1;
-  if (child == 0) {
-    RecordFile::resume(file);
-    writer.write(/*isGeneric=*/false);
-    exitAtOnce(0);
+  for (bool isGeneric : {!isValid, true}) {
+    ForkEnd end = runInFork([&](int fd) {
+      write(isGeneric);
+      (void)!::write(fd, "", 1);
+    });
+    if (!end.text.value_or("").empty())
+      break;
   }
-  int status = 1;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || status != 0)
-    writer.write(/*isGeneric=*/true);
   exitAtOnce(0);
 }
 
@@ -189,12 +187,13 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
   int tool = syscall(SYS_pidfd_open, getpid(), 0);
   pid_t child = InputNames::all().inFork(
       [] { return BlockKeys::all().inFork(forkQuietly); });
-  if (child == 0) {
-    // Another thread may have held the lock of the agent's heap.
-    ToolHeap toolHeap;
-    StageWriter writer(root, stage, own, tool);
-    writeInForks(writer, isValid, file);
-  }
+  if (child == 0)
+    writeInForks(isValid, [&](bool isGeneric) {
+      // Another thread may have held the lock of the agent's heap.
+      ToolHeap toolHeap;
+      RecordFile::resume(file);
+      StageWriter(root, stage, own, tool).write(isGeneric);
+    });
   if (tool >= 0)
     close(tool);
   if (child < 0)

@@ -29,7 +29,12 @@ Answer<Object> answerInFork(function_ref<Answer<Object>()> compute) {
   });
   if (!end.isForked)
     return compute();
-  std::optional<Json> parsed = llvm::json::parse(end.text.value_or(""));
+  if (!end.text)
+    return RequestError(
+        UnitErased,
+        "this IR cannot be printed at this stop: a fork of the tool prints it, "
+        "and waits for a lock that another thread of the tool held");
+  std::optional<Json> parsed = llvm::json::parse(*end.text);
   Object *answer = parsed ? parsed->getAsObject() : nullptr;
   if (!answer)
     return RequestError(UnitErased,

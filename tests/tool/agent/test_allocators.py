@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.errors import AgentError
 from actiondbg.recording import open_recording
 from tests.paths import COMMAND, INPUTS
 
@@ -21,15 +22,20 @@ func.func @f(%a: i32) -> i32 {
 """
 
 
+def _built(source: str) -> Path:
+    """Return a library to preload."""
+    built = Path(source).with_suffix(".so").absolute()
+    options = ["-O1", "-shared", "-fPIC", "-fno-builtin", "-o", str(built)]
+    subprocess.run(["cc", str(INPUTS / source), *options], check=True)
+    return built
+
+
 @pytest.fixture
 def allocator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library with an allocator that takes no memory of another one."""
     (tmp_path / "in.mlir").write_text(INPUT)
     monkeypatch.chdir(tmp_path)
-    built = tmp_path / "allocator.so"
-    options = ["-O1", "-shared", "-fPIC", "-fno-builtin", "-o", str(built)]
-    subprocess.run(["cc", str(INPUTS / "allocator.c"), *options], check=True)
-    return built
+    return _built("allocator.c")
 
 
 def test_a_preloaded_allocator(
@@ -56,6 +62,34 @@ def test_a_preloaded_allocator(
         session.next()
         assert session.timeline.goto(1).name == "canonicalize"
         assert session.past.why_not("*").attempts is not None
+        session.breakpoints.delete([one.id for one in session.breakpoints.all()])
+        assert session.continue_().status == 0
+        assert session.target.output() == alone
+
+
+def test_a_lock_that_no_fork_can_take(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What needs a fork is refused, and the tool goes on."""
+    (tmp_path / "in.mlir").write_text(INPUT)
+    monkeypatch.chdir(tmp_path)
+    environment = {**os.environ, "LD_PRELOAD": str(_built("lock_lost_in_fork.c"))}
+    tool = [mlir_opt, "in.mlir", "--canonicalize"]
+    alone = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
+    recorded = subprocess.run(
+        [COMMAND, "record", "--lineage", "-o", "run.adbrec", "--", *tool],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (recorded.returncode, recorded.stdout) == (0, alone)
+    assert open_recording("run.adbrec").count > 0
+    with actiondbg.launch(tool, env=environment) as session:
+        session.breakpoints.add("fold:*")
+        session.run()
+        with pytest.raises(AgentError, match="in a fork"):
+            session.ir.print("func")
         session.breakpoints.delete([one.id for one in session.breakpoints.all()])
         assert session.continue_().status == 0
         assert session.target.output() == alone

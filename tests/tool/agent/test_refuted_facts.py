@@ -176,9 +176,8 @@ GROUPS = (
     ("parent", "stream"),
     ("printer", "values"),
     ("regions", "pattern"),
-    ("string", "pass"),
+    ("string", "pass", "listener"),
     ("action",),
-    ("listener",),
 )
 
 

@@ -99,9 +99,11 @@ FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isIncomplete,
   Operation *around = functionAround(op);
   action.scope = around ? around : op;
   action.id = ids.of(action.scope);
+  action.isIncomplete = isIncomplete;
   Known &scope = known[action.scope];
-  if (scope.id != action.id || scope.isStale || !isSure)
-    scope = {action.id, print(action.scope, isIncomplete), false};
+  if (scope.id != action.id || scope.isIncomplete != isIncomplete ||
+      scope.isStale || !isSure)
+    scope = {action.id, print(action.scope, isIncomplete), isIncomplete};
   action.before = scope.text;
   return action;
 }
@@ -111,7 +113,7 @@ void FunctionKeeper::finishFold() {
   PendingFold fold = std::exchange(pendingFold, PendingFold());
   if (!fold.ordinal || !isAlive(fold.action.scope, fold.action.id))
     return;
-  Open now = open(fold.action.scope, false, /*isSure=*/true);
+  Open now = open(fold.action.scope, fold.action.isIncomplete, /*isSure=*/true);
   add(fold.ordinal, now.id, fold.action.before, now.before);
 }
 
@@ -141,7 +143,7 @@ void FunctionKeeper::end(const Frame &frame) {
     return;
   }
   known[action.scope].isStale = true;
-  Open now = open(action.scope, frame.conversion, /*isSure=*/true);
+  Open now = open(action.scope, action.isIncomplete, /*isSure=*/true);
   add(frame.ordinal, action.id, action.before, now.before);
   if (frame.kind == Kind::Pass) {
     afterPass = action.scope;

@@ -68,10 +68,13 @@ private:
     Operation *scope = nullptr;
     uint32_t id = 0;
     uint64_t before = 0;
+    /// In a conversion: its form, the generic one, is that of the text after.
+    bool isIncomplete = false;
   };
   struct Known {
     uint32_t id = 0;
     uint64_t text = 0;
+    bool isIncomplete = false;
     bool isStale = false;
   };
   /// A fold whose result its caller applies after it.

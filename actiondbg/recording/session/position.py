@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import ControlRefused, NotStopped
+from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.breakpoints import RecordedBreakpoints
@@ -35,15 +35,26 @@ class Position:
         self._breakpoints = breakpoints
         self._observers = observers
         self._listeners: list[Callable[[], None]] = []
+        self._is_closed = False
         self.stop = self._stop_at(1, "start")
 
     def on_move(self, listener: Callable[[], None]) -> None:
         """Call back whenever the position changes, to drop state of the last stop."""
         self._listeners.append(listener)
 
+    def close(self) -> None:
+        """Answer no more: the stop and the state are all that is left."""
+        self._is_closed = True
+
+    def check_open(self) -> None:
+        """Raise UsageError if the session is closed."""
+        if self._is_closed:
+            raise UsageError("The session is closed: open the recording again.")
+
     @property
     def event(self) -> int:
         """The number of the event, from 1; 0 before ``run``."""
+        self.check_open()
         return self.stop.event
 
     @property
@@ -54,10 +65,12 @@ class Position:
     @property
     def behind(self) -> int:
         """The event from which reverse controls search: at the end, the one after the last."""
+        self.check_open()
         return self._line.last + 1 if self.state == "exited" else self.event
 
     def check_stopped(self) -> None:
         """Raise NotStopped at the end of the run."""
+        self.check_open()
         if self.state == "exited":
             ended = (self.stop.message or "").rstrip(".")
             raise NotStopped(f"{ended}; run begins again, and reverse-step goes back.")
@@ -66,6 +79,7 @@ class Position:
 
     def rewind(self) -> None:
         """Move before the first event, for a new run."""
+        self.check_open()
         self._breakpoints.forget_hits()
         self.stop = Stop(when="before", reason="start")
 
@@ -115,6 +129,7 @@ class Position:
 
     def jump(self, event: int) -> Stop:
         """Stop at an event, with the hit counts of a run from the start."""
+        self.check_open()
         return self._arrive(self._jumped(event))
 
     def jump_back(self, event: int, message: str = BEGINNING, has_moved: bool = False) -> Stop:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 import actiondbg
-from actiondbg.errors import ActiondbgError
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Changes, Outcome
 from actiondbg.recording.capture.recorder import record
@@ -32,6 +32,19 @@ func.func @f(%m: memref<4xi32>) {
     %y = arith.addi %x, %c3 : i32
     affine.store %y, %m[%i] : memref<4xi32>
   }
+  return
+}
+"""
+DIVIDE = """\
+func.func @divide(%a: i32, %b: i32) -> i32 {
+  %0 = arith.ceildivsi %a, %b : i32
+  %1 = arith.floordivsi %0, %b : i32
+  return %1 : i32
+}
+func.func @store(%m: memref<4xi32>, %v: i32, %i: index) {
+  %c0 = arith.constant 0 : i32
+  %x = arith.ori %v, %c0 : i32
+  memref.store %x, %m[%i] : memref<4xi32>
   return
 }
 """
@@ -280,6 +293,37 @@ def test_diffs_of_patterns_equal_the_live_ones(both: Start) -> None:
         )
         assert lines == live_lines
     assert count > 3
+
+
+def test_diffs_in_a_conversion_equal_the_live_ones(both: Start, tmp_path: Path) -> None:
+    """Of folds, patterns and passes on functions: both sides of each are in the same form."""
+    (tmp_path / "divide.mlir").write_text(DIVIDE)
+    passes = "--pass-pipeline=builtin.module(func.func(arith-expand),finalize-memref-to-llvm)"
+    live, recorded = both(passes, source="divide.mlir", ir="function")
+    live.start()
+    recorded.continue_()
+    changed: Counter[str] = Counter()
+    for one in live.past.actions(count=1000).actions:
+        live.timeline.goto(one.ordinal, "after")
+        counts = [
+            [
+                sum(line[0] == sign for line in each.past.diff(one.ordinal).unified())
+                for sign in "+-"
+            ]
+            for each in (live, recorded)
+        ]
+        assert counts[0] == counts[1], one.title
+        changed[one.tag] += counts[0] != [0, 0]
+    assert changed["apply-pattern"] > 1 and changed["pass-execution"] == 3
+
+
+def test_a_closed_session_answers_nothing(both: Start) -> None:
+    for session in both():
+        session.start()
+        session.close()
+        for ask in (session.past.actions, session.stack.frames, session.continue_, session.run):
+            with pytest.raises(UsageError, match="The session is closed"):
+                ask()
 
 
 def test_printed_functions_equal_the_live_ones(both: Start) -> None:

@@ -184,6 +184,11 @@ class Alternative(msgspec.Struct, frozen=True):
         """Whether it changes single places of the pipeline."""
         return any(_is_placed(change) for change in self.changes)
 
+    @property
+    def names_places(self) -> bool:
+        """Whether it names passes, which may be at several places of the pipeline."""
+        return self.is_placed or any(isinstance(each, DroppedPass) for each in self.changes)
+
 
 def parse_alternatives(text: str) -> list[Alternative]:
     """Parse alternatives, separated by semicolons or each in quotes.

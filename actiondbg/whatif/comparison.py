@@ -243,7 +243,7 @@ def compare(
                 seconds=timeout,
                 judge=judge,
             )
-            if any(one.is_placed for one in wanted):
+            if any(one.names_places for one in wanted):
                 runs.plan(wanted, session.past.passes())
             made = runs.run([Alternative(), *wanted], jobs, progress)
         rows, files = [row for row, _ in made], [file for _, file in made]
@@ -369,7 +369,11 @@ class _Judge:
 
 
 class _Runs:
-    """Runs alternatives in threads."""
+    """Runs alternatives in threads.
+
+    Attributes:
+        notes: sentences about the places of the pipeline that the alternatives change.
+    """
 
     def __init__(
         self,
@@ -387,6 +391,7 @@ class _Runs:
         self._skips = skips
         self._directory = directory
         self._numbers = itertools.count()
+        self.notes: list[str] = []
         self._plans: dict[Alternative, PassPlan] = {}
         self._begun: list[ListedAction] = []
         self._names_output = names_output
@@ -394,11 +399,6 @@ class _Runs:
         self._until = until
         self._seconds = seconds
         self._judge = judge
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about the changes of single places of the pipeline."""
-        return [note for plan in self._plans.values() for note in plan.notes]
 
     def plan(self, alternatives: Iterable[Alternative], runs: list[ListedAction]) -> None:
         """Plan the changes of single places; ``runs`` are all passes of the timeline.
@@ -408,7 +408,9 @@ class _Runs:
         """
         pipeline = find_pipeline(self._start, self._skips, runs)
         self._begun = [run for run in runs if run.ordinal < pipeline.first]
-        self._plans = {one: PassPlan(one, pipeline) for one in alternatives if one.is_placed}
+        plans = {one: PassPlan(one, pipeline) for one in alternatives if one.names_places}
+        self.notes = [note for plan in plans.values() for note in plan.notes]
+        self._plans = {one: plan for one, plan in plans.items() if one.is_placed}
 
     def run(
         self, alternatives: list[Alternative], jobs: int, progress: OnProgress | None

@@ -56,6 +56,11 @@ class PlacedPass:
     def name(self) -> str:
         return self.place[-1].name
 
+    @property
+    def around(self) -> str:
+        """The innermost pass, no adaptor, that runs it as a part of itself; empty if none does."""
+        return next((step.name for step in reversed(self.place[:-1]) if step.name), "")
+
 
 @dataclass(frozen=True)
 class TimelinePipeline:
@@ -97,13 +102,17 @@ class TimelinePipeline:
         """
         found = self.find(reference)
         if len(found) > 1:
-            runs = [run.ordinal for run in self.runs if glob_matches(reference.name, run.name)]
-            numbers = [f"{reference}#{runs.index(one.runs[0].ordinal) + 1}" for one in found]
+            numbers = [self.numbered(reference, one) for one in found]
             raise UsageError(
                 f"{reference} is at {len(found)} places of the pipeline: name one of "
                 f"{', '.join(numbers)}."
             )
         return found[0]
+
+    def numbered(self, reference: PassReference, one: PlacedPass) -> str:
+        """Return a reference to a pass that a reference without a number selects."""
+        runs = [run.ordinal for run in self.runs if glob_matches(reference.name, run.name)]
+        return f"{reference}#{runs.index(one.runs[0].ordinal) + 1}"
 
     def _over(self, reference: PassReference) -> UsageError:
         return UsageError(
@@ -168,9 +177,8 @@ class PassPlan:
             self._reorder(change)
             return
         match change:
-            case DroppedPass(reference) if reference.number is not None:
-                for one in self._find(reference):
-                    self._leave_out(one)
+            case DroppedPass(reference):
+                self._drop(reference)
             case ReplacedPass(reference, pipeline):
                 for one in self._find(reference):
                     self._replace(one, reference, [pipeline])
@@ -183,6 +191,13 @@ class PassPlan:
                     self._insert(one, side, [pipeline])
             case _:
                 pass
+
+    def _drop(self, reference: PassReference) -> None:
+        if reference.number is None:  # a rule for skips leaves it out at every place
+            self._note_nested(reference)
+            return
+        for one in self._find(reference):
+            self._leave_out(one)
 
     def _reorder(self, change: MovedPass | SwappedPasses) -> None:
         if isinstance(change, SwappedPasses):
@@ -239,6 +254,7 @@ class PassPlan:
         return one.element
 
     def _find(self, reference: PassReference) -> list[PlacedPass]:
+        self._note_nested(reference)
         found = self._pipeline.find(reference)
         for one in found:
             self._note_runs(one, reference)
@@ -248,6 +264,18 @@ class PassPlan:
         found = self._pipeline.find_single(reference)
         self._note_runs(found, reference)
         return found
+
+    def _note_nested(self, reference: PassReference) -> None:
+        """Note that a reference without a number selects runs inside other passes, too."""
+        found = [one for one in self._pipeline.ahead if glob_matches(reference.name, one.name)]
+        nested = [one for one in found if one.around]
+        others = [one for one in found if not one.around]
+        if reference.number is None and nested and others:
+            around = ", ".join(dict.fromkeys(one.around for one in nested))
+            self.notes.append(
+                f"{reference} runs inside {around} as well, and the change holds there, too: "
+                f"{self._pipeline.numbered(reference, others[0])} is the first that does not."
+            )
 
     def _note_runs(self, one: PlacedPass, reference: PassReference) -> None:
         if reference.number is not None and len(one.runs) > 1:
@@ -335,7 +363,8 @@ class PlanDriver:
         self._plan = plan
         self.left_out = 0  # passes in whose place others ran, or none
         self._places = Places()
-        self._active: list[Place | None] | None = None
+        # Not requested without need: at a stop a rule would be counted twice.
+        self._active: list[Place | None] = [None] * len(plan.switched)
         self._runs: Counter[str] = Counter()
         for run in runs:
             self._places.locate(run)

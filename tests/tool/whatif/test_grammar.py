@@ -188,3 +188,19 @@ def test_a_place_with_several_runs_is_noted(mlir_opt: str, source: str) -> None:
                 "canonicalize#2 is one of 3 runs at its place in the pipeline; the change holds "
                 "for all of them."
             ]
+
+
+@pytest.mark.parametrize("text", ["drop canonicalize", "replace canonicalize with 'cse'"])
+def test_places_inside_another_pass_are_noted(mlir_opt: str, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "calls.mlir"
+    file.write_text(CALLS)
+    with actiondbg.launch([mlir_opt, str(file), "--inline", "--canonicalize"]) as session:
+        session.start()
+        runs = [run for run in session.past.passes() if run.name == "canonicalize"]
+        assert runs[-1].depth == 0 and all(run.depth > 0 for run in some(runs[:-1]))
+        with whatif.compare(session, f"{text}; {text.replace('ize', 'ize#1', 1)}") as found:
+            first = [note for note in found.notes if "inside" in note]
+        assert first == [
+            "canonicalize runs inside inline as well, and the change holds there, too: "
+            f"canonicalize#{len(runs)} is the first that does not."
+        ]

@@ -8,7 +8,7 @@ import msgspec
 
 from actiondbg import protocol
 
-# Relative to the stop: the action has ended, runs, or has not begun.
+# Relative to the stop: the action has ended or was left, runs, or has not begun.
 ActionState = Literal["over", "running", "ahead"]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.errors import UsageError
 from actiondbg.process.crash import SIGNALS, crash_cause, parse_crash
 from actiondbg.support.counts import counted, joined, plural
 from actiondbg.support.interrupts import signal_name
@@ -66,6 +67,18 @@ class Stop(protocol.StopFields, kw_only=True, frozen=True):  # pyright: ignore[r
         """Whether the tool is stopped where it crashes."""
         return self.when == "during" and parse_crash(self.message or "") is not None
 
+    @property
+    def crash(self) -> str | None:
+        """Where the tool crashes or has crashed, and why, as a sentence; None if it has not."""
+        if self.reason == "crashed":
+            return self.message
+        cause = parse_crash(self.message or "") if self.when == "during" else None
+        if cause is None:
+            return None
+        place = f"in #{self.ordinal} {self.tag} ({self.name or 'nameless'})"
+        why = ": ".join(part for part in (cause.signal, cause.what) if part)
+        return f"The tool crashes {place if self.ordinal else 'outside of any action'}: {why}."
+
     def with_reason(self, reason: protocol.Reason) -> Stop:
         """Return a copy with another reason."""
         return msgspec.structs.replace(self, reason=reason)
@@ -91,6 +104,32 @@ class Stop(protocol.StopFields, kw_only=True, frozen=True):  # pyright: ignore[r
         for key in ("cursor", "outcome", "changes", "message", "culprit"):
             result[key] = msgspec.to_builtins(getattr(self, key))
         return result
+
+
+def not_ended(ordinal: int, stop: Stop | None) -> UsageError:
+    """Return the error about an action that has begun, and has not ended at a stop."""
+    way_out = "continue to its end first"
+    if stop is not None and stop.ordinal and (stop.is_crash or stop.reason == "crashed"):
+        way_out = f"the tool crashes in #{stop.ordinal}"
+    elif stop is not None and stop.when == "exit":
+        way_out = "the tool ended in it"
+    return UsageError(f"The action #{ordinal} has not ended: {way_out}.")
+
+
+def ended_action(stop: Stop | None, what: Literal["tool", "recording"]) -> int:
+    """Return the ordinal of the action that a session is stopped after.
+
+    Raises:
+        UsageError: it is stopped elsewhere.
+    """
+    if stop is not None and stop.when == "after" and stop.ordinal:
+        return stop.ordinal
+    if stop is not None and stop.when != "exit" and stop.is_crash:
+        raise not_ended(stop.ordinal, stop)
+    way_out = "name an action by its ordinal, such as #17."
+    if stop is None or stop.when != "exit":
+        way_out = f"go to the end of this one with next, or {way_out}"
+    raise UsageError(f"The {what} is not stopped after an action: {way_out}")
 
 
 def with_skipping(stop: Stop | None, skipping: protocol.Skipping) -> Stop | None:

@@ -15,12 +15,10 @@ from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoAnswer, UsageError
-from actiondbg.process.crash import parse_crash
 from actiondbg.recording.overwrite import check_output
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
-    from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import DebugSession
 
 _EPILOG = """\
@@ -137,9 +135,9 @@ def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressL
     if options.json:
         print(json.dumps(explanation_json(shown)))
     else:
-        stop = session.stop
-        if stop is not None and stop.is_crash:
-            print(_crash_sentence(stop))
+        crash = None if session.stop is None else session.stop.crash
+        if crash is not None and found.other is None:
+            print(crash)
         console = Console(session, color=not options.no_color)
         print(explanation_text(console, shown))
     if options.html is not None:
@@ -147,14 +145,6 @@ def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressL
 
         write_file(options.html, explanation_page(found))
     return 0 if _is_answer(found) else FAILED
-
-
-def _crash_sentence(stop: Stop) -> str:
-    """Return where the tool crashes, and why."""
-    place = f"in #{stop.ordinal} {stop.tag} ({stop.name or 'nameless'})"
-    cause = parse_crash(stop.message or "")
-    why = ": ".join(part for part in (cause.signal, cause.what) if part) if cause else stop.message
-    return f"The tool crashes {place if stop.ordinal else 'outside of any action'}: {why}."
 
 
 def _is_answer(found: Explanation) -> bool:

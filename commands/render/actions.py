@@ -142,7 +142,8 @@ def _pass_line(
     )
     notes = [f"{count} {word}" for count, word in ends if count]
     note = f" ({', '.join(notes)})" if notes else ""
-    cells = f"{f'#{one.ordinals[0]}':>7} {runs:>9} {one.changes:>9} {time:>12}"
+    changes = "-" if one.unended == len(one.ordinals) else one.changes
+    cells = f"{f'#{one.ordinals[0]}':>7} {runs:>9} {changes:>9} {time:>12}"
     return f"{mark}{cells}  {'  ' * level}{name}{note}"
 
 

@@ -257,7 +257,7 @@ def result_words(outcome: Outcome, changes: int) -> str:
     if outcome.result == "unchanged":
         return "succeeded, but changed nothing"
     if outcome.result == "failed" and changes:
-        return "failed, but changed the IR"
+        return "failed, with changes"  # which a conversion takes back
     return outcome.result
 
 

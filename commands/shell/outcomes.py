@@ -27,6 +27,7 @@ from actiondbg.commands.render.outcomes import (
 )
 from actiondbg.commands.shell.status import STATUS
 from actiondbg.errors import NoAnswer, UsageError
+from actiondbg.process.stop import not_ended
 from actiondbg.protocol import Statistic
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def outcome(console: Console, _: NoOptions) -> OutcomeShown:
     """Show the outcome of the action of this stop, with the reasons."""
     console.need_stop()
     stop = console.session.stop
+    if stop is not None and stop.is_crash and stop.ordinal:
+        raise not_ended(stop.ordinal, stop)
     if stop is None or stop.outcome is None:
         raise UsageError("The action has no outcome yet: 'next' runs it to its end.")
     return OutcomeShown(stop, stop.outcome)

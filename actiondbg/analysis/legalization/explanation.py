@@ -34,15 +34,17 @@ class OtherFailure(msgspec.Struct, frozen=True, kw_only=True):
     """The first failure of a run in which no dialect conversion failed.
 
     Attributes:
-        kind: "verifier" if that refused the IR, "pass" if a pass failed.
-        message: what was reported first; of the verifier with the operation on which it failed.
-        culprit: the pass; of the verifier the last pass that had ended, None for the input.
+        kind: "verifier" if that refused the IR, "pass" if a pass failed, "crash" of the tool.
+        message: what was reported first; of the verifier with the operation on which it failed; of
+            a crash a sentence.
+        culprit: the pass; of the verifier the last pass that had ended, None for the input and for
+            a crash.
         unit: the operation that the error of a pass is about, if that is known.
     """
 
-    kind: Literal["verifier", "pass"]
+    kind: Literal["verifier", "pass", "crash"]
     message: str
-    culprit: Culprit | None
+    culprit: Culprit | None = None
     unit: Unit | None = None
 
 

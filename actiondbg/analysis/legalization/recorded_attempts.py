@@ -17,10 +17,11 @@ _ROLLED_BACK = "rolled back"  # the beginning of the agent's own reason
 
 
 class NestedAttempt(NamedTuple):
-    """An attempt, and the number of actions around it."""
+    """An attempt, the number of actions around it, and whether it has ended."""
 
     depth: int
     attempt: Attempt
+    ended: bool = True
 
 
 def legalizations_of(attempts: Iterable[NestedAttempt]) -> list[Legalization]:
@@ -30,7 +31,7 @@ def legalizations_of(attempts: Iterable[NestedAttempt]) -> list[Legalization]:
     """
     top: list[Legalization] = []
     around: list[tuple[int, TriedPattern]] = []  # depth, and the pattern of that depth
-    for depth, attempt in attempts:
+    for depth, attempt, ended in attempts:
         while around and around[-1][0] >= depth:
             around.pop()
         siblings = around[-1][1].generated if around else top
@@ -49,11 +50,11 @@ def legalizations_of(attempts: Iterable[NestedAttempt]) -> list[Legalization]:
             name=attempt.name,
             benefit=None,
             ordinal=attempt.ordinal,
-            result=_result(attempt),
-            reasons=list(attempt.outcome.reasons),
+            result=_result(attempt) if ended else None,
+            reasons=list(attempt.outcome.reasons) if ended else [],
         )
         one.tried.append(tried)
-        one.legalized = one.legalized or tried.result == "succeeded"
+        one.legalized = one.legalized or (tried.result == "succeeded" if ended else None)
         around.append((depth, tried))
     return top
 

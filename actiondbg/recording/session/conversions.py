@@ -12,7 +12,7 @@ from actiondbg.analysis.legalization.tree import Conversion, Legalization
 from actiondbg.protocol import Culprit
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
-from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.descriptions import ActionDescriptions
 
 _MOST = 1000  # operations that conversions left
@@ -38,20 +38,20 @@ class RecordedConversions:
             wanted: the places of the attempts on operations that are asked for.
         """
         is_conversion = self._actions.is_tag(CONVERSION_TAG)
-        places = np.flatnonzero(is_conversion & self._line.over(event))
+        over = self._line.over(event)
         outcomes = self._actions.words("outcome")
         failed = outcomes.codes == outcomes.code("failed")
         conversions: list[Conversion] = []
-        for place in places.tolist():
-            if failed[place]:
-                conversions.append(self._failed(place))
-            elif wanted is not None:
-                left = self._left(place, wanted)
+        for place in np.flatnonzero(is_conversion & (self._line.begins < event)).tolist():
+            if failed[place] or (not over[place] and wanted is None):
+                conversions.append(self._failed(place, event))
+            elif over[place] and wanted is not None:
+                left = self._left(place, wanted, over)
                 if left:
                     conversions.append(self._conversion(place, left, failed=False))
         explanation = Explanation(target=target, conversions=conversions, is_recorded=True)
         if target is None and explanation.failed is None:
-            is_pass = self._actions.is_tag(PASS_TAG) & self._line.over(event)
+            is_pass = self._actions.is_tag(PASS_TAG) & over
             explanation.other = self._other_failure(np.flatnonzero(is_pass & failed))
         return explanation
 
@@ -70,7 +70,7 @@ class RecordedConversions:
         )
 
     def _conversion(
-        self, place: int, legalizations: list[Legalization], *, failed: bool
+        self, place: int, legalizations: list[Legalization], *, failed: bool | None
     ) -> Conversion:
         stack = self._line.stack(place)
         tags, names = self._actions.words("tag"), self._actions.words("name")
@@ -87,14 +87,18 @@ class RecordedConversions:
             errors=[ErrorReported(text=text, location=None, notes=[]) for text in errors],
         )
 
-    def _failed(self, place: int) -> Conversion:
-        """Return a failed conversion with what it tried for the operation at which it failed."""
+    def _failed(self, place: int, event: int) -> Conversion:
+        """Return a failed conversion with what it tried for the operation at which it failed; of a
+        conversion that has not ended at an event, for the newest operation.
+        """
+        over = self._line.over(event)
         top = self._line.depth(place) + 1
         inside = np.arange(place + 1, self._line.last_inside(place) + 1)
+        inside = inside[self._line.begins[inside] <= event]
         patterns = inside[self._actions.is_tag(PATTERN_TAG)[inside]]
         depths = self._line.depths[patterns]
         newest = patterns[depths == top]
-        found = self._conversion(place, [], failed=True)
+        found = self._conversion(place, [], failed=True if over[place] else None)
         names = {match[1] for each in found.errors if (match := _FAILED_AT.search(each.text))}
         if not len(newest):
             return self._without_attempt(found, names)
@@ -102,7 +106,7 @@ class RecordedConversions:
         # Back to the first attempt of the newest operation.
         other = np.flatnonzero(operation != operation[-1])
         first = newest[other[-1] + 1] if len(other) else newest[0]
-        trees = self._trees(patterns[patterns >= first])
+        trees = self._trees(patterns[patterns >= first], over)
         if names and trees[-1].op not in names:
             return self._without_attempt(found, names)
         found.legalizations = trees[-1:]
@@ -115,7 +119,7 @@ class RecordedConversions:
         ]
         return found
 
-    def _left(self, place: int, wanted: Ints) -> list[Legalization]:
+    def _left(self, place: int, wanted: Ints, over: Bools) -> list[Legalization]:
         """Return the wanted operations for which a conversion tried patterns in vain."""
         last = self._line.last_inside(place)
         inside = wanted[(wanted > place) & (wanted <= last)]
@@ -123,7 +127,7 @@ class RecordedConversions:
         operations = self._actions.numbers("operation")[inside]
         begins = np.flatnonzero(np.diff(operations, prepend=-1))
         groups = np.split(inside, begins[1:])[:_MOST] if len(inside) else []
-        trees = [self._trees(self._nested(group))[0] for group in groups]
+        trees = [self._trees(self._nested(group), over)[0] for group in groups]
         return [each for each in trees if not each.legalized]
 
     def _nested(self, attempts: Ints) -> Ints:
@@ -134,8 +138,8 @@ class RecordedConversions:
         places: Ints = np.concatenate(ranges)
         return places[self._actions.is_tag(PATTERN_TAG)[places]]
 
-    def _trees(self, places: Ints) -> list[Legalization]:
+    def _trees(self, places: Ints, over: Bools) -> list[Legalization]:
         return legalizations_of(
-            NestedAttempt(self._line.depth(place), self._describe.attempt(place))
+            NestedAttempt(self._line.depth(place), self._describe.attempt(place), bool(over[place]))
             for place in places.tolist()
         )

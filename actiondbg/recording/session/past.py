@@ -18,10 +18,11 @@ from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
 from actiondbg.analysis.contrast import Contrast, Example, is_silent
 from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
+from actiondbg.analysis.legalization.explanation import OtherFailure
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import Stop, ended_action, not_ended
 from actiondbg.protocol import Result, Statistic
 from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.recording.errors import lacks
@@ -231,9 +232,11 @@ class RecordedPast:
         self._check_patterns()
         conversions = RecordedConversions(self._describe)
         if target is None:
-            found = conversions.explain(self._here)
+            found = conversions.explain(self._position.behind)
             if found.failed is None and found.other is None and self._position.state == "exited":
                 found.status = self._recording.ending.status or 0
+                if (crash := self._position.stop.crash) is not None:
+                    found.other = OtherFailure(kind="crash", message=crash)
             return found
         wanted = parse_wanted(target)
         if isinstance(wanted, OperationGlob):
@@ -338,12 +341,7 @@ class RecordedPast:
             NotRecorded: the IR is not recorded.
         """
         if ordinal is None:
-            if self._position.stop.when != "after":
-                raise UsageError(
-                    "The recording is not at the end of an action: go to one with next, or name "
-                    "an earlier action by its ordinal, such as #17."
-                )
-            ordinal = self._position.stop.ordinal
+            ordinal = ended_action(self._position.stop, "recording")
         self._check_over(ordinal)
         action = self._describe.reference(self._actions.place(ordinal))
         title = " ".join(word for word in (f"#{ordinal}", action.tag, action.name) if word)
@@ -358,7 +356,7 @@ class RecordedPast:
                 f"The action #{ordinal} has not begun here: continue to its end first."
             )
         if not self._line.is_over(place, self._position.event):
-            raise UsageError(f"The action #{ordinal} has not ended: continue to its end first.")
+            raise not_ended(ordinal, self._position.stop)
 
     def cycles(self) -> Cycle | None:
         """Find the actions that repeat at the end of the past; see ``Past.cycles``.
@@ -467,6 +465,7 @@ class RecordedPast:
     @property
     def _here(self) -> int:
         """The event of the stop; at the end of the run, the last one."""
+        self._position.check_open()
         return self._line.last if self._position.state == "exited" else self._position.event
 
     def _listed(self, place: int) -> ListedAction:
@@ -474,9 +473,9 @@ class RecordedPast:
         begin, end = int(self._line.begins[place]), int(self._line.ends[place])
         return ListedAction(
             **self._describe.frame_fields(place),
-            state=state_of(begin, end, self._here),
+            state="over" if self._position.state == "exited" else state_of(begin, end, self._here),
             outcome=self._describe.outcome(place) if is_over else None,
-            change_count=int(self._actions.change_counts[place]),
+            change_count=int(self._actions.change_counts[place]) if is_over else 0,
             seconds=self._seconds(place) if is_over else None,
         )
 

@@ -97,7 +97,8 @@ class RecordedSession(Closeable):
         self._finalizer = weakref.finalize(self, self._scratch.remove)
 
     def close(self) -> None:
-        """Remove the printed files, and close the database."""
+        """Remove the printed files, and close the database; no question is answered afterwards."""
+        self._position.close()
         self._query.close()
         self._finalizer()
 
@@ -404,7 +405,9 @@ class RecordedTimeline:
         self._actions.check_recorded(ordinal)
         place = self._actions.place(ordinal)
         if when == "after" and not self._line.is_over(place, self._line.last):
-            raise UsageError(f"The tool ends in #{ordinal}: there is no end of #{ordinal}.")
+            crashed = self._recording.ending.ordinal
+            how = f"ends in #{ordinal}" if crashed is None else f"crashes in #{crashed}"
+            raise UsageError(f"The tool {how}: there is no end of #{ordinal}.")
         return self._position.jump(self._line.event(place, when))
 
     def reverse_step(self, count: int = 1) -> Stop:

@@ -102,7 +102,7 @@ class ActionSearch:
             here = fork.event
             _go_on(fork, _limit(place))
             _close_log(fork)
-            return self._left(_joined(list(read_log(log)), here))
+            return self._corrected(_joined(list(read_log(log)), here))
 
     # --- helpers ---
 
@@ -134,14 +134,12 @@ class ActionSearch:
             if not _go_on(fork, limit):
                 _await_ends(fork)
             _close_log(fork)
-            return self._left(_joined([first, *read_log(log)], here, count))
+            return self._corrected(_joined([first, *read_log(log)], here, count))
 
-    def _left(self, actions: list[ListedAction]) -> list[ListedAction]:
-        """Correct the state of actions that the tool left, as where it recovered from a crash."""
+    def _corrected(self, actions: list[ListedAction]) -> list[ListedAction]:
+        """Correct the state of actions that the stop is inside of, and that the tool left."""
         return [
-            msgspec.structs.replace(one, state="over")
-            if one.state == "running" and self._replay.has_ended(one.ordinal)
-            else one
+            msgspec.structs.replace(one, state=self._replay.state_of(one.ordinal, one.state))
             for one in actions
         ]
 

@@ -67,7 +67,7 @@ class ConversionReplay:
                 add_reasons(conversions, self._replayed(reasons))
         found = Explanation(target=target, conversions=conversions)
         if target is None and found.failed is None:
-            found.other = self._other_failure()
+            found.other = self._other_failure() or self._crash()
             if found.other is None and self._replay.is_over:
                 found.status = self._replay.exit_status or 0
         return found
@@ -100,6 +100,10 @@ class ConversionReplay:
             culprit=stop.culprit,
             unit=unit,
         )
+
+    def _crash(self) -> OtherFailure | None:
+        crash = self._replay.crash
+        return None if crash is None else OtherFailure(kind="crash", message=crash)
 
     def _replayed(self, message: protocol.OpenLegalizations) -> list[Conversion]:
         with self._replay.log_file() as file, self._replay.fork() as fork:

@@ -25,7 +25,7 @@ from actiondbg.errors import AgentError, LaunchError, NoAnswer, NoSuchUnit, Usag
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Side, Stop
+from actiondbg.process.stop import Side, Stop, ended_action
 from actiondbg.process.timeline import event_before
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.session.debug_session import End, StatisticKind
@@ -260,13 +260,7 @@ class Past:
             UsageError: the action has not been dispatched, or has not ended.
         """
         if ordinal is None:
-            stop = self._executions.need_idle().stop
-            if stop is None or stop.when != "after":
-                raise UsageError(
-                    "The tool is not stopped after an action: go to the end of this one with next, "
-                    "or name an earlier action by its ordinal, such as #17."
-                )
-            ordinal = stop.ordinal
+            ordinal = ended_action(self._executions.need_idle().stop, "tool")
         self._replay.check_past(ordinal, "after")
         return self._diff(self._replay.fork, ordinal, module, self._replay.skipped())
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.analysis.actions import ActionState
 from actiondbg.errors import NoAnswer, ToolGone, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
-from actiondbg.process.stop import Side, Stop
+from actiondbg.process.stop import Side, Stop, not_ended
 from actiondbg.session.debug_session import End
 from actiondbg.session.executions import Executions
 from actiondbg.support.decoders import decoder_of
@@ -71,6 +72,12 @@ class Replay:
         stop = self._executions.need_idle().stop
         return stop.status if stop else None
 
+    @property
+    def crash(self) -> str | None:
+        """Where the tool crashes at the stop, or has crashed, as a sentence; None elsewhere."""
+        stop = self._executions.need_idle().stop
+        return None if stop is None else stop.crash
+
     def check_past(self, ordinal: int, when: Side) -> None:
         """Raise UsageError if an action has not begun, or, for "after", has not ended."""
         if ordinal < 1:
@@ -80,7 +87,7 @@ class Replay:
             how = f"the newest is #{newest}" if newest else "none has"
             raise UsageError(f"The action #{ordinal} has not been dispatched: {how}.")
         if when == "after" and ordinal in unfinished:
-            raise UsageError(f"The action #{ordinal} has not ended: continue to its end first.")
+            raise not_ended(ordinal, self._executions.need_idle().stop)
 
     def has_ended(self, ordinal: int) -> bool:
         """Whether an action has ended at the current stop."""
@@ -92,12 +99,31 @@ class Replay:
         execution = self._executions.need_idle()
         if execution.state != "stopped":
             place = self.now()
-            return place.ordinal, set[int]() if place.when == "after" else {place.ordinal}
+            return place.ordinal, set[int]() if place.ended else self._around(place)
         newest = self._executions.ask(protocol.GetStatus()).ordinal
         unfinished = {frame.ordinal for frame in self._executions.ask(protocol.Backtrace()).frames}
         if execution.stop is not None and execution.stop.when == "after":
             unfinished.discard(execution.stop.ordinal)
         return newest, unfinished
+
+    def _around(self, place: Place) -> set[int]:
+        """Return the actions that have begun, and not ended, at a place."""
+        with self.fork_at(place) as fork:
+            found = {frame.ordinal for frame in fork.request(protocol.Backtrace()).frames}
+        return found - ({place.ordinal} if place.when == "after" else set[int]())
+
+    def state_of(self, ordinal: int, state: ActionState) -> ActionState:
+        """Return the state of an action, given that of an action between two stops.
+
+        The stop may be inside the action, and a tool leaves actions where it recovers from a crash,
+        or dies.
+        """
+        if self.is_over:
+            return "over"
+        stop = self._executions.need_idle().stop
+        if stop is not None and stop.when == "during" and stop.ordinal == ordinal:
+            return "running"
+        return "over" if state == "running" and self.has_ended(ordinal) else state
 
     def skipped(self) -> list[int]:
         """Return the ordinals that are skipped on this timeline."""

@@ -37,6 +37,7 @@ _HINTS = {
         "action that broke it."
     ),
     "pass": "'catch failure' stops there, with the IR; why-not says why a pattern did not match.",
+    "crash": "'bisect --crash' finds the action without which the tool does not crash.",
 }
 _LEFT_HINT = (
     "To ask why conversions left operations, name them: 'explain op:memref.*' at the prompt, "
@@ -76,7 +77,10 @@ def headline(found: Explanation) -> str:
         return "No dialect conversion failed up to now."
     if not cause.way:
         words = conversion_words(conversion)
-        return f"{words[0].upper()}{words[1:]} failed: {cause.text}."
+        how = f"failed: {cause.text}"
+        if conversion.failed is None:
+            how = "has not ended, and is legalizing no operation at this stop"
+        return f"{words[0].upper()}{words[1:]} {how}."
     first = cause.way[0].legalization
     place = f" at {first.location}" if first.location else ""
     was = "was being legalized" if first.legalized is None else "was not legalized"
@@ -97,7 +101,9 @@ def _hint(found: Explanation) -> str:
 
 
 def _other_words(failure: OtherFailure) -> str:
-    """Return which pass failed, or left IR that the verifier refuses, and why."""
+    """Return which pass failed, or left IR that the verifier refuses, or the crash, and why."""
+    if failure.kind == "crash":
+        return f"No dialect conversion failed. {failure.message}"
     culprit = None if failure.culprit is None else culprit_words(failure.culprit)
     message = failure.message.removeprefix("the verifier failed ").rstrip(".")
     if failure.kind == "pass":
@@ -135,20 +141,23 @@ class _Text:
 
     # --- a conversion that failed ---
 
+    def _other(self, found: Explanation) -> list[str]:
+        lines = [headline(found)]
+        unit = None if found.other is None else found.other.unit
+        if unit is not None and unit.text is not None:
+            lines.append(f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}")
+        return [*lines, self._styled(_hint(found), DIM)]
+
     def failure(self, found: Explanation) -> list[str]:
         conversion, cause = found.failed, found.cause
         if conversion is None or cause is None:
-            lines = [headline(found)]
-            unit = None if found.other is None else found.other.unit
-            if unit is not None and unit.text is not None:
-                lines.append(
-                    f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}"
-                )
-            return [*lines, self._styled(_hint(found), DIM)]
+            return self._other(found)
         self._is_full = bool(conversion.full)
         text = headline(found)
         rows = wrapped(text, self._context.width) if self._context.width else [text]
         lines = [self._styled(row, BOLD) for row in rows]
+        if conversion.failed is None and not cause.way:
+            return lines
         lines.append(f"in {conversion_words(conversion)}")
         if conversion.failed is None:
             lines.append("which has not ended: this is what it tried up to now")

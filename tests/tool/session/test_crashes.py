@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,9 @@ import actiondbg
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.process.crash import parse_crash
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.session import open_session
+from actiondbg.session.debug_session import DebugSession
 from tests.elements import some
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
@@ -159,6 +163,47 @@ def test_the_reproducer_is_written_once_for_a_crash(argv: list[str]) -> None:
     assert len(list(Path("repros").iterdir())) == 2
     again = subprocess.run(made.command, capture_output=True, text=True)
     assert again.returncode == -signal.SIGABRT and "integralElementType" in again.stderr
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_the_actions_around_a_crash_have_not_ended(argv: list[str], ended: bool) -> None:
+    with actiondbg.launch(argv) as session:
+        crash = session.run()
+        around = [frame.ordinal for frame in session.stack.frames()]
+        if ended:
+            session.continue_()
+        _check_unended(session, crash.ordinal, around, "over" if ended else "running")
+
+
+def test_a_recording_of_a_crash_answers_as_the_run(argv: list[str], tmp_path: Path) -> None:
+    with actiondbg.launch(argv) as session:
+        crash = session.run()
+        around = [frame.ordinal for frame in session.stack.frames()]
+        live = session.past.explain()
+    record(argv, tmp_path / "run.adbrec", ir="function", stdout=os.devnull, stderr=os.devnull)
+    with open_session(tmp_path / "run.adbrec") as session:
+        assert session.continue_().reason == "crashed"
+        _check_unended(session, crash.ordinal, around, "over")
+        found = session.past.explain()
+        assert found.failed is not None and live.failed is not None
+        assert (found.failed.ordinal, found.failed.failed) == (live.failed.ordinal, None)
+        [op], [wanted] = found.failed.legalizations, live.failed.legalizations
+        assert (op.id, op.legalized) == (wanted.id, None)
+        assert [(each.ordinal, each.result) for each in op.tried] == [(crash.ordinal, None)]
+
+
+def _check_unended(session: DebugSession, crash: int, around: list[int], state: str) -> None:
+    listed = session.past.actions(count=100).actions
+    assert [(one.ordinal, one.state) for one in listed if one.outcome is None] == [
+        (ordinal, state) for ordinal in sorted(around)
+    ]
+    for ordinal in some(around):
+        said = f"The action #{ordinal} has not ended: the tool crashes in #{crash}."
+        with pytest.raises(UsageError, match=re.escape(said)):
+            session.past.diff(ordinal)
+        said = f"The tool crashes in #{crash}: there is no end of #{ordinal}."
+        with pytest.raises(UsageError, match=re.escape(said)):
+            session.timeline.goto(ordinal, "after")
 
 
 # --- the command ---------------------------------------------------------------------------

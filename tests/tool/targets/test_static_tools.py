@@ -144,3 +144,21 @@ def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:
     done = subprocess.run([COMMAND, stripped], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "is stripped of the names of MLIR's functions" in done.stderr
+
+
+@needs_debian19
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_crash_outside_of_conversions_is_explained(
+    mlir_opt_19: str, folds: str, tmp_path: Path, is_recorded: bool
+) -> None:
+    tool = ["--", mlir_opt_19, folds, "--canonicalize", "--test-pass-crash"]
+    if is_recorded:
+        recording = str(tmp_path / "crash.adbrec")
+        subprocess.run([COMMAND, "record", "-q", "-o", recording, *tool], stderr=subprocess.DEVNULL)
+        tool = [recording]
+    done = subprocess.run([COMMAND, "explain", *tool], capture_output=True, text=True)
+    first, hint = done.stdout.splitlines()
+    assert re.fullmatch(
+        r"No dialect conversion failed\. The tool .* #\d+ pass-execution .*test-pass-crash.*", first
+    )
+    assert hint.startswith("'bisect --crash' finds")

@@ -96,7 +96,7 @@ def test_outcomes(stopped: Driver, fields: dict[str, Any], words: str, lines: li
 def test_failed_pattern_that_changed_the_ir(stopped: Driver) -> None:
     after(stopped, "failed", changes=[change("erased", 9, ordinal=2, guess=True)])
     assert stopped.do("step").splitlines()[:2] == [
-        f"{HEAD}failed, but changed the IR",
+        f"{HEAD}failed, with changes",
         "  erased    @9 arith.addi (a guess)",
     ]
 

@@ -283,7 +283,7 @@ def test_the_diff_of_an_action(session: RecordedSession) -> None:
         "+  %0 = arith.muli %a, %b : i32",
     ]
     assert session.past.diff(4).is_empty
-    with pytest.raises(UsageError, match="not at the end of an action"):
+    with pytest.raises(UsageError, match="not stopped after an action"):
         session.past.diff()
     with pytest.raises(NotRecorded, match="leave --module out"):
         session.past.diff(5, module=True)

@@ -182,12 +182,14 @@ class ActionDescriptions:
     def action(self, event: int, index: int) -> protocol.Action:
         """Return the action of a frame in full."""
         place = self.actions.stack(event)[index]
+        fields = self.frame_fields(place)
+        full_name = self.actions.words("full_name").of(place) or ""  # of a pass, its class
         labels = self.actions.words("labels").of(place)
         return protocol.Action(
-            **self.frame_fields(place),
+            **fields,
             index=index,
             units=self.units(place, event),
-            full_name=self.actions.words("full_name").of(place) or "",
+            full_name=fields["name"] if fields["tag"] == PASS_TAG else full_name,
             labels=labels.split(",") if labels else [],
             iteration=self._iteration(place),
             text="",

@@ -233,7 +233,10 @@ class _Text:
         groups, untried = found.groups(), found.never_tried()
         lines: list[str] = []
         if not groups and not untried:
-            lines.append(f"No dialect conversion up to now had {found.target} to legalize.")
+            untold = f"up to now had {found.target} to legalize"
+            if found.is_recorded:  # which does not hold operations without an attempt
+                untold = f"that is recorded up to now tried a pattern on {found.target} in vain"
+            lines.append(f"No dialect conversion {untold}.")
             if found.failed is not None:
                 lines.append("One failed: 'explain' without an operation says why.")
             return lines

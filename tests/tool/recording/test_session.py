@@ -13,6 +13,11 @@ import msgspec
 import pytest
 
 import actiondbg
+from actiondbg.commands.interpreter.console import Console
+from actiondbg.commands.render.legalization.explanation_text import (
+    ExplanationShown,
+    explanation_text,
+)
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Changes, Outcome
@@ -315,6 +320,29 @@ def test_diffs_in_a_conversion_equal_the_live_ones(both: Start, tmp_path: Path) 
         assert counts[0] == counts[1], one.title
         changed[one.tag] += counts[0] != [0, 0]
     assert changed["apply-pattern"] > 1 and changed["pass-execution"] == 3
+
+
+def test_actions_have_the_full_names_of_live_ones(both: Start) -> None:
+    live, recorded = both()
+    live.start()
+    recorded.start()
+    names: set[str] = set()
+    while live.step().when != "exit":
+        recorded.step()
+        name, other = (each.stack.action().full_name for each in (live, recorded))
+        assert name == other
+        names.add(name)
+    assert "cse" in names and len(names) > 5
+
+
+def test_operations_that_no_pattern_was_tried_on_are_not_recorded(both: Start) -> None:
+    _, recorded = both("--convert-arith-to-llvm")
+    recorded.continue_()
+    found = ExplanationShown(recorded.past.explain("op:func.func"), all=False)
+    text = explanation_text(Console(recorded, color=False), found)
+    assert text == (
+        "No dialect conversion that is recorded up to now tried a pattern on op:func.func in vain."
+    )
 
 
 def test_a_closed_session_answers_nothing(both: Start) -> None:

@@ -166,9 +166,10 @@ class ActionColumns(TableColumns):
         """Raise UsageError if no action with an ordinal is recorded."""
         last = self.numbering.last
         if ordinal > last:
-            raise UsageError(
-                f"The tool ends after {counted(last, 'action')}: there is no #{ordinal}."
-            )
+            crashed = self.recording.ending.ordinal
+            how = f"ends after {counted(last, 'action')}"
+            how = how if crashed is None else f"crashes in #{crashed}"
+            raise UsageError(f"The tool {how}: there is no #{ordinal}.")
         if not self.numbering.holds(ordinal):
             raise UsageError(f"The recording has lost #{ordinal}: go to another action.")
 

@@ -201,6 +201,8 @@ def _check_unended(session: DebugSession, crash: int, around: list[int], state: 
         said = f"The action #{ordinal} has not ended: the tool crashes in #{crash}."
         with pytest.raises(UsageError, match=re.escape(said)):
             session.past.diff(ordinal)
+        with pytest.raises(UsageError, match=f"The tool crashes in #{crash}: there is no #99"):
+            session.timeline.goto(99)
         said = f"The tool crashes in #{crash}: there is no end of #{ordinal}."
         with pytest.raises(UsageError, match=re.escape(said)):
             session.timeline.goto(ordinal, "after")

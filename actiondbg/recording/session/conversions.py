@@ -42,7 +42,7 @@ class RecordedConversions:
         outcomes = self._actions.words("outcome")
         failed = outcomes.codes == outcomes.code("failed")
         conversions: list[Conversion] = []
-        for place in np.flatnonzero(is_conversion & (self._line.begins < event)).tolist():
+        for place in np.flatnonzero(is_conversion & (self._line.begins <= event)).tolist():
             if failed[place] or (not over[place] and wanted is None):
                 conversions.append(self._failed(place, event))
             elif over[place] and wanted is not None:

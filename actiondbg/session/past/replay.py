@@ -206,13 +206,16 @@ def _advance(fork: ForkedTool, place: Place) -> None:
 
 
 def _place_of(stop: Stop) -> Place:
+    begun = (stop.event + stop.depth + 1) // 2  # all but the actions around have ended
+    if stop.when in ("during", "exit") and begun > stop.ordinal:
+        return Place(begun, "after")
     return Place(stop.ordinal, "after" if stop.when == "after" else "before")
 
 
 def _end_of(execution: Execution, stop: Stop) -> Place:
     """Return the place of the end of a run."""
     if stop.ordinal:
-        return Place(stop.ordinal)
+        return _place_of(stop)
     if stop.actions is not None:
         return Place(stop.actions, "after", ended=True)
     if execution.last is None or not execution.last.ordinal:

@@ -82,3 +82,25 @@ def test_a_recording_does_not_hold_a_failure(debian: Callable[[str], str], tmp_p
         assert done.returncode == 1 and done.stderr == ""
         said = "The tool ended with status 1.\nA recording does not hold failures" in done.stdout
         assert done.stdout.startswith("No dialect conversion failed") and said == is_told
+
+
+def test_a_stop_at_an_error_has_what_was_tried_before_it(mlir_opt: str, tmp_path: Path) -> None:
+    """The stop is inside the conversion, behind the actions nested in it."""
+    source = tmp_path / "vector.mlir"
+    source.write_text(
+        "func.func @f(%a: i32, %b: vector<7xf32>) -> (i32, vector<7xf32>) {\n"
+        "  %0 = arith.addi %a, %a : i32\n"
+        "  %1 = arith.addf %b, %b : vector<7xf32>\n"
+        "  return %0, %1 : i32, vector<7xf32>\n"
+        "}\n"
+    )
+    with actiondbg.launch([mlir_opt, str(source), "--convert-arith-to-spirv"]) as session:
+        session.breakpoints.catch("diagnostic")
+        stop = session.run()
+        assert (stop.when, stop.tag) == ("during", "apply-conversion")
+        found = session.past.explain()
+        assert found.failed is not None and found.failed.failed is None
+        assert [one.op for one in found.failed.legalizations] == ["arith.addf"]
+        tried = [one.outcome.result for one in session.past.why_not("*Add*").attempts]
+        assert tried == ["succeeded", "failed"]
+        assert [row.succeeded for row in session.past.statistics("pattern")] == [1, 0]

@@ -308,7 +308,7 @@ def test_diffs_in_a_conversion_equal_the_live_ones(both: Start, tmp_path: Path) 
     live.start()
     recorded.continue_()
     changed: Counter[str] = Counter()
-    for one in live.past.actions(count=1000).actions:
+    for one in some(live.past.actions(count=1000).actions):
         live.timeline.goto(one.ordinal, "after")
         counts = [
             [
@@ -346,14 +346,14 @@ def test_operations_that_no_pattern_was_tried_on_are_not_recorded(both: Start) -
 
 
 def test_print_function_shows_the_module_outside_of_functions(both: Start) -> None:
-    for session in both(ir="function"):
+    for session in some(both(ir="function")):
         session.start()
         with session.ir.print("function") as text, session.ir.print("module") as module:
             assert "module" in text.text and text.text == module.text
 
 
 def test_a_closed_session_answers_nothing(both: Start) -> None:
-    for session in both():
+    for session in some(both()):
         session.start()
         session.close()
         for ask in (session.past.actions, session.stack.frames, session.continue_, session.run):

@@ -6,6 +6,7 @@ import contextlib
 import signal
 from collections.abc import Generator
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.terminal.output import print_notice
@@ -38,28 +39,44 @@ def without_context(done: RecordedRun) -> str:
     return "the tool ended without creating an MLIR context"
 
 
-def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
-    """Print that a tool was killed, or that its recording is incomplete.
+def print_ending(done: RecordedRun, detail: str = "", kept: Path | None = None) -> int:
+    """Print that a tool was killed, or that its recording is incomplete; return the exit code.
 
     Args:
         done: the run of the tool.
-        is_whole: whether the temporary recording has all actions.
         detail: appended to the message about a killed tool.
+        kept: the recording as the user named it; None if it is a temporary one.
+
+    Returns:
+        That of the tool; 1 if the tool's is 0, and its recording could not be written to the end.
     """
     if done.status < 0:
         print_notice(
             f"The tool was killed by {signal_name(-done.status)}{detail and ': '}{detail}."
         )
-    elif done.is_program and done.path is not None and not is_whole:
-        print_notice(
-            "The process was killed before its end, or some actions could not be recorded."
-        )
-    elif done.path is not None and not is_whole:
-        place = str(done.path.parent.parent)
-        print_notice(
-            f"Some actions could not be recorded; the disk may be full: free space in {place!r},"
-            " or set TMPDIR to another directory."
-        )
+    is_cut = done.path is not None and print_incomplete(done, done.path, kept)
+    return exit_code(done.status) or int(is_cut)
+
+
+def print_incomplete(done: RecordedRun, path: Path, kept: Path | None = None) -> bool:
+    """Print that a recording of a run is incomplete, if it is; return whether writing failed.
+
+    The end of a tool that was killed is not missing: its own message reports it.
+    """
+    from actiondbg.recording.log.tally import Tally
+
+    tally = Tally(path)
+    tally.update()
+    is_cut = tally.is_torn or (not tally.ended and done.status >= 0 and not done.is_program)
+    if tally.ended or (done.status < 0 and not is_cut):
+        return False
+    why = "the disk may be full" if is_cut else "its process was killed, or the disk is full"
+    way = "name another file" if kept is not None else "set TMPDIR to another directory"
+    print_notice(
+        f"The recording {str(kept or path)!r} is incomplete, as {why}: its actions up to then are "
+        f"kept. Free disk space, or {way}."
+    )
+    return is_cut
 
 
 def print_others(done: RecordedRun) -> None:

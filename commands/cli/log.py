@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
 from actiondbg.commands.cli.child_process import (
-    exit_code,
     forward_interrupts,
     print_cut,
     print_ending,
@@ -278,23 +277,38 @@ def _log_live(tool: list[str], options: LogOptions, destination: Destination) ->
     """Write the log while the tool runs; without an output file, print it at the end."""
     with scratch_directory("log") as directory:
         file = destination.file(directory)
-        with _started(tool, options, directory / f"run{SUFFIX}") as running:
-            # Imported here, as the import takes long and the tool runs meanwhile.
-            from actiondbg.recording.log.log import LiveLog
-
-            assert running.path is not None
-            try:
-                with writing(file):
-                    log = LiveLog(running.path, file, destination.paint)
-                    done = _follow(running, log)
-            except FileNotWritten:
-                running.wait()  # the tool need not fail with the log
+        try:
+            with (
+                _started(tool, options, directory / f"run{SUFFIX}") as running,
+                writing(file),
+            ):
+                done, count = _write_live(running, file, destination)
+        except FileNotWritten:
+            if file == destination.path:
                 raise
-        with writing(file):
-            log.finish()
-        _report(done, running.path, log.count)
+            file.unlink(missing_ok=True)
+            return _print_recorded(running.wait(), options, destination, None)
+        status = _report(done, count)
         destination.show(file)
-    return exit_code(done.status)
+    return status
+
+
+def _write_live(
+    running: RecordingProcess, file: Path, destination: Destination
+) -> tuple[RecordedRun, int]:
+    """Write the log until the tool has ended; return its run, and the number of lines."""
+    # Imported here, as the import takes long and the tool runs meanwhile.
+    from actiondbg.recording.log.log import LiveLog
+
+    assert running.path is not None
+    try:
+        log = LiveLog(running.path, file, destination.paint)
+        done = _follow(running, log)
+    except OSError:
+        running.wait()  # the tool need not fail with the log
+        raise
+    log.finish()
+    return done, log.count
 
 
 def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
@@ -322,14 +336,19 @@ def _log_afterwards(
         with _started(tool, options, path) as running:
             modules = ("actiondbg.recording.log.log", "actiondbg.recording.query.database")
             done = wait_and_import(running, *modules)
-        count = 0
-        if done.path is not None:
-            from actiondbg.recording import open_recording
+        return _print_recorded(done, options, destination, where)
 
-            recording = open_recording(done.path, partial=True)
-            count = _write(recording, options, destination, where)
-        _report(done, path, count)
-    return exit_code(done.status)
+
+def _print_recorded(
+    done: RecordedRun, options: LogOptions, destination: Destination, where: str | None
+) -> int:
+    count = 0
+    if done.path is not None:
+        from actiondbg.recording import open_recording
+
+        recording = open_recording(done.path, partial=True)
+        count = _write(recording, options, destination, where)
+    return _report(done, count)
 
 
 def _log_upstream(tool: list[str], options: LogOptions, destination: Destination) -> int:
@@ -339,9 +358,30 @@ def _log_upstream(tool: list[str], options: LogOptions, destination: Destination
             file.write_bytes(b"")  # a tool without an MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
-        print_ending(done, is_whole=True)
+        status = print_ending(done)
         destination.show(file)
-    return exit_code(done.status)
+        if _is_cut(file):
+            own = file == destination.path
+            way = "name another file" if own else "set TMPDIR to another directory"
+            print_notice(
+                f"The log {str(file)!r} is incomplete, as the disk may be full: its lines up to "
+                f"then are kept. Free disk space, or {way}."
+            )
+            return status or 1
+    return status
+
+
+def _is_cut(log: Path) -> bool:
+    """Whether the last line lacks its end, which the agent cuts off when it cannot write more."""
+    from actiondbg.recording.capture.recorder import is_full
+
+    if not log.is_file():
+        return False
+    if not log.stat().st_size:
+        return is_full(log.parent)
+    with log.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
 
 
 def _started(
@@ -369,13 +409,10 @@ def _started(
 # --- messages -------------------------------------------------------------------------
 
 
-def _report(done: RecordedRun, recording: Path, count: int) -> None:
-    from actiondbg.recording.log.tally import Tally
-
-    tally = Tally(recording)
-    tally.update()
-    detail = f"the log has the {counted(count, 'action')} up to then"
-    print_ending(done, tally.ended, detail)
+def _report(done: RecordedRun, count: int) -> int:
+    """Print what the log lacks; return the exit code."""
+    status = print_ending(done, f"the log has the {counted(count, 'action')} up to then")
     print_others(done)
     if done.path is None and done.status >= 0:
         print_notice(f"There is nothing to log: {without_context(done)}.")
+    return status

@@ -8,7 +8,11 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import exit_code, print_ending, without_context
+from actiondbg.commands.cli.child_process import (
+    print_ending,
+    print_incomplete,
+    without_context,
+)
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
     Follow,
@@ -104,10 +108,10 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
 
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()
-    print_ending(done, is_whole=True)  # _report describes the recording
+    status = print_ending(done, kept=output)
     for sentence in _report(done, output, tally, replaces, options.quiet):
         print_notice(sentence)
-    return exit_code(done.status)
+    return status or _print_incomplete(done, output)
 
 
 @contextlib.contextmanager
@@ -164,29 +168,22 @@ def _report(
         yield f"No recording in {output}: {without_context(done)}."
         return
     tally.update()
-    if not tally.ended and done.status >= 0:
-        yield _incomplete(output, done)
     if not quiet or done.status < 0:
         replaced = ", replacing the previous recording" if replaces else ""
         yield f"{_amount(tally)} in {output}{replaced}."
     for path in done.others:
         other = Tally(path)
         other.update()
-        name = output.parent / path.name
-        if not other.ended:
-            yield _incomplete(name, done)
         if not quiet:
-            yield f"{_amount(other)} in {name}, of another process."
+            yield f"{_amount(other)} in {output.parent / path.name}, of another process."
     if done.unobserved is not None:
         yield done.unobserved
 
 
-def _incomplete(path: Path, done: RecordedRun) -> str:
-    why = "its process was killed, or " if done.is_program else ""
-    return (
-        f"The recording {path} is incomplete: {why}writing failed, perhaps on a full disk. It can "
-        "be read up to that point."
-    )
+def _print_incomplete(done: RecordedRun, output: Path) -> int:
+    """Print which recordings of further processes are incomplete; return the exit code."""
+    cut = [print_incomplete(done, path, output.parent / path.name) for path in done.others]
+    return int(any(cut))
 
 
 def _amount(tally: Tally) -> str:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.commands.cli.child_process import (
-    exit_code,
     forward_interrupts,
     print_ending,
     print_others,
@@ -94,9 +93,9 @@ def open_source(
                 "creating an MLIR context."
             )
         recording = open_recording(recorded.path, partial=True)
-        print_ending(recorded, is_whole=recording.cut is None)
+        status = print_ending(recorded)
         print_others(recorded)
-        yield Source(recording, exit_code(recorded.status))
+        yield Source(recording, status)
 
 
 def _ending(status: int) -> str:

@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.child_process import (
-    exit_code,
     forward_interrupts,
     print_cut,
     print_ending,
@@ -156,13 +155,13 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
                 import_module("actiondbg.recording.query.database")
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
-    print_ending(done, is_whole=written is None or written.cut is None)
+        status = print_ending(done)
     print_others(done)
     if written is None:
         print_notice(f"There is nothing to trace: {without_context(done)}.")
     else:
         _report(written, options, kind)
-    return exit_code(done.status)
+    return status
 
 
 # --- messages ---------------------------------------------------------------------

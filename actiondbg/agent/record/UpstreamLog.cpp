@@ -18,6 +18,7 @@
 #include <fcntl.h>
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,8 +44,11 @@ void UpstreamLog::write(StringRef line) {
     if (written >= 0) {
       line = line.drop_front(written);
     } else if (errno != EINTR) {
-      llvm::errs() << "actiondbg: writing the log failed (" << strerror(errno)
-                   << "): it ends here\n";
+      // Such as on a full disk. A last line without its end shows that the log
+      // is cut.
+      struct stat file;
+      if (fstat(fd, &file) == 0 && file.st_size)
+        [[maybe_unused]] int cut = ftruncate(fd, file.st_size - 1);
       fd = -1;
     }
   }

@@ -177,15 +177,20 @@ class RecordingProcess(Closeable):
 
 def _need_space(directory: Path) -> None:
     """Raise ActiondbgError if an empty recording is empty for want of space."""
-    try:
-        space = os.statvfs(directory)
-    except FileNotFoundError:  # it was removed while the tool ran
-        return
-    if space.f_bavail * space.f_frsize < _LEAST_SPACE:
+    if is_full(directory):
         raise ActiondbgError(
             f"Nothing was recorded, as no space is left in {directory}: free some, or name a "
             "directory on another disk (TMPDIR for temporary files)."
         )
+
+
+def is_full(directory: Path) -> bool:
+    """Whether the disk of a directory has no room for the beginning of a recording."""
+    try:
+        space = os.statvfs(directory)
+    except FileNotFoundError:  # it was removed while the tool ran
+        return False
+    return space.f_bavail * space.f_frsize < _LEAST_SPACE
 
 
 def start_recording(

@@ -19,6 +19,7 @@ class Tally:
     def __init__(self, path: Path) -> None:
         self.actions = 0
         self.ended = False  # it has a section END: the tool was not killed
+        self.is_torn = False  # it ends within a chunk: there was no room for the rest
         self._path = path
         self._offset = FILE_HEADER.size
 
@@ -34,9 +35,10 @@ class Tally:
             whole = os.fstat(descriptor).st_size
             while (end := self._offset + _chunk_size(descriptor, self._offset)) <= whole:
                 if end == self._offset:
-                    return
+                    break
                 self._count(descriptor, self._offset + CHUNK_HEADER.size, end)
                 self._offset = end
+            self.is_torn = self._offset < whole
 
     def _count(self, descriptor: int, at: int, end: int) -> None:
         while at < end:

@@ -78,9 +78,12 @@ def record(desk: Desk, given: RecordArguments) -> object:
             )
         )
     tally.update()
+    is_cut = tally.is_torn or (not tally.ended and done.status >= 0)
+    missing = ["The recording is incomplete, as the disk may be full."] if is_cut else []
     return [
         f"{counted(tally.actions, 'action')} in {given.output}; the tool ended with status "
         f"{done.status}.",
+        *missing,
         *wrote,
     ]
 

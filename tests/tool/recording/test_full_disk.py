@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from actiondbg.recording import open_recording
+from tests.fakes.small_disk import SmallDisk, small_disk
 from tests.paths import COMMAND
 
 
@@ -58,3 +61,93 @@ def test_a_program_goes_on_without_the_recording_of_a_later_process(tmp_path: Pa
     assert done.stderr.count("run.p1.adbrec cannot be written (No space left on device)") == 1
     assert [path.name for path in tmp_path.glob("*.adbrec")] == ["run.adbrec"]
     assert open_recording(tmp_path / "run.adbrec").count == 1
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path / "disk") as disk:
+        yield disk
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """An input of which a recording and logs take more than a megabyte."""
+    function = """
+  func.func @f{}(%x: i32) -> i32 {{
+    %two = arith.constant 2 : i32
+    %once = arith.addi %x, %two : i32
+    %twice = arith.addi %once, %two : i32
+    return %twice : i32
+  }}"""
+    path = tmp_path / "many.mlir"
+    path.write_text("".join(map(function.format, range(3000))))
+    return path
+
+
+def run(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **variables}
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True, env=env, check=False)
+
+
+def test_a_recording_that_fills_the_disk(disk: SmallDisk, many: Path, mlir_opt: str) -> None:
+    """The exit status is the tool's unless that is 0, and what was written can be read."""
+    path = disk.path / "run.adbrec"
+    done = run("record", "-o", path, "--", mlir_opt, many, "--canonicalize", "-o", os.devnull)
+    assert done.returncode == 1
+    assert f"The recording '{path}' is incomplete, as the disk may be full" in done.stderr
+    assert "name another file" in done.stderr
+    assert open_recording(path).count > 1000
+    path.unlink()
+    bad = run("record", "-o", path, "--", mlir_opt, many, "--canonicalize", "-o", "none/there")
+    whole = subprocess.run([mlir_opt, many, "--canonicalize", "-o", "none/there"], check=False)
+    assert (bad.returncode, whole.returncode) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("stat",),
+        ("log",),
+        ("log", "--json"),
+        ("log", "-o", "{}/log"),
+        ("trace", "-o", "{}/run.pftrace"),
+        ("report", "-o", "{}/run.html"),
+        ("log", "--upstream-format"),
+    ],
+)
+def test_a_temporary_recording_that_fills_the_disk(
+    words: tuple[str, ...], disk: SmallDisk, many: Path, mlir_opt: str, tmp_path: Path
+) -> None:
+    words = tuple(word.format(tmp_path) for word in words)
+    tool = (mlir_opt, many, "--canonicalize", "-o", os.devnull)
+    done = run(*words, "--", *tool, TMPDIR=str(disk.path))
+    assert done.returncode == 1
+    assert f" '{disk.path}/actiondbg-" in done.stderr
+    assert "is incomplete, as the disk may be full" in done.stderr
+    assert "set TMPDIR to another directory" in done.stderr
+    assert not [*disk.path.iterdir()]
+    if words[0] == "log":
+        text = Path(words[2]).read_text() if len(words) == 3 else done.stdout
+        assert len(text.splitlines()) > 1000
+
+
+def test_an_upstream_log_that_fills_the_disk(disk: SmallDisk, many: Path, mlir_opt: str) -> None:
+    """It is the begin of the tool's own; also when not a line fits, nothing is silent."""
+    tool = (mlir_opt, many, "--canonicalize", "-o", os.devnull)
+    path = disk.path / "run.log"
+    own = subprocess.run(
+        [*tool, "--log-actions-to=-", "--mlir-disable-threading"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    done = run("log", "--upstream-format", "-o", path, "--", *tool, "--mlir-disable-threading")
+    assert done.returncode == 1
+    assert f"The log '{path}' is incomplete, as the disk may be full" in done.stderr
+    text = path.read_text()
+    assert len(text) > 500_000 and own.stdout.startswith(text)
+    path.unlink()
+    disk.fill()
+    empty = run("log", "--upstream-format", "-o", path, "--", *tool)
+    assert (empty.returncode, path.read_text()) == (1, "")
+    assert f"The log '{path}' is incomplete, as the disk may be full" in empty.stderr

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess
 from actiondbg.suite.folder import SuiteFolder
+from actiondbg.support.reserved_space import reserved_space
 from actiondbg.tool.agent_environment import SUITE
 from actiondbg.tool.program import Program
 from actiondbg.tool.seen_programs import SeenPrograms
 
+_NOTES = 4 << 20  # bytes of notes that there is room for when recordings have filled the disk
 _SECONDS = 0.5  # between two looks at the size of the recordings
 
 
@@ -101,13 +103,14 @@ def record_suite(
         "ACTIONDBG_RECORD": str(folder.runs),
         "ACTIONDBG_RECORD_IR": ir,
     }
-    began = time.monotonic()
-    started = program.popen(variables, (None, None, None))
     reached = DiskLimit(folder, limit)
-    with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
-        while (done := running.poll(_SECONDS)) is None:
-            reached.check()
-        return RecordedSuite(done.status, time.monotonic() - began)
+    with reserved_space(folder.notes, _NOTES):
+        began = time.monotonic()
+        started = program.popen(variables, (None, None, None))
+        with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
+            while (done := running.poll(_SECONDS)) is None:
+                reached.check()
+            return RecordedSuite(done.status, time.monotonic() - began)
 
 
 def _is_in_foreground() -> bool:

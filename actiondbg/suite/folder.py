@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import msgspec
@@ -95,11 +96,26 @@ class SuiteFolder:
             ) from error
 
     def describe(self, command: list[str]) -> None:
-        """Note the command of a suite, after those of earlier parts."""
-        if self.notes.exists():
-            with self.notes.open("ab") as notes:
-                notes.write(f"{PART}\n".encode())
-        self.describe_all([*self.description().commands, command])
+        """Note the command of a suite, after those of earlier parts.
+
+        Raises:
+            FileNotWritten: it cannot be noted; a new folder is removed again.
+        """
+        try:
+            if self.notes.exists():
+                with self.notes.open("ab") as notes:
+                    # A full disk may have cut the line before.
+                    notes.write(f"\n{PART}\n".encode())
+            self.describe_all([*self.description().commands, command])
+        except OSError as error:
+            if not self.exists:
+                for each in (self.runs, self.patterns, self.path):
+                    with contextlib.suppress(OSError):
+                        each.rmdir()
+            raise FileNotWritten(
+                f"The suite {str(self.path)!r} cannot be written ({error.strerror}): free disk "
+                "space, or name another folder."
+            ) from error
 
     def describe_all(self, commands: list[list[str]]) -> None:
         """Note the commands of all parts."""

@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.errors import LaunchError
+from actiondbg.errors import FileNotWritten, LaunchError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.arrow import DataType, pa
+from actiondbg.recording.format.arrow import DataType, Table, pa
 from actiondbg.recording.format.header import Header
 from actiondbg.recording.query.filters import quoted
 from actiondbg.suite.folder import SuiteFolder
@@ -103,6 +103,11 @@ class SuiteTables:
         """Add a row."""
         self.rows[table].append(values)
 
+    def arrow(self, table: str) -> Table:
+        """Return a table."""
+        schema = pa.schema(list(SCHEMAS[table].items()))
+        return pa.Table.from_pylist(self.rows[table], schema=schema)
+
 
 def build_index(folder: SuiteFolder) -> None:
     """Write the tables of a suite anew, atomically.
@@ -111,12 +116,16 @@ def build_index(folder: SuiteFolder) -> None:
         FileNotWritten: the folder of the index cannot be made.
         OSError: a table cannot be written.
     """
+    write_tables(folder, _tables_of(folder))
+
+
+def _tables_of(folder: SuiteFolder) -> SuiteTables:
     tables = SuiteTables()
     processes = read_processes(folder)
     processes.all += _unnoted(folder, {each.key for each in processes.all})
     _add_runs(folder, processes, tables)
     _add_patterns(folder, tables)
-    write_tables(folder, tables)
+    return tables
 
 
 def write_tables(folder: SuiteFolder, tables: SuiteTables) -> None:
@@ -125,9 +134,8 @@ def write_tables(folder: SuiteFolder, tables: SuiteTables) -> None:
     if folder.index.is_dir():
         (folder.index / _MARK).touch()  # an index that has lost this table is replaced, too
     with replaced_directory(folder.index, _MARK) as new:
-        for name, schema in SCHEMAS.items():
-            table = pa.Table.from_pylist(tables.rows[name], schema=pa.schema(list(schema.items())))
-            parquet.write_table(table, new / f"{name}.parquet", compression="zstd")
+        for name in SCHEMAS:
+            parquet.write_table(tables.arrow(name), new / f"{name}.parquet", compression="zstd")
         (new / _CHECKSUM).write_text(_checksum(new))
 
 
@@ -151,7 +159,8 @@ def _checksum(index: Path) -> str:
 def connect(folder: SuiteFolder) -> duckdb.DuckDBPyConnection:
     """Return an in-memory database with the tables of a suite as views.
 
-    The index is built first, if runs were recorded since.
+    The index is built first, if runs were recorded since; where it cannot be written, as on a full
+    disk, the tables are only in memory.
 
     Raises:
         UsageError: the folder is no suite.
@@ -159,10 +168,16 @@ def connect(folder: SuiteFolder) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     folder.check()
-    if not is_indexed(folder):
-        build_index(folder)
     database = duckdb.connect(":memory:")
     database.execute("SET python_enable_replacements = false")
+    if not is_indexed(folder):
+        tables = _tables_of(folder)
+        try:
+            write_tables(folder, tables)
+        except (FileNotWritten, OSError):
+            for name in SCHEMAS:
+                database.register(name, tables.arrow(name))
+            return database
     for name in SCHEMAS:
         file = quoted(str(folder.index / f"{name}.parquet"))
         database.execute(f"CREATE TEMP VIEW {name} AS FROM read_parquet({file})")
@@ -238,7 +253,7 @@ def _recorded(
 
 def _missing(summary: Summary, is_shortened: bool) -> str | None:
     if is_shortened:
-        return "the limit of disk space was reached during the run"
+        return "the limit of disk space was reached during the run, or the disk was full"
     if summary.ending.ended == "killed":
         return "the process was killed, or wrote to a full disk: the last actions may be missing"
     return summary.cut

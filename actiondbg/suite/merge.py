@@ -59,7 +59,7 @@ def _add_notes(source: SuiteFolder, target: SuiteFolder) -> None:
     is_first = not target.notes.exists()
     with target.notes.open("ab") as notes:
         if not is_first:
-            notes.write(f"{PART}\n".encode())
+            notes.write(f"\n{PART}\n".encode())
         if source.notes.exists():
             notes.write(source.notes.read_bytes())
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from actiondbg.recording.capture.recorder import is_full
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect, input_files
 from actiondbg.suite.processes import SuiteProcess, read_processes
@@ -80,6 +81,7 @@ class Overview(NamedTuple):
         missing: how many runs are not recorded, or not completely, by the reason.
         forks: the command lines of processes that were forked and not recorded.
         lost: programs that were started without the agent and may run MLIR.
+        is_full: whether the disk has no room for more, and processes may be missing.
     """
 
     runs: int
@@ -90,12 +92,13 @@ class Overview(NamedTuple):
     missing: dict[str, int]
     forks: list[str]
     lost: list[str]
+    is_full: bool
 
     @property
     def is_incomplete(self) -> bool:
         """Whether something was not recorded that could have been."""
         expected = sum(count for why, count in self.missing.items() if why != NO_CONTEXT)
-        return bool(expected or self.forks or self.lost) or not self.runs
+        return bool(expected or self.forks or self.lost or self.is_full) or not self.runs
 
 
 def list_runs(folder: SuiteFolder) -> list[Run]:
@@ -161,6 +164,7 @@ def overview(folder: SuiteFolder) -> Overview:
         dict(missing.fetchall()),
         [command for _, command in processes.forks],
         _may_matter(list(processes.lost)),
+        is_full(folder.path),
     )
 
 

@@ -39,7 +39,9 @@ void noteLine(const char *kind, const char *text) {
   if (!*seenFile)
     return;
   int saved = errno;
-  struct iovec parts[] = {{const_cast<char *>(kind), strlen(kind)},
+  // The line before may lack its end, on a disk that was full.
+  struct iovec parts[] = {{const_cast<char *>("\n"), 1},
+                          {const_cast<char *>(kind), strlen(kind)},
                           {const_cast<char *>(text), strlen(text)},
                           {const_cast<char *>("\n"), 1}};
   int file = open(seenFile, O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -124,6 +124,8 @@ void RecordFile::write(ChunkHeader header, ArrayRef<Part> parts) {
   if (done != static_cast<ssize_t>(gathered.bytes)) {
     if (done >= 0) // a part of it
       errno = ENOSPC;
+    if (onLimit)
+      onLimit();
     abandon();
   }
 }

@@ -20,7 +20,6 @@ from actiondbg.commands.cli.line_parser import (
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.errors import FileNotWritten
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
 
@@ -97,16 +96,16 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
         done = _record(options, command, folder)
     # Imported here, as the packages for the index take a while.
     from actiondbg.commands.render.suite.runs import overview_lines
-    from actiondbg.suite.index import build_index
+    from actiondbg.suite.index import is_indexed
     from actiondbg.suite.runs import overview
 
-    try:
-        build_index(folder)
-    except (FileNotWritten, OSError) as error:
-        # The result of the driver counts; the next command on the suite writes the index.
-        print_notice(f"The index of {options.output} was not written: {error}")
-        return exit_code(done.status)
     found = overview(folder)
+    if not is_indexed(folder):
+        # The result of the driver counts; the next command on the suite writes the index.
+        print_notice(
+            f"The index of {options.output} could not be written: free disk space, so that not "
+            "each command on the suite makes it anew."
+        )
     if not options.quiet or found.is_incomplete:
         for line in overview_lines(found, options.output, done.seconds):
             print_notice(line)

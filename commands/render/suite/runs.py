@@ -21,9 +21,14 @@ def overview_lines(found: Overview, folder: Path, seconds: float | None = None) 
     tests = f" in {counted(found.tests, 'test')}" if found.tests else ""
     size = f"{counted(found.actions, 'action')}, {found.size / 1e6:.1f} MB"
     took = "" if seconds is None else f", recorded in {seconds:.1f} s"
+    if found.is_full:
+        yield (
+            f"No space is left in {folder}: processes may be missing. Free some, and record the "
+            "rest with --resume."
+        )
     if found.runs:
         yield f"{counted(found.runs, 'run')}{tests} in {folder} ({tools}): {size}{took}."
-    else:
+    elif not found.is_full:
         yield (
             f"No run in {folder}: no process of the command made an MLIR context that the agent "
             "observed; 'actiondbg doctor TOOL' examines a tool."

@@ -27,7 +27,7 @@ from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.cluster import make_dask_pool
 from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Mode
-from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.errors import ActiondbgError, FileNotWritten, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
@@ -142,6 +142,11 @@ def bisect(
             remove_if_empty(Path(output))
 
 
+def _with_note(result: Result, error: FileNotWritten) -> Result:
+    """Keep an answer of which a file cannot be written, as on a full disk."""
+    return msgspec.structs.replace(result, notes=[*result.notes, str(error)])
+
+
 @dataclass
 class _Run:
     """A bisection, the reduction of its input, and the folder that they end in."""
@@ -164,7 +169,11 @@ class _Run:
             result = bisection.find(verdicts)
             if not result.found:
                 return self._write(bisection, result, verdicts)
-        reduced = self._reduce(result, scratch)
+        try:
+            reduced = self._reduce(result, scratch)
+        except FileNotWritten as error:
+            verdicts.save()
+            return _with_note(result, error)
         with Bisection(reduced, self.progress, self.make_pool) as bisection:
             return self._write(bisection, bisection.find(VerdictStore(None, {})), verdicts)
 
@@ -197,8 +206,11 @@ class _Run:
                 environment=bisection.task.env,
                 jobs=bisection.task.jobs or 1,
             )
-        except BaseException:
+        except FileNotWritten as error:
             verdicts.save()  # so that --resume only repeats the report
+            return _with_note(result, error)
+        except BaseException:
+            verdicts.save()
             raise
         if not result.is_minimal:
             verdicts.save()  # a higher limit continues

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.report.content import Report, ToolFacts, read_text
@@ -121,8 +122,8 @@ def write_folder(
             _write(making / HTML, html_report(report))
         except OSError as error:
             raise FileNotWritten(
-                f"The report cannot be written beside {str(folder)!r} ({error.strerror}): "
-                "is there room left on the disk?"
+                f"The report in {str(folder)!r} cannot be written ({error.strerror}): free disk "
+                f"space there and in {gettempdir()!r}, and use --resume."
             ) from error
     return WrittenFolder(reproducer.verified, list(reproducer.notes), reproducer.judged)
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from actiondbg.recording.capture.recorder import is_full
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect, input_files
 from actiondbg.suite.processes import SuiteProcess, read_processes
+from actiondbg.support.disk_space import is_full
 from actiondbg.tool.seen_programs import may_run_mlir
 
 

@@ -62,4 +62,5 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
     else:
         screen = shutil.get_terminal_size() if sys.stdout.isatty() else None
         print(bisection_text(result, stdout_paint(options.no_color), screen))
-    return 0 if result.found else NOT_FOUND
+    # An answer without its report, as on a full disk, is printed, and is an error.
+    return 0 if result.found and result.reproducer is not None else NOT_FOUND

@@ -15,8 +15,9 @@ from typing import NamedTuple, get_args
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import CommandRunner, Completed, failure_text, fatal_error
 from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
-from actiondbg.errors import OracleError
+from actiondbg.errors import FileNotWritten, OracleError
 from actiondbg.process.stop import Stop
+from actiondbg.support.disk_space import is_full
 from actiondbg.support.globs import check_glob
 from actiondbg.tool.command_line import is_file
 
@@ -176,6 +177,7 @@ class Oracle(ABC):
 
         Raises:
             OracleError: the oracle cannot judge.
+            FileNotWritten: the disk is full, so that the output may be cut.
         """
         stop = evidence.stop
         if stop is None:
@@ -187,6 +189,11 @@ class Oracle(ABC):
         if stop.status != 0:
             verdict = "good" if evidence.is_past and stop.reason == "exited" else "untestable"
             return Judgement(verdict, _end_of_tool(stop, failure_text(evidence.errors)))
+        if is_full(evidence.output.parent):
+            raise FileNotWritten(
+                f"Outputs may be cut, as no space is left in {str(evidence.output.parent)!r}: free "
+                "some, or set TMPDIR to another directory."
+            )
         return self.judge_output(evidence.output, commands, setup)
 
     def judges_output(self, stop: Stop | None) -> bool:

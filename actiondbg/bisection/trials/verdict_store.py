@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import msgspec
@@ -53,7 +54,7 @@ class VerdictStore:
             kept = _read(file, identity)
             self._verdicts, self._outputs = kept.verdicts, kept.outputs
         self.resumed = len(self._verdicts)
-        self.save()
+        self._save()
 
     def get(self, digest: str) -> Judgement | None:
         """Return the judgement of a trial, or None."""
@@ -100,7 +101,11 @@ class VerdictStore:
         self.save()
 
     def save(self) -> None:
-        """Replace the file atomically."""
+        """Replace the file; where there is no room any more, the search goes on without."""
+        with contextlib.suppress(FileNotWritten):
+            self._save()
+
+    def _save(self) -> None:
         if self._file is None:
             return
         kept = _File(_VERSION, self._identity, self._verdicts, self._outputs)

@@ -16,6 +16,7 @@ from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.disk_space import is_full
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms
@@ -24,7 +25,6 @@ P = ParamSpec("P")
 
 IRDetail = Literal["changed", "function", "pass", "output", "none"]
 
-_LEAST_SPACE = 1 << 16  # bytes, for the beginning of a recording
 _END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 
 
@@ -182,15 +182,6 @@ def _need_space(directory: Path) -> None:
             f"Nothing was recorded, as no space is left in {directory}: free some, or name a "
             "directory on another disk (TMPDIR for temporary files)."
         )
-
-
-def is_full(directory: Path) -> bool:
-    """Whether the disk of a directory has no room for the beginning of a recording."""
-    try:
-        space = os.statvfs(directory)
-    except FileNotFoundError:  # it was removed while the tool ran
-        return False
-    return space.f_bavail * space.f_frsize < _LEAST_SPACE
 
 
 def start_recording(

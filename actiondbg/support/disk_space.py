@@ -1,4 +1,4 @@
-"""Disk space that is reserved behind the end of a file, so that it can grow on a full disk."""
+"""The space that a disk has left, and space that is reserved behind the end of a file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ import os
 from collections.abc import Generator
 from pathlib import Path
 
+_LEAST = 1 << 16  # bytes, for the beginning of a recording
 _KEEP_SIZE, _PUNCH_HOLE = 1, 2  # of fallocate(2)
 _SHARE = 16  # of the free space is taken at most
 _MARGIN = 1 << 16  # what a process may append while the space is released
+
+
+def is_full(directory: Path) -> bool:
+    """Whether the disk of a directory has no room for a small file."""
+    try:
+        space = os.statvfs(directory)
+    except FileNotFoundError:  # it was removed meanwhile
+        return False
+    return space.f_bavail * space.f_frsize < _LEAST
 
 
 @contextlib.contextmanager

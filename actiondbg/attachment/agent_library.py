@@ -27,6 +27,7 @@ class AgentLibrary:
         self._connect = library.adbg_connect
         self._connect.argtypes = [ctypes.c_char_p]
         self._flush = library.adbg_flush
+        self._flush.restype = ctypes.c_bool
         self._end = library.adbg_end
 
     def prepare(self) -> None:
@@ -53,15 +54,18 @@ class AgentLibrary:
             LaunchError: the file cannot be written.
         """
         if not self._begin(os.fsencode(path), ir.encode(), skips.encode()):
-            raise LaunchError(f"{str(path)!r} cannot be written: name another file.")
+            raise LaunchError(
+                f"{str(path)!r} cannot be written: free disk space, or name another file (TMPDIR "
+                "for temporary ones)."
+            )
 
     def connect(self, path: str) -> None:
         """Connect to the front end at a socket when the next MLIR context is made."""
         self._connect(os.fsencode(path))
 
-    def flush(self) -> None:
-        """Write what is recorded so far to the file."""
-        self._flush()
+    def flush(self) -> bool:
+        """Write what is recorded so far to the file; return whether all of it could be written."""
+        return self._flush()
 
     def end(self) -> None:
         """Complete the recording."""

@@ -43,6 +43,7 @@ def check_applied(actions: ObservedActions, name: str, at: str | None = None) ->
     __tracebackhide__ = True  # by pytest: the test's own line is what matters
     wanted = _condition(name, at)
     if not actions.count(f"{wanted} AND {_APPLIED}")[0]:
+        _check_whole(actions, name, at)
         raise AssertionError(_why_not(actions, name, at, wanted))
 
 
@@ -59,10 +60,12 @@ def check_not_applied(actions: ObservedActions, name: str, at: str | None = None
     _check_name(name)
     named = _condition(name, at)
     if not len(actions):
+        _check_whole(actions, name, at)
         raise AssertionError(f"Whether {_subject(name, at)} applies is unknown: {_NOTHING}")
     wanted = f"{named} AND {_APPLIED}"
     count, operations = actions.count(wanted)
     if not count:
+        _check_whole(actions, name, at)
         if (near := _similar(actions, name)) is not None and not actions.count(named)[0]:
             warnings.warn(f"{name} was never tried; did you mean {near}?", stacklevel=3)
         return
@@ -92,6 +95,10 @@ def run_and_check(
 
     if isinstance(argv, str):
         raise UsageError(f"run={argv!r} is no list: give run={shlex.split(argv)}.")
+    if not isinstance(argv, Sequence):
+        raise UsageError(f"run={argv!r} is no list: give run=[TOOL, ARGS...].")
+    if wrong := [word for word in argv if not isinstance(word, str | os.PathLike)]:
+        raise UsageError(f"The word {wrong[0]!r} of run is no text: give run={[*map(str, argv)]}.")
     words = [os.fspath(word) for word in argv]
     with scratch_directory("assert") as scratch:
         errors = scratch / "stderr"
@@ -109,6 +116,23 @@ def run_and_check(
 def _end_of(errors: Path) -> str:
     lines = errors.read_text(errors="replace").splitlines()[-_MOST:]
     return "\n".join(f"  {line}" for line in lines)
+
+
+def _check_whole(actions: ObservedActions, name: str, at: str | None) -> None:
+    """Refuse to judge by what is missing where actions may be missing."""
+    __tracebackhide__ = True
+    if (why := actions.missing()) is not None:
+        raise AssertionError(f"Whether {_subject(name, at)} applies is unknown. {why}")
+
+
+def check_texts(name: object, at: object) -> None:
+    """Raise UsageError unless a name and a place are texts, which a caller may not have checked."""
+    for what, value, way in (
+        ("name", name, "the name of a pattern, pass or fold, or a SPEC"),
+        ("at", "" if at is None else at, "at='FILE:LINE'"),
+    ):
+        if not isinstance(value, str):
+            raise UsageError(f"{what}={value!r} is no text: give {way}.")
 
 
 def _check_name(name: str) -> None:

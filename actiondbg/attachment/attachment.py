@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import warnings
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from actiondbg.attachment.agent_library import AgentLibrary, load_agent
 from actiondbg.attachment.observed_actions import ObservedActions
-from actiondbg.errors import UsageError
+from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.tool_process import peer_of
 from actiondbg.recording.capture.recorder import IRDetail, create_recording, encoded_rules
 from actiondbg.support.closeable import Closeable
@@ -42,6 +43,7 @@ class Attachment(ObservedActions, Closeable):
         self._agent = agent
         self._owner = os.getpid()
         self._is_open = True
+        self._is_cut = False  # which was warned of
         self._variables = bypassing_caches(os.environ)
         self._outer = {name: os.environ.get(name) for name in self._variables}
         os.environ.update(self._variables)
@@ -52,9 +54,15 @@ class Attachment(ObservedActions, Closeable):
 
     def recording(self) -> Recording:
         """Open the recording with all actions up to now."""
-        if self.is_open:
-            self._agent.flush()
+        if self.is_open and not self._agent.flush() and not self._is_cut:
+            self._is_cut = True
+            warnings.warn(self._missing(), stacklevel=2)
         return super().recording()
+
+    def missing(self) -> str | None:
+        if not self.is_open:
+            return super().missing()
+        return None if self._agent.flush() else self._missing()
 
     @property
     def is_open(self) -> bool:
@@ -132,7 +140,12 @@ def attach(
         path = scratch / "attached.adbrec"
     else:
         path = create_recording(record)
-    agent.begin(path, ir, skips)
+    try:
+        agent.begin(path, ir, skips)
+    except LaunchError:
+        if scratch is not None:
+            remove_directory(scratch)
+        raise
     attachment = Attachment(agent, path)
     if scratch is not None:
         weakref.finalize(attachment, _remove, scratch, os.getpid())

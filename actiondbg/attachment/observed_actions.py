@@ -104,6 +104,16 @@ class ObservedActions:
         """Open the recording with all actions up to now."""
         return open_recording(self.path)
 
+    def missing(self) -> str | None:
+        """Return why actions may be missing, a sentence; None if all up to now are recorded."""
+        return self._missing() if self.recording().cut is not None else None
+
+    def _missing(self) -> str:
+        return (
+            f"The recording {str(self.path)!r} is incomplete, as the disk may be full: free disk "
+            "space, or name another file (TMPDIR for temporary ones)."
+        )
+
     def __iter__(self) -> Iterator[ObservedAction]:
         return iter(self.find())
 

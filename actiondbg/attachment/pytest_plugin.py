@@ -43,12 +43,18 @@ class AppliedAssertion:
             UsageError: the name or the place has a syntax error.
         """
         __tracebackhide__ = True
-        from actiondbg.attachment.assertions import check_applied, check_not_applied, run_and_check
+        from actiondbg.attachment.assertions import (
+            check_applied,
+            check_not_applied,
+            check_texts,
+            run_and_check,
+        )
         from actiondbg.errors import ActiondbgError
 
         if run is None and isinstance(self._attachment, Exception):
             raise self._attachment
         try:
+            check_texts(name, at)
             if run is not None:
                 run_and_check(run, name, at, applied=self._applied)
             elif not isinstance(self._attachment, Exception):

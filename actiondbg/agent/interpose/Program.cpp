@@ -46,9 +46,13 @@ bool adbg_begin(const char *path, const char *ir, const char *skips) {
   return Engine::beginPart(settings);
 }
 
-/// Writes what is recorded so far.
-ADBG_EXPORT void adbg_flush();
-void adbg_flush() { Recorder::flushAll(); }
+/// Writes what is recorded so far. Returns false if something could not be
+/// written, so that the recording has ended.
+ADBG_EXPORT bool adbg_flush();
+bool adbg_flush() {
+  Recorder::flushAll();
+  return RecordFile::isOpen();
+}
 
 /// Completes the recording.
 ADBG_EXPORT void adbg_end();

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.conftest import FOLDS
+from tests.fakes.small_disk import small_disk
 from tests.tool.attachment.conftest import COMPILE
 
 
@@ -100,6 +103,13 @@ def test_a_pattern_that_must_not_apply(run_test: RunTest) -> None:
         ("'AddIAddConstant', at='8'", "'8'"),
         ("'AddIAddConstant if depth >', run=['mlir-opt', 'folds.mlir']", "depth >"),
         ("'AddIAddConstant', run='mlir-opt a.mlir'", "give run=['mlir-opt', 'a.mlir']"),
+        (
+            "'AddIAddConstant', run=['mlir-opt', 5]",
+            "5 of run is no text: give run=['mlir-opt', '5']",
+        ),
+        ("'AddIAddConstant', run=5", "run=5 is no list: give run=[TOOL, ARGS...]"),
+        ("'AddIAddConstant', at=5", "at=5 is no text: give at='FILE:LINE'"),
+        ("5", "name=5 is no text"),
     ],
 )
 @pytest.mark.parametrize("fixture", ["assert_applied", "assert_not_applied"])
@@ -170,3 +180,22 @@ def test_two(assert_not_applied, actiondbg_actions):
 """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_nothing_is_concluded_from_what_a_full_disk_left_out(
+    run_test: RunTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was recorded counts; that a pattern was not tried is unknown."""
+    many = """compile(text="".join(
+        FOLDS.replace('@sum', f'@sum{i}').replace('@twice', f'@twice{i}') for i in range(2000)
+    )); compile('builtin.module(symbol-dce)'); """
+    with small_disk(tmp_path / "disk") as disk:
+        monkeypatch.setenv("TMPDIR", str(disk.path))
+        run_test.passes(f"{many}assert_applied('AddIAddConstant')")
+        for fixture in ("assert_applied", "assert_not_applied"):
+            [line] = run_test.fails(f"{many}{fixture}('symbol-dce')")
+            assert line.startswith("Whether symbol-dce applies is unknown. The recording '")
+            assert f"{disk.path}/actiondbg-attach" in line
+        run_test.passes(f"{many}actiondbg_actions.find(); assert len(actiondbg_actions) > 9")
+        warned = run_test.last.stdout.str()
+        assert warned.count("UserWarning: The recording") == 1

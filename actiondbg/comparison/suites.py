@@ -18,9 +18,18 @@ from actiondbg.comparison.side import recorded_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.canonical import first_difference
 from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.index import SHORTENED, UNWRITTEN
 from actiondbg.suite.runs import Run, list_runs
 
-Kind = Literal["same", "other way", "other output", "same actions", "unknown output", "unreadable"]
+Kind = Literal[
+    "same",
+    "other way",
+    "other output",
+    "same actions",
+    "unknown output",
+    "unreadable",
+    "unrecorded",
+]
 
 OnProgress = Callable[[int, int], None]
 
@@ -67,7 +76,8 @@ class Pair:
         name: the test with the line of its RUN line, or the command.
         a: the path of the recording in suite A.
         b: the path of the recording in suite B.
-        kind: how they differ; "same actions" and "unknown output" if the output is not recorded.
+        kind: how they differ; "same actions" and "unknown output" if the output is not recorded,
+            "unrecorded" if a run is not recorded, or not completely, for want of disk space.
         causes: why, and in how many functions.
         message: why they could not be compared; else "".
         size: the number of actions of both.
@@ -173,15 +183,19 @@ def compare_suites(
     """
     runs = _named(list_runs(a)), _named(list_runs(b))
     names = [name for name in runs[0] if name in runs[1]]
-    work = [
-        partial(_compare_pair, name, str(a.path / runs[0][name]), str(b.path / runs[1][name]))
-        for name in names
-    ]
+    work: list[Callable[[], Pair]] = []
     pairs: list[Pair] = []
-    for pair in _each(work, jobs):
+    for name in names:
+        both = runs[0][name], runs[1][name]
+        paths = [str(s.path / (run.recording or "")) for s, run in zip((a, b), both, strict=True)]
+        if any(run.missing in (UNWRITTEN, SHORTENED) for run in both):
+            pairs.append(Pair(name, *paths, "unrecorded"))
+        else:
+            work.append(partial(_compare_pair, name, *paths))
+    for done, pair in enumerate(_each(work, jobs), 1):
         pairs.append(pair)
         if progress is not None:
-            progress(len(pairs), len(work))
+            progress(done, len(work))
     order = {name: at for at, name in enumerate(names)}
     return SuiteComparison(
         sorted(pairs, key=lambda pair: order[pair.name]),
@@ -215,19 +229,19 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits ends the pool
 
 
-def _named(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the paths of recordings by names that the same runs of another suite have."""
+def _named(runs: Sequence[Run]) -> dict[str, Run]:
+    """Return the runs that make a context by names that the same runs of another suite have."""
     tests = [os.path.dirname(run.test) for run in runs if run.test and os.path.isabs(run.test)]
     root = os.path.commonpath(tests) if tests else "/"
     # The order in which the processes of one RUN line begin is no property of the test.
-    recorded = sorted(
-        (_name(run, root), _command(run), run.recording) for run in runs if run.recording
-    )
+    expected = [run for run in runs if run.recording or run.missing == UNWRITTEN]
+    expected.sort(key=lambda run: (_name(run, root), _command(run), run.recording or ""))
     seen: Counter[str] = Counter()
-    named: dict[str, str] = {}
-    for name, _, recording in recorded:
+    named: dict[str, Run] = {}
+    for run in expected:
+        name = _name(run, root)
         seen[name] += 1
-        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = recording
+        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = run
     return named
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from actiondbg.protocol.tags import PASS_TAG, TAG_OF_KIND, TagKind
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.suite.index import connect
+from actiondbg.suite.index import NO_CONTEXT, connect
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
@@ -134,9 +134,13 @@ class Coverage:
         tests: the number of tests that they belong to.
         blind: the number of runs with attempts of patterns whose sets of patterns are unknown, so
             that what they never tried is unknown, too.
+        missing: the number of runs that are not recorded, or not completely.
     """
 
-    def __init__(self, entries: list[Entry], runs: int, tests: int, blind: int) -> None:
+    def __init__(
+        self, entries: list[Entry], runs: int, tests: int, blind: int, missing: int = 0
+    ) -> None:
+        self.missing = missing
         self.entries = entries
         self.runs = runs
         self.tests = tests
@@ -233,7 +237,9 @@ class _Query:
             """SELECT count(DISTINCT run) FROM attempts ANTI JOIN registered USING (run)
             WHERE tag = 'apply-pattern'"""
         )
-        return Coverage(list(entries.values()), _int(runs), _int(tests), _int(blind))
+        [(missing,)] = self._rows("SELECT count(*) FROM runs WHERE missing <> ?", NO_CONTEXT)
+        counts = map(_int, (runs, tests, blind, missing))
+        return Coverage(list(entries.values()), *counts)
 
     def _rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         return self._database.execute(sql, list(values)).fetchall()

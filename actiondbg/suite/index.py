@@ -89,6 +89,8 @@ SCHEMAS: dict[str, Mapping[str, DataType]] = {
 _MARK = "runs.parquet"
 _CHECKSUM = "checksum"
 NO_CONTEXT = "it made no MLIR context"
+UNWRITTEN = "its recording could not be written, or the limit of disk space was reached"
+SHORTENED = "the limit of disk space was reached during the run, or the disk was full"
 
 Rows = list[dict[str, Any]]
 
@@ -246,14 +248,14 @@ def _recorded(
     except RecordingError as error:
         return None, str(error)
     if process.key in processes.unrecorded:
-        return None, "its recording could not be written, or the limit of disk space was reached"
+        return None, UNWRITTEN
     why = _why_unrecorded(process.executable)
     return None if why is None else (None, why)
 
 
 def _missing(summary: Summary, is_shortened: bool) -> str | None:
     if is_shortened:
-        return "the limit of disk space was reached during the run, or the disk was full"
+        return SHORTENED
     if summary.ending.ended == "killed":
         return "the process was killed, or wrote to a full disk: the last actions may be missing"
     return summary.cut

@@ -17,7 +17,7 @@ from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
-    from actiondbg.suite.coverage import Kind, Totals
+    from actiondbg.suite.coverage import Coverage, Kind, Totals
 
 _EPILOG = """\
 examples:
@@ -104,6 +104,7 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
             answer["differences"] = difference_json(changed)
         print(json.dumps(answer))
     elif before is not None:
+        _warn((options.against, before), (options.suite, found))
         print("\n".join(difference_lines(changed, most)))
     else:
         print("\n".join(coverage_lines(found, kinds, states, most)))
@@ -118,6 +119,15 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
     if failure is not None:
         print_notice(failure)
     return 0 if failure is None else FAILED
+
+
+def _warn(*suites: tuple[Path | None, Coverage]) -> None:
+    """Print what suites lack, which may be why entries differ."""
+    from actiondbg.commands.render.suite.coverage import missing_sentences
+
+    for folder, found in suites:
+        for sentence in missing_sentences(found):
+            print_notice(f"{folder}: {sentence}")
 
 
 def _failure(totals: Totals, kind: Kind, least: float) -> str | None:

@@ -39,14 +39,24 @@ def coverage_lines(
                 f"  {counted(totals.all, NOUNS[kind])}: {totals.applied:,} {VERBS[kind]} "
                 f"({totals.percent:.1f} %), {totals.tried:,} tried in vain{never}"
             )
-    if found.blind:
-        yield (
-            f"  The sets of patterns of {counted(found.blind, 'run')} are unknown: patterns that "
-            "were never tried are missing."
-        )
+    yield from (f"  {each}" for each in missing_sentences(found))
     for kind in kinds:
         for state in states:
             yield from _group(found.of(kind, state), kind, state, most)
+
+
+def missing_sentences(found: Coverage) -> Iterator[str]:
+    """Yield sentences about what a coverage may lack."""
+    if found.blind:
+        yield (
+            f"The sets of patterns of {counted(found.blind, 'run')} are unknown: patterns that "
+            "were never tried are missing."
+        )
+    if found.missing:
+        yield (
+            f"Without {counted(found.missing, 'run')} that could not be recorded, or not "
+            "completely: 'actiondbg suite list --missing' lists them."
+        )
 
 
 def _group(entries: Sequence[Entry], kind: Kind, state: State, most: int | None) -> Iterator[str]:
@@ -145,6 +155,7 @@ def coverage_json(
         "runs": found.runs,
         "tests": found.tests,
         "runs_with_unknown_sets": found.blind,
+        "runs_missing": found.missing,
         "totals": {
             kind: {
                 **{state: len(found.of(kind, state)) for state in STATES},

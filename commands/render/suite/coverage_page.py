@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
-from actiondbg.commands.render.suite.coverage import KINDS, VERBS, counted_text
+from actiondbg.commands.render.suite.coverage import KINDS, VERBS, counted_text, missing_sentences
 from actiondbg.suite.coverage import STATES, Coverage, Difference, Entry, Kind, State
 from actiondbg.support.counts import counted
 from actiondbg.support.html_page import Html, code, html_page
@@ -19,11 +19,12 @@ _STYLE = """\
 .entries th button:focus-visible { outline: 2px solid currentColor; }
 .entries th[aria-sort=ascending] button::after { content: " \\2191"; }
 .entries th[aria-sort=descending] button::after { content: " \\2193"; }
-.entries th { position: sticky; top: 0; background: var(--ground); white-space: nowrap; }
-.entries td { max-width: 44rem; }
-.entries td:nth-child(4) { min-width: 18rem; } .entries td:nth-child(5) { min-width: 9rem; }
-.entries td:nth-child(6) { overflow-wrap: anywhere; }
-.entries td.place { min-width: 18rem; }
+.entries th { position: sticky; top: 0; background: var(--ground); }
+.entries th, .entries td { padding: .25rem .35rem; }
+.entries td { max-width: 44rem; overflow-wrap: anywhere; }
+.entries td.n, .entries td:nth-child(-n+3) { overflow-wrap: normal; }
+.entries td:nth-child(4) { min-width: 14rem; } .entries td:nth-child(5) { min-width: 7rem; }
+.entries td.place { min-width: 9rem; } .entries td:nth-last-child(2) { min-width: 9rem; }
 .entries pre { margin: .3rem 0; padding: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .entries .copy { font: inherit; font-size: 12px; }
 .state-applied { color: var(--good); } .state-tried, .state-never { color: var(--bad); }
@@ -120,7 +121,7 @@ def coverage_page(
     parts = [
         f"<h1>Coverage of {code(title)}</h1>",
         f"<p>{counted(found.runs, 'run')}{tests}. {escape(_ABOUT)}</p>",
-        _blind(found),
+        _missing(found),
         _totals(found, kinds),
         _differences(changed),
         _groups(found, kinds),
@@ -137,13 +138,8 @@ def coverage_page(
     )
 
 
-def _blind(found: Coverage) -> str:
-    if not found.blind:
-        return ""
-    return (
-        f"<p>The sets of patterns of {counted(found.blind, 'run')} are unknown: patterns that were "
-        "never tried are missing.</p>"
-    )
+def _missing(found: Coverage) -> str:
+    return "".join(f"<p>{escape(each)}</p>" for each in missing_sentences(found))
 
 
 def _totals(found: Coverage, kinds: Sequence[Kind]) -> str:

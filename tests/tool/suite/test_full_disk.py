@@ -86,3 +86,26 @@ def test_a_note_that_the_disk_cut_does_not_take_the_next_with_it(
     notes.write_bytes(notes.read_bytes().rstrip()[:-5])
     assert record("bash", "-c", driver, options=("--resume",)).returncode == 0
     assert [one["ended"] for one in runs()] == ["exit"] * 12
+
+
+def test_a_coverage_and_a_comparison_name_what_is_not_recorded(
+    disk: SmallDisk, driver: str
+) -> None:
+    """What a full disk left out differs in nothing."""
+    whole = run(
+        *(COMMAND, "suite", "record", "-o", "whole", "--ir", "output"), "--", "bash", "-c", driver
+    )
+    assert whole.returncode == 0
+    assert record("bash", "-c", driver, options=("--ir", "output")).returncode == 0
+    missing = sum(one["missing"] is not None for one in runs())
+    assert 2 < missing < 12
+    covered = run(COMMAND, "suite", "coverage", "suite")
+    assert f"Without {missing} runs that could not be recorded" in covered.stdout
+    against = run(COMMAND, "suite", "coverage", "suite", "--against", "whole")
+    assert f"suite: Without {missing} runs" in against.stderr
+    compared = run(COMMAND, "compare", "whole", "suite")
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+    assert f"{missing}  not compared, as one of them is not recorded" in compared.stdout
+    assert f"{12 - missing}  the same output by the same actions" in compared.stdout
+    assert "only in" not in compared.stdout
+    assert "other output" not in compared.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
@@ -47,6 +46,7 @@ class Linter:
         self._passes: dict[str, Finding] = {}
         self._active: set[str] = set()
         self._lock = Lock()
+        self._databases: list[Any] = []  # that no thread uses now
 
     def add(self, recording: Recording, path: str | None = None, test: str | None = None) -> None:
         """Check a recording.
@@ -62,13 +62,16 @@ class Linter:
         place = Place(header.argv, header.cwd, recording.count, path, test)
         found: list[Finding] = []
         passes: list[tuple[bool, Finding]] = []
-        with contextlib.closing(open_database(recording)) as database:
-            for rule in self.rules:
-                if rule.query:
-                    found += _found(database, rule, place)
-            if any(rule.need == "runs" for rule in self.rules):
-                passes += _passes(database, place)
         with self._lock:
+            database = self._databases.pop() if self._databases else None
+        database = open_database(recording, database)
+        for rule in self.rules:
+            if rule.query and (header.checks or rule.need != "checks"):
+                found += _found(database, rule, place)
+        if any(rule.need == "runs" for rule in self.rules):
+            passes += _passes(database, place)
+        with self._lock:
+            self._databases.append(database)
             self.runs += 1
             self.unchecked += not header.checks
             self.findings.add(found)

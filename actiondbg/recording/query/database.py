@@ -80,7 +80,11 @@ def empty_database() -> duckdb.DuckDBPyConnection:
 
 
 def connect(
-    recordings: Mapping[str, Recording], exports: Sequence[str] = (), *, alone: bool = False
+    recordings: Mapping[str, Recording],
+    exports: Sequence[str] = (),
+    *,
+    alone: bool = False,
+    database: duckdb.DuckDBPyConnection | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Return an in-memory database with the tables of recordings as views.
 
@@ -88,8 +92,10 @@ def connect(
         recordings: recordings by their value in the column ``run``.
         exports: globs of folders written by ``export``.
         alone: there is one recording; only the table of runs has a column ``run``.
+        database: of an earlier call with ``alone``, whose tables are replaced; None for a new one,
+            which takes longer than a query.
     """
-    database = empty_database()
+    database = database or empty_database()
     database.register(RUNS if alone else f"{RUNS}_0", runs_table(recordings))
     if not alone:
         _create_view(database, RUNS, [f"FROM {RUNS}_0", *_exported(RUNS, exports)])
@@ -108,12 +114,15 @@ def connect(
     return database
 
 
-def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
+def open_database(
+    recording: Recording, database: duckdb.DuckDBPyConnection | None = None
+) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB database with the tables of one recording as views.
 
-    A query builds only the columns that it uses.
+    A query builds only the columns that it uses. ``database`` is that of another recording, which
+    is used again.
     """
-    return connect({Path(recording.path).stem: recording}, alone=True)
+    return connect({Path(recording.path).stem: recording}, alone=True, database=database)
 
 
 def ordinals_where(recording: Recording, where: str) -> NDArray[np.int64]:

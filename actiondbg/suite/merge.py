@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Sequence
@@ -24,16 +25,20 @@ def merge(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
 
     Raises:
         UsageError: a source is no suite, or the target has other contents.
-        FileNotWritten: a file cannot be copied.
+        FileNotWritten: a file cannot be copied; the folder is removed again.
     """
     for source in sources:
         source.check()
         if source.path == target.path:
             raise UsageError(f"{str(target.path)!r} is merged into itself: name a new folder.")
     target.make(resume=False)
-    target.describe_all([])
-    add_suites(sources, target)
-    build_index(target)
+    try:
+        add_suites(sources, target)
+    except FileNotWritten:
+        shutil.rmtree(target.path, ignore_errors=True)  # it would be listed as a suite
+        raise
+    with contextlib.suppress(FileNotWritten, OSError):  # the next command on the suite writes it
+        build_index(target)
 
 
 def add_suites(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
@@ -43,6 +48,8 @@ def add_suites(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
         FileNotWritten: a file cannot be copied.
     """
     try:
+        if not target.exists:
+            target.describe_all([])
         for source in sources:
             _add_notes(source, target)
             _copy_all(source.runs, target.runs)
@@ -51,7 +58,8 @@ def add_suites(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
             target.describe_all(parts)
     except OSError as error:
         raise FileNotWritten(
-            f"{str(target.path)!r} cannot be written ({error.strerror}): name another folder."
+            f"{str(target.path)!r} cannot be written ({error.strerror}): free disk space, or "
+            "name another folder."
         ) from error
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import flag, option
@@ -124,6 +125,7 @@ def _compare_runs(
         for name, each in zip("AB", runs, strict=True):
             with progress.shown(f"... {name} runs,"):
                 sides.append(_side(each, scratch / name, stdin, options.ir))
+            print_cut(sides[-1].path or name, sides[-1].recording.cut)
         with progress.shown("... comparing,"):
             compared = compare_runs(*sides)
         if not options.json:

@@ -97,6 +97,8 @@ def test_a_recording_that_fills_the_disk(disk: SmallDisk, many: Path, mlir_opt: 
     assert f"The recording '{path}' is incomplete, as the disk may be full" in done.stderr
     assert "name another file" in done.stderr
     assert open_recording(path).count > 1000
+    compared = run("compare", path, path)
+    assert compared.stderr.count(f"{path}: The recording is cut off") == 2
     path.unlink()
     bad = run("record", "-o", path, "--", mlir_opt, many, "--canonicalize", "-o", "none/there")
     whole = subprocess.run([mlir_opt, many, "--canonicalize", "-o", "none/there"], check=False)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.small_disk import SmallDisk, small_disk
 from tests.paths import COMMAND
-from tests.tool.suite.conftest import query, record, run, runs
+from tests.tool.suite.conftest import ADDS, query, record, run, runs
 
 BUILDS = ("pypi",)
 
@@ -109,3 +109,25 @@ def test_a_coverage_and_a_comparison_name_what_is_not_recorded(
     assert f"{12 - missing}  the same output by the same actions" in compared.stdout
     assert "only in" not in compared.stdout
     assert "other output" not in compared.stdout
+
+
+def test_a_merge_that_does_not_fit_leaves_no_suite(
+    disk: SmallDisk, mlir_opt: str, tmp_path: Path
+) -> None:
+    (tmp_path / "adds.mlir").write_text(ADDS)
+    for name in ("cse", "canonicalize"):
+        done = run(
+            *(COMMAND, "suite", "record", "-o", name, "--"),
+            *("bash", "-c", f"{mlir_opt} adds.mlir --{name}"),
+        )
+        assert done.returncode == 0
+    disk.fill(16384)
+    merged = run(COMMAND, "suite", "merge", "-o", "disk/merged", "cse", "canonicalize")
+    assert merged.returncode == 1
+    assert "merged' cannot be written (No space left on device): free disk" in merged.stderr
+    assert not Path("disk/merged").exists()
+    disk.grow()
+    assert (
+        run(COMMAND, "suite", "merge", "-o", "disk/merged", "cse", "canonicalize").returncode == 0
+    )
+    assert len(runs("disk/merged")) == 2

@@ -8,6 +8,7 @@ import shlex
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from actiondbg.attachment.observed_actions import Attempts, ObservedActions
 from actiondbg.breakpoints.spec import parse_pieces, split_spec_and_condition
@@ -93,13 +94,7 @@ def run_and_check(
     __tracebackhide__ = True
     from actiondbg.recording.capture.recorder import record
 
-    if isinstance(argv, str):
-        raise UsageError(f"run={argv!r} is no list: give run={shlex.split(argv)}.")
-    if not isinstance(argv, Sequence):
-        raise UsageError(f"run={argv!r} is no list: give run=[TOOL, ARGS...].")
-    if wrong := [word for word in argv if not isinstance(word, str | os.PathLike)]:
-        raise UsageError(f"The word {wrong[0]!r} of run is no text: give run={[*map(str, argv)]}.")
-    words = [os.fspath(word) for word in argv]
+    words = _words(argv)
     with scratch_directory("assert") as scratch:
         errors = scratch / "stderr"
         run = record(words, scratch / "run.adbrec", stdout=os.devnull, stderr=errors)
@@ -111,6 +106,21 @@ def run_and_check(
             raise LaunchError(f"{shlex.join(words)} made no MLIR context: name an MLIR tool.")
         check = check_applied if applied else check_not_applied
         check(ObservedActions(run.path), name, at)
+
+
+def _words(argv: object) -> list[str]:
+    """Return the words of a command line, which a caller may not have checked."""
+    if isinstance(argv, str):
+        raise UsageError(f"run={argv!r} is no list: give run={shlex.split(argv)}.")
+    if not isinstance(argv, list | tuple):
+        raise UsageError(f"run={argv!r} is no list: give run=[TOOL, ARGS...].")
+    given = cast("Sequence[object]", argv)
+    words: list[str] = []
+    for word in given:
+        if not isinstance(word, str | Path):
+            raise UsageError(f"The word {word!r} of run is no text: give run={[*map(str, given)]}.")
+        words.append(os.fspath(word))
+    return words
 
 
 def _end_of(errors: Path) -> str:

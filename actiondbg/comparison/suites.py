@@ -187,9 +187,9 @@ def compare_suites(
     pairs: list[Pair] = []
     for name in names:
         both = runs[0][name], runs[1][name]
-        paths = [str(s.path / (run.recording or "")) for s, run in zip((a, b), both, strict=True)]
+        paths = str(a.path / (both[0].recording or "")), str(b.path / (both[1].recording or ""))
         if any(run.missing in (UNWRITTEN, SHORTENED) for run in both):
-            pairs.append(Pair(name, *paths, "unrecorded"))
+            pairs.append(Pair(name, *paths, kind="unrecorded"))
         else:
             work.append(partial(_compare_pair, name, *paths))
     for done, pair in enumerate(_each(work, jobs), 1):

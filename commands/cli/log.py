@@ -277,17 +277,15 @@ def _log_live(tool: list[str], options: LogOptions, destination: Destination) ->
     """Write the log while the tool runs; without an output file, print it at the end."""
     with scratch_directory("log") as directory:
         file = destination.file(directory)
-        try:
-            with (
-                _started(tool, options, directory / f"run{SUFFIX}") as running,
-                writing(file),
-            ):
-                done, count = _write_live(running, file, destination)
-        except FileNotWritten:
-            if file == destination.path:
-                raise
-            file.unlink(missing_ok=True)
-            return _print_recorded(running.wait(), options, destination, None)
+        with _started(tool, options, directory / f"run{SUFFIX}") as running:
+            try:
+                with writing(file):
+                    done, count = _write_live(running, file, destination)
+            except FileNotWritten:
+                if file == destination.path:
+                    raise
+                file.unlink(missing_ok=True)
+                return _print_recorded(running.wait(), options, destination, None)
         status = _report(done, count)
         destination.show(file)
     return status

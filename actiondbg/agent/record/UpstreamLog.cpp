@@ -47,8 +47,8 @@ void UpstreamLog::write(StringRef line) {
       // Such as on a full disk. A last line without its end shows that the log
       // is cut.
       struct stat file;
-      if (fstat(fd, &file) == 0 && file.st_size)
-        [[maybe_unused]] int cut = ftruncate(fd, file.st_size - 1);
+      [[maybe_unused]] bool isCut = fstat(fd, &file) == 0 && file.st_size &&
+                                    ftruncate(fd, file.st_size - 1) == 0;
       fd = -1;
     }
   }

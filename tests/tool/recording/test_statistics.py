@@ -115,7 +115,7 @@ def test_statistics_of_a_pattern(stat: Run) -> None:
     buckets = statistics["duration_ns"]["buckets"]
     # Equal durations share a bucket: a machine whose clock ticks coarsely has few of them.
     assert 2 <= len(buckets) <= 16 and sum(each["calls"] for each in buckets) == found["measured"]
-    assert all(low["high"] < high["low"] for low, high in some(pairwise(buckets)))
+    assert all(low["high"] < high["low"] for low, high in some([*pairwise(buckets)]))
     assert statistics["events"]["task-clock"]["pearson"] > 0
     for event in statistics["events"].values():
         for table in (event["duration_given_event"], event["event_given_duration"]):

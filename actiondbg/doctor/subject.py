@@ -19,10 +19,10 @@ from actiondbg.tool.identification.executable import PACKAGED_TOOLS, locate, pac
 
 _PYTHON = r"^python(\d+(\.\d+)*)?$"
 _PYTHON_SECONDS = 60
-_LIBRARIES = {  # of a package, the one with its MLIR
-    "triton": "_C/libtriton.so",
-    "jaxlib": "libjax_common.so",
-    "torch_mlir": "_mlir_libs/libTorchMLIRAggregateCAPI.so",
+_LIBRARIES = {  # of a package, the one with its MLIR; that of jaxlib got another name in 0.6
+    "triton": ("_C/libtriton.so",),
+    "jaxlib": ("libjax_common.so", "xla_extension.so"),
+    "torch_mlir": ("_mlir_libs/libTorchMLIRAggregateCAPI.so",),
 }
 _TOOLS = sorted(Path(tool).name for tools in PACKAGED_TOOLS.values() for tool in tools)
 _FIND = """
@@ -134,9 +134,9 @@ def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subje
             for tool in PACKAGED_TOOLS.get(package, ()):
                 if os.access(place / tool, os.X_OK):
                     yield _tool(place / tool)
-            library = place / _LIBRARIES.get(package, "")
-            if package in _LIBRARIES and library.is_file():
-                yield Subject(package, python, SAMPLES_OF_PACKAGES[package], library)
+            for library in (place / name for name in _LIBRARIES.get(package, ())):
+                if library.is_file():
+                    yield Subject(package, python, SAMPLES_OF_PACKAGES[package], library)
 
 
 def _packages() -> list[str]:

@@ -1,6 +1,7 @@
 //===- Binder.cpp - The agent's references to the tool --------------------===//
 
 #include "detour/Binder.h"
+#include "detour/OtherNames.h"
 
 #include <dlfcn.h>
 
@@ -82,6 +83,8 @@ Binder::Binder(SymbolSet &wanted) {
           (type != dataReference && type != globalReference &&
            type != callReference))
         continue;
+      for (const std::string &other : otherNames(name))
+        wanted.add(other);
       references.push_back(
           {wanted.add(name),
            reinterpret_cast<uint64_t *>(own.bias + relocation.r_offset),
@@ -145,12 +148,18 @@ void Binder::bind(const LoadedObject &object, const SymbolSet &wanted,
   for (const Reference &reference : references) {
     uint64_t &address = addresses[reference.name];
     std::string_view name = wanted.name(reference.name);
-    if (!address && places[reference.name].isKnown())
-      address = object.bias + places[reference.name].offset;
-    for (size_t i = 0; !address && i < needed.size(); ++i)
-      if (SymbolPlace place = needed[i].findExported(name.data());
-          place.isKnown())
-        address = needed[i].bias + place.offset;
+    auto lookUp = [&](size_t number) {
+      if (!address && places[number].isKnown())
+        address = object.bias + places[number].offset;
+      for (size_t i = 0; !address && i < needed.size(); ++i)
+        if (SymbolPlace place =
+                needed[i].findExported(wanted.name(number).data());
+            place.isKnown())
+          address = needed[i].bias + place.offset;
+    };
+    lookUp(reference.name);
+    for (const std::string &other : otherNames(name))
+      lookUp(wanted.find(other));
     // A function that is not exported is called at the first use, or never.
     if (!address && reference.isLazy)
       address = reinterpret_cast<uint64_t>(dlsym(RTLD_DEFAULT, name.data()));

@@ -11,6 +11,7 @@
 #include "detour/Binder.h"
 #include "detour/Detour.h"
 #include "detour/Gate.h"
+#include "detour/OtherNames.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
@@ -123,21 +124,6 @@ static constexpr uint64_t leastOfMlir = 1 << 20;
 /// processes load some.
 static constexpr uint64_t leastOfUnnamed = 8 << 20;
 
-/// Returns the name of a function in a build with checks of list nodes; of
-/// other functions the name itself. The text lives forever.
-static const char *withNodeChecks(const char *symbol) {
-  constexpr std::string_view plain = "Lb0ELb0EvLb0E", checked = "Lb1ELb0EvLb0E";
-  static auto *names = new std::map<std::string_view, std::string>;
-  std::string_view name(symbol);
-  size_t at = name.find(plain);
-  if (at == std::string_view::npos)
-    return symbol;
-  auto [entry, isNew] = names->try_emplace(name, name);
-  if (isNew)
-    entry->second.replace(at, plain.size(), checked);
-  return entry->second.c_str();
-}
-
 /// Called before an action is dispatched.
 static const char *const asksForHandler =
     "_ZN4mlir11MLIRContext16hasActionHandlerEv";
@@ -231,20 +217,20 @@ private:
     mark = wanted.add(markOfMlir);
     for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
       wanted.add(hook->symbol);
-      wanted.add(withNodeChecks(hook->symbol));
+      for (const std::string &other : otherNames(hook->symbol))
+        wanted.add(other);
       hook->isPatient = isGate(hook->symbol) ||
                         std::string_view(hook->symbol) == asksForHandler;
     }
     Instances::all().watch(binder.places());
   }
 
-  /// Returns the place of a hook's function: what it has in its name for the
-  /// nodes of lists depends on how the tool was built, and nothing else does.
+  /// Returns the place of a hook's function, by either of its names.
   const SymbolPlace &placeOf(const Gated &one, const Hook &hook) const {
-    const SymbolPlace &place = one.places[wanted.find(hook.symbol)];
-    return place.isKnown()
-               ? place
-               : one.places[wanted.find(withNodeChecks(hook.symbol))];
+    for (const std::string &other : otherNames(hook.symbol))
+      if (one.places[wanted.find(other)].isKnown())
+        return one.places[wanted.find(other)];
+    return one.places[wanted.find(hook.symbol)];
   }
 
   static bool isAmong(const std::vector<LoadedObject> &objects,

@@ -7,6 +7,7 @@
 
 #include "detour/LoadedObjects.h"
 #include "detour/MappedFile.h"
+#include "support/FileLimit.h"
 
 #include <algorithm>
 #include <climits>
@@ -196,6 +197,7 @@ void SymbolCache::write(const SymbolPlaces &places) const {
   if (fd < 0)
     return;
   size_t size = places.size() * sizeof(SymbolPlace);
+  FileLimit limit;
   bool isWhole = ::write(fd, places.data(), size) == static_cast<ssize_t>(size);
   close(fd);
   if (!isWhole || rename(draft.c_str(), path.c_str()) != 0)

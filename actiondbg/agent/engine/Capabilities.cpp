@@ -17,11 +17,6 @@ template <typename Function> static const void *functionAt(Function *function) {
   return reinterpret_cast<const void *>(function);
 }
 
-template <typename Function>
-static const void *either(Function *one, Function *other) {
-  return functionAt(one ? one : other);
-}
-
 /// Returns which functions for a capability the linker left out of the tool:
 /// the end of a sentence; empty if it has them all.
 static std::string whyLeftOut(StringRef capability) {
@@ -61,10 +56,8 @@ static std::string whyLeftOut(StringRef capability) {
       {"edit", functionAt(&tool::eraseArguments),
        "mlir::Block::eraseArguments"},
       {"edit", functionAt(&tool::eraseBlock), "mlir::Block::erase"},
-      {"edit", either(&tool::moveOperation, &tool::moveOperationWithChecks),
-       "mlir::Operation::moveBefore"},
-      {"edit", either(&tool::moveBlock, &tool::moveBlockWithChecks),
-       "mlir::Block::moveBefore"},
+      {"edit", functionAt(&tool::moveOperation), "mlir::Operation::moveBefore"},
+      {"edit", functionAt(&tool::moveBlock), "mlir::Block::moveBefore"},
       {"legalizations",
        tool::actionOf ? functionAt(&tool::actionOf)
                       : functionAt(&tool::legalityOf),

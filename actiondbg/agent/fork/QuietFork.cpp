@@ -125,6 +125,7 @@ ForkEnd runInFork(function_ref<void(int)> write,
     // LLVM's signal handlers would remove the files that the tool is writing.
     for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
       signal(fatal, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     write(ends[1]);
     exitAtOnce(0);

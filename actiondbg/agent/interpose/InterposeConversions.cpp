@@ -92,6 +92,40 @@ ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
                  [&] { return next(root, target, patterns, config); });
 }
 
+ADBG_INTERPOSE(LogicalResult, partialManyTo18,
+               ADBG_PARTIAL_CONVERSION_MANY_TO_18, Roots roots,
+               const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns, void *illegal) {
+  static Original<decltype(partialManyTo18)> next(
+      ADBG_PARTIAL_CONVERSION_MANY_TO_18);
+  return convert(roots, target, patterns, /*isFull=*/false,
+                 [&] { return next(roots, target, patterns, illegal); });
+}
+
+ADBG_INTERPOSE(LogicalResult, partialOneTo18, ADBG_PARTIAL_CONVERSION_TO_18,
+               Operation *root, const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns, void *illegal) {
+  static Original<decltype(partialOneTo18)> next(ADBG_PARTIAL_CONVERSION_TO_18);
+  return convert(root, target, patterns, /*isFull=*/false,
+                 [&] { return next(root, target, patterns, illegal); });
+}
+
+ADBG_INTERPOSE(LogicalResult, fullManyTo18, ADBG_FULL_CONVERSION_MANY_TO_18,
+               Roots roots, const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns) {
+  static Original<decltype(fullManyTo18)> next(ADBG_FULL_CONVERSION_MANY_TO_18);
+  return convert(roots, target, patterns, /*isFull=*/true,
+                 [&] { return next(roots, target, patterns); });
+}
+
+ADBG_INTERPOSE(LogicalResult, fullOneTo18, ADBG_FULL_CONVERSION_TO_18,
+               Operation *root, const ConversionTarget &target,
+               const FrozenRewritePatternSet &patterns) {
+  static Original<decltype(fullOneTo18)> next(ADBG_FULL_CONVERSION_TO_18);
+  return convert(root, target, patterns, /*isFull=*/true,
+                 [&] { return next(root, target, patterns); });
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

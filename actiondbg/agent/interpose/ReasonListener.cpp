@@ -14,7 +14,8 @@
 namespace adbg {
 
 namespace {
-using Notify = void(void *, Location, function_ref<void(Diagnostic &)>);
+/// Until LLVM 18 it returned whether the match succeeded.
+using Notify = uintptr_t(void *, Location, function_ref<void(Diagnostic &)>);
 /// Of an operation, and for an insertion the block and the place before: two
 /// words, which are passed in registers.
 using NotifyOperation = void(void *, Operation *, void *, void *);
@@ -83,16 +84,17 @@ static bool isLocation(Location location) {
   });
 }
 
-static void notify(void *self, Location location,
-                   function_ref<void(Diagnostic &)> reasonOf) {
+static uintptr_t notify(void *self, Location location,
+                        function_ref<void(Diagnostic &)> reasonOf) {
   const auto *table = static_cast<Listener *>(self)->table;
   auto *copy = reinterpret_cast<const CopiedTable *>(
       static_cast<const void *const *>(table) - before);
-  copy->original(self, location, reasonOf);
+  uintptr_t result = copy->original(self, location, reasonOf);
   if (LLVM_LIKELY(isLocation(location)))
     noteReason(location, reasonOf);
   else
     isUnknown = true;
+  return result;
 }
 
 template <unsigned place>
@@ -125,7 +127,9 @@ static CopiedTable *copied(const void *table) {
     // The call may be forbidden in a container; what is needed is there.
     memcpy(static_cast<void *>(copy->words), from, least);
   }
-  if (isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
+  // Before LLVM 19 they were fewer.
+  if (!tool::notifyPatternBegin ||
+      isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
       isElsewhere(*copy, &tool::notifyMatchFailure, matchFailure))
     isUnknown = true;
   copy->original = reinterpret_cast<Notify *>(

@@ -5,6 +5,7 @@
 #include "interpose/SuiteProcess.h"
 #include "match/Glob.h"
 #include "support/AgentHeap.h"
+#include "support/FileLimit.h"
 
 #include <alloca.h>
 #include <cerrno>
@@ -46,6 +47,7 @@ void noteLine(const char *kind, const char *text) {
                           {const_cast<char *>("\n"), 1}};
   int file = open(seenFile, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file >= 0) {
+    FileLimit limit;
     // Without room for a line, a message lacks what the line says. Not the
     // agent's own function, which observes what the tool writes.
     [[maybe_unused]] long written =

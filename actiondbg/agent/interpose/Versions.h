@@ -64,8 +64,7 @@
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE13addNodeToListEPS2_"
 #define ADBG_REMOVE_BLOCK                                                      \
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE18removeNodeFromListEPS2_"
-// List nodes know whether they are the sentinel in builds with ABI-breaking
-// checks, whose names have Lb1: see Hooks.cpp.
+// Nodes of lists have other classes in other builds: see OtherNames.cpp.
 #define ADBG_TRANSFER(NODE)                                                    \
   "_ZN4llvm12ilist_traitsIN4mlir" NODE "EE21transferNodesFromListERS3_NS_14"   \
   "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb0"                      \
@@ -138,6 +137,21 @@
 #define ADBG_FULL_CONVERSION_MANY                                              \
   "_ZN4mlir19applyFullConversionEN4llvm8ArrayRefIPNS_"                         \
   "9OperationEEE" ADBG_CONVERSION_ARGUMENTS
+// Before there were configurations, in LLVM 19.
+#define ADBG_PARTIAL_CONVERSION_TO_18                                          \
+  "_ZN4mlir22applyPartialConversionEPNS_9OperationERKNS_16ConversionTarget"    \
+  "ERKNS_23FrozenRewritePatternSetEPN4llvm8DenseSetIS1_NS8_12DenseMapInfoI"    \
+  "S1_vEEEE"
+#define ADBG_PARTIAL_CONVERSION_MANY_TO_18                                     \
+  "_ZN4mlir22applyPartialConversionEN4llvm8ArrayRefIPNS_9OperationEEERKNS_16"  \
+  "ConversionTargetERKNS_23FrozenRewritePatternSetEPNS0_8DenseSetIS3_NS0_12"   \
+  "DenseMapInfoIS3_vEEEE"
+#define ADBG_FULL_CONVERSION_TO_18                                             \
+  "_ZN4mlir19applyFullConversionEPNS_9OperationERKNS_16ConversionTargetERKNS_" \
+  "23FrozenRewritePatternSetE"
+#define ADBG_FULL_CONVERSION_MANY_TO_18                                        \
+  "_ZN4mlir19applyFullConversionEN4llvm8ArrayRefIPNS_9OperationEEERKNS_16"     \
+  "ConversionTargetERKNS_23FrozenRewritePatternSetE"
 #define ADBG_CONVERT_TYPE "_ZNK4mlir13TypeConverter11convertTypeENS_4TypeE"
 #define ADBG_CONVERT_TYPE_MANY                                                 \
   "_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15SmallVectorImplI"   \

@@ -6,6 +6,7 @@
 #include "fork/QuietFork.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
+#include "support/FileLimit.h"
 #include "support/Memo.h"
 #include "support/OfInstance.h"
 #include "support/ProgramCounter.h"
@@ -234,6 +235,7 @@ struct KeptFacts {
       return;
     // In one write: other processes append to the file, too.
     std::string line = sum + fact + "\n";
+    FileLimit limit;
     ssize_t written = write(fd, line.data(), line.size());
     (void)written;
     close(fd);

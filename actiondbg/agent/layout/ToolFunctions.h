@@ -287,19 +287,14 @@ void eraseArguments(Block *block, unsigned first, unsigned count)
     ADBG_TOOL("_ZN4mlir5Block14eraseArgumentsEjj");
 void eraseBlock(Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
 
-/// To a place in a list, an iterator; its class differs in builds with
-/// ABI-breaking checks.
-#define ADBG_BEFORE(CHECKS)                                                    \
-  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb" CHECKS       \
+/// To a place in a list, an iterator.
+#define ADBG_BEFORE                                                            \
+  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb0"             \
   "ELb0EvLb0EvEELb0ELb0EEE"
 void moveOperation(Operation *op, Block *block, void *place)
-    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("0"));
-void moveOperationWithChecks(Operation *op, Block *block, void *place)
-    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE("1"));
+    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE);
 void moveBlock(Block *block, Region *region, void *place)
-    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("0"));
-void moveBlockWithChecks(Block *block, Region *region, void *place)
-    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE("1"));
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE);
 #undef ADBG_BEFORE
 
 //===----------------------------------------------------------------------===//

@@ -463,6 +463,11 @@ void Observer::end(Frame &frame, bool isCounted) {
     count(frame);
   else
     ++uncounted;
+  // What an iteration changed is then known by its patterns and folds alone.
+  if (LLVM_UNLIKELY(!Frame::seesChanges) && frame.parent &&
+      frame.parent->kind == Kind::Iteration &&
+      frame.result() == Result::Succeeded)
+    ++frame.parent->changesElsewhere;
   if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
       frame.found != Found::InPlace)
     fold = LastFold{frame.ordinal, frame.foldedId, nameFrom(frame.nameKey),

@@ -4,6 +4,7 @@
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
 #include "record/Recorder.h"
+#include "support/FileLimit.h"
 #include "support/Symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -82,6 +83,7 @@ static std::string textOfSet(ArrayRef<const Pattern *> patterns) {
 static void writeSet(const std::string &path, StringRef text) {
   std::string own = path + "." + std::to_string(getpid());
   int file = open(own.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  FileLimit limit;
   bool isWhole = file >= 0 && ::write(file, text.data(), text.size()) ==
                                   static_cast<ssize_t>(text.size());
   if (file >= 0)

@@ -2,6 +2,7 @@
 
 #include "record/RecordFile.h"
 #include "observe/Observer.h"
+#include "support/FileLimit.h"
 
 #include <cerrno>
 #include <climits>
@@ -115,6 +116,7 @@ void RecordFile::write(ChunkHeader header, ArrayRef<Part> parts) {
     if (i != 2)
       header.checksum += words[i] * (2 * i + 1);
   gathered.parts[0] = {&header, sizeof(header)};
+  FileLimit sizes;
   ssize_t done;
   do
     done = writev(fd, gathered.parts, gathered.used);
@@ -202,6 +204,7 @@ bool RecordFile::begin(const char *path, StringRef text) {
     char magic[8] = {'A', 'D', 'B', 'R', 'E', 'C', '\r', '\n'};
     uint32_t version = 1, unit = RecordFile::unit;
   } start;
+  FileLimit sizes;
   if (::write(created, &start, sizeof(start)) != sizeof(start)) {
     close(created);
     return false;

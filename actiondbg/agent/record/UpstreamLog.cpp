@@ -12,6 +12,7 @@
 #include "engine/Describe.h"
 #include "interpose/Interpose.h"
 #include "record/RecordFile.h"
+#include "support/FileLimit.h"
 
 #include "mlir/IR/AsmState.h"
 #include <cerrno>
@@ -40,6 +41,7 @@ bool UpstreamLog::start(const char *path) {
 
 void UpstreamLog::write(StringRef line) {
   while (fd >= 0 && !line.empty()) {
+    FileLimit limit;
     ssize_t written = ::write(fd, line.data(), line.size());
     if (written >= 0) {
       line = line.drop_front(written);

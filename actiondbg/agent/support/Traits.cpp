@@ -29,9 +29,13 @@ static TypeID idOf(StringRef spelling) {
 }
 
 // The argument of the trait is a class inside of MLIR's TypeID::get<Trait>().
-#define ADBG_SPELLED_BY_GCC(TRAIT)                                             \
-  "mlir::OpTrait::" TRAIT "<mlir::TypeID::get<mlir::OpTrait::" TRAIT           \
-  ">()::Empty>"
+#define ADBG_SPELLED_IN_GET(TRAIT, BEGIN, END)                                 \
+  "mlir::OpTrait::" TRAIT "<mlir::TypeID::get" BEGIN                           \
+  "mlir::OpTrait::" TRAIT END "::Empty>"
+#define ADBG_SPELLED_BY_GCC(TRAIT) ADBG_SPELLED_IN_GET(TRAIT, "<", ">()")
+#define ADBG_SPELLED_BY_GCC_11(TRAIT) ADBG_SPELLED_IN_GET(TRAIT, "<", ">")
+#define ADBG_SPELLED_BY_GCC_10(TRAIT)                                          \
+  ADBG_SPELLED_IN_GET(TRAIT, "() [with Trait = ", "]")
 #define ADBG_SPELLED_BY_CLANG(TRAIT) "mlir::OpTrait::" TRAIT "<Empty>"
 
 #define ADBG_IDS(SPELL)                                                        \
@@ -47,8 +51,10 @@ bool findTraits(MLIRContext *context) {
   OpAsmOpInterface::getInterfaceID();
   // Each context has the builtin dialect, and a module is a symbol table.
   OperationName module("builtin.module", context);
-  for (const TraitIDs &ids : {traitIDs(), ADBG_IDS(ADBG_SPELLED_BY_CLANG),
-                              ADBG_IDS(ADBG_SPELLED_BY_GCC)}) {
+  for (const TraitIDs &ids :
+       {traitIDs(), ADBG_IDS(ADBG_SPELLED_BY_CLANG),
+        ADBG_IDS(ADBG_SPELLED_BY_GCC), ADBG_IDS(ADBG_SPELLED_BY_GCC_11),
+        ADBG_IDS(ADBG_SPELLED_BY_GCC_10)}) {
     traitIDs() = ids;
     if (module.hasTrait(ids.symbolTable))
       return true;

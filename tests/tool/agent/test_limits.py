@@ -1,4 +1,4 @@
-"""Programs that limit their own memory."""
+"""Programs that limit their own memory, or the sizes of files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from tests.conftest import PYPI
 from tests.paths import COMMAND
 
 PROGRAM = """\
@@ -55,3 +56,27 @@ def test_the_agent_leaves_room(when: str, how: str, tmp_path: Path) -> None:
     with actiondbg.launch(program) as session:
         assert session.run().status == 0
         assert session.target.output() == alone
+
+
+@pytest.mark.parametrize("kilobytes", [0, 1])
+def test_a_limit_of_file_sizes(
+    kilobytes: int, folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent's own files are cut short, and no signal ends the tool."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tool = [str(PYPI / "mlir-opt"), folds, "--canonicalize"]
+    program = ["bash", "-c", f'ulimit -f {kilobytes}; "$@"; echo $?', "bash", *tool]
+    alone = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+    assert alone.endswith("\n0\n")
+    commands = ["break pattern:*", "run", "next", "delete", "continue"]
+    session = [COMMAND, "--batch", *(word for one in commands for word in ("-ex", one))]
+    done = subprocess.run([*session, "--", *program], capture_output=True, text=True, check=False)
+    assert "stopped before" in done.stdout
+    assert alone.removesuffix("0\n") in done.stdout
+    assert not done.stderr.count("Stack dump")
+    record = [COMMAND, "record", "-o", str(tmp_path / "run.adbrec"), "--", *program]
+    done = subprocess.run(record, capture_output=True, text=True, check=False)
+    if kilobytes:
+        assert done.stdout == alone
+    else:
+        assert "run.adbrec cannot be written (File too large)" in done.stderr

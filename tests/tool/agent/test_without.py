@@ -93,6 +93,20 @@ def test_changes_that_are_not_seen_are_not_listed(tool: list[str]) -> None:
             session.outcome.changes()
 
 
+def test_an_iteration_changed_what_its_patterns_changed(tool: list[str], tmp_path: Path) -> None:
+    """Nothing else shows its outcome where changes are not seen."""
+
+    def outcomes(*without: str) -> list[str]:
+        done = record(tool, tmp_path / "run.adbrec", stdout=tmp_path / "out", without=[*without])
+        assert done.status == 0
+        table = open_recording(tmp_path / "run.adbrec").table("actions", ["tag", "outcome"])
+        rows = table.to_pylist()
+        return [row["outcome"] for row in rows if row["tag"] == "GreedyPatternRewriteIteration"]
+
+    assert outcomes("changes") == outcomes()
+    assert {*outcomes()} == {"succeeded", "unchanged"}
+
+
 @pytest.mark.parametrize("name", sorted(CAPABILITIES.keys() - {"record"}))
 def test_a_recording_without_a_capability(
     name: str, tool: list[str], alone: str, tmp_path: Path

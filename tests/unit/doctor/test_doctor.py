@@ -74,6 +74,15 @@ def test_an_interpreter_stands_for_its_packages(tmp_path: Path) -> None:
     assert subject == subject_of(tmp_path / "iree/_mlir_libs/iree-opt")
 
 
+def test_an_old_jaxlib(tmp_path: Path) -> None:
+    """Its library has another name until 0.5."""
+    library = write(tmp_path / "jaxlib/xla_extension.so", "", 0o644)
+    found = json.dumps({"jaxlib": [str(library.parent)]})
+    python = write(tmp_path / "bin/python3", f"#!/bin/sh\necho '{found}'\n", 0o755)
+    (subject,) = subjects_of(str(python))
+    assert (subject.name, subject.library) == ("jaxlib", library)
+
+
 def test_an_environment_without_packages(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="has no package for which the doctor has an input"):
         subjects_of(str(environment(tmp_path)))

@@ -1,6 +1,7 @@
 //===- raw_ostream.cpp - Streams of text ----------------------------------===//
 
 #include "llvm/Support/raw_ostream.h"
+#include "support/FileLimit.h"
 
 #include <cerrno>
 #include <charconv>
@@ -116,6 +117,7 @@ void raw_fd_ostream::close() {
 
 void raw_fd_ostream::write_impl(const char *text, size_t size) {
   position += size;
+  adbg::FileLimit limit;
   while (size && fd >= 0) {
     ssize_t done = ::write(fd, text, size);
     if (done < 0 && (errno == EINTR || errno == EAGAIN))

@@ -506,15 +506,10 @@ inline void BlockOperand::set(Block *block) {
 }
 inline void Operation::moveBefore(Block *block,
                                   adbg::ListIterator<Operation> place) {
-  auto *move = adbg::Layout::offsets.hasChecks
-                   ? adbg::tool::moveOperationWithChecks
-                   : adbg::tool::moveOperation;
-  move(this, block, place.getNodePtr());
+  adbg::tool::moveOperation(this, block, place.getNodePtr());
 }
 inline void Block::moveBefore(Region *region, adbg::ListIterator<Block> place) {
-  auto *move = adbg::Layout::offsets.hasChecks ? adbg::tool::moveBlockWithChecks
-                                               : adbg::tool::moveBlock;
-  move(this, region, place.getNodePtr());
+  adbg::tool::moveBlock(this, region, place.getNodePtr());
 }
 
 inline Operation *OpResult::getOwner() const {

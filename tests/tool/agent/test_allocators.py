@@ -89,7 +89,7 @@ def test_a_lock_that_no_fork_can_take(
         session.breakpoints.add("fold:*")
         session.run()
         with pytest.raises(AgentError, match="in a fork"):
-            session.ir.print("func")
+            session.ir.print("function")
         session.breakpoints.delete([one.id for one in session.breakpoints.all()])
         assert session.continue_().status == 0
         assert session.target.output() == alone

@@ -225,12 +225,14 @@ private:
     Instances::all().watch(binder.places());
   }
 
-  /// Returns the place of a hook's function, by either of its names.
+  /// Returns the place of a hook's function, by its own name or another one.
   const SymbolPlace &placeOf(const Gated &one, const Hook &hook) const {
-    for (const std::string &other : otherNames(hook.symbol))
-      if (one.places[wanted.find(other)].isKnown())
-        return one.places[wanted.find(other)];
-    return one.places[wanted.find(hook.symbol)];
+    const SymbolPlace &place = one.places[wanted.find(hook.symbol)];
+    if (!place.isKnown())
+      for (const std::string &other : otherNames(hook.symbol))
+        if (one.places[wanted.find(other)].isKnown())
+          return one.places[wanted.find(other)];
+    return place;
   }
 
   static bool isAmong(const std::vector<LoadedObject> &objects,

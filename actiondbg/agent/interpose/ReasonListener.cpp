@@ -127,8 +127,10 @@ static CopiedTable *copied(const void *table) {
     // The call may be forbidden in a container; what is needed is there.
     memcpy(static_cast<void *>(copy->words), from, least);
   }
-  // Before LLVM 19 they were fewer.
-  if (!tool::notifyPatternBegin ||
+  // Before LLVM 19 they were fewer; in other builds the function may be there
+  // and not exported.
+  bool isOld = tool::matchAndRewriteTo19 && !tool::notifyPatternBegin;
+  if (isOld ||
       isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
       isElsewhere(*copy, &tool::notifyMatchFailure, matchFailure))
     isUnknown = true;

@@ -166,6 +166,11 @@ void notifyPatternBegin(void *self) ADBG_TOOL(
 void notifyMatchFailure(void *self)
     ADBG_TOOL("_ZN4mlir12RewriterBase8Listener18notifyMatchFailureENS_8Location"
               "EN4llvm12function_refIFvRNS_10DiagnosticEEEE");
+/// Of builds before LogicalResult moved to LLVM, in LLVM 19.
+void matchAndRewriteTo19(void *self) ADBG_TOOL(
+    "_ZN4mlir17PatternApplicator15matchAndRewriteEPNS_9OperationERNS_15"
+    "PatternRewriterEN4llvm12function_refIFbRKNS_7PatternEEEENS6_IFvS9_EEENS6_"
+    "IFNS_13LogicalResultES9_EEE");
 
 //===----------------------------------------------------------------------===//
 // Locations, each passed by its address

@@ -27,7 +27,8 @@ def compile_program(program: Path, source: str, options: Sequence[str | Path]) -
 def compile_with_stand_ins(directory: Path, source: str) -> Path:
     warnings = ["-Wall", "-Wextra", "-Werror"]
     sources = sorted((STAND_INS / "llvm").glob("*.cpp"))
-    options = [*warnings, f"-I{STAND_INS / 'include'}", *sources, "-ldl"]
+    includes = [f"-I{STAND_INS / 'include'}", f"-iquote{STAND_INS.parent}"]
+    options = [*warnings, *includes, *sources, "-ldl"]
     return compile_program(directory / "own", source, options)
 
 

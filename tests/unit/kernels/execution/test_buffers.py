@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import re
 
 import numpy
 import pytest
@@ -54,7 +55,10 @@ def test_what_is_around_an_operand_is_no_pattern_of_the_result() -> None:
     """A maximum of too many elements writes what it has read behind the operands."""
     operand, result = (GuardedBuffer(_tensor((9,))) for _ in range(2))
     ctypes.memmove(result.array.ctypes.data + 36, operand.array.ctypes.data + 36, 12)
-    assert "12 bytes past the end of result" in result.damage()
+    # The last bytes of the patterns may be equal by chance.
+    assert re.fullmatch(
+        r"The kernel wrote \d+ bytes past the end of result.", result.damage() or ""
+    )
 
 
 def test_an_address_in_a_guarding_page_is_located() -> None:

@@ -246,14 +246,13 @@ class RecordedAnswers:
 
     def _held(self, message: protocol.Print) -> RecordedOperation:
         ir, event = self._describe.ir, self._position.event
-        if message.what not in ("function", "module"):
-            id = self._at_cursor().id if message.what == "cursor" else self._unit(0).id
-            return ir.operation(id, event)
+        if message.what == "module":
+            return RecordedOperation(ir.module(event))
         if message.what == "function":
-            id = self._at_cursor().id
-            if ir.function_of(id) is not None:
-                return RecordedOperation(ir.function(id, event))
-        return RecordedOperation(ir.module(event))
+            return RecordedOperation(ir.function(self._at_cursor().id, event))
+        return ir.operation(
+            self._at_cursor().id if message.what == "cursor" else self._unit(0).id, event
+        )
 
 
 class NamedValues:

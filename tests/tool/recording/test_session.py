@@ -345,13 +345,6 @@ def test_operations_that_no_pattern_was_tried_on_are_not_recorded(both: Start) -
     )
 
 
-def test_print_function_shows_the_module_outside_of_functions(both: Start) -> None:
-    for session in some(both(ir="function")):
-        session.start()
-        with session.ir.print("function") as text, session.ir.print("module") as module:
-            assert "module" in text.text and text.text == module.text
-
-
 def test_a_closed_session_answers_nothing(both: Start) -> None:
     for session in some(both()):
         session.start()

@@ -130,8 +130,7 @@ static CopiedTable *copied(const void *table) {
   // Before LLVM 19 they were fewer; in other builds the function may be there
   // and not exported.
   bool isOld = tool::matchAndRewriteTo19 && !tool::notifyPatternBegin;
-  if (isOld ||
-      isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
+  if (isOld || isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
       isElsewhere(*copy, &tool::notifyMatchFailure, matchFailure))
     isUnknown = true;
   copy->original = reinterpret_cast<Notify *>(

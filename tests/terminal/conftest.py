@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.terminal.terminal import Terminal, environment_in
+from tests.terminal.terminal import Terminal, end, environment_in
 
 
 @pytest.fixture
@@ -30,4 +30,4 @@ def terminal(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Callable[...
 
     yield open_shell
     for shell in opened:
-        shell.child.close(force=True)
+        end(shell.child)

@@ -6,7 +6,9 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pexpect
 
@@ -15,6 +17,12 @@ TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switch
 # What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
 BLOCK = r">[^\n]*\x1b\[\?25h"  # waits for a line of a block
 READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
+
+
+def end(child: Any) -> None:
+    """End a program in a terminal; on a busy machine it dies later than pexpect waits for that."""
+    with suppress(pexpect.ExceptionPexpect):
+        child.close(force=True)
 
 
 def environment_in(home: Path, **more: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import stock_tool as stock
-from tests.terminal.terminal import Terminal, environment_in
+from tests.terminal.terminal import Terminal, end, environment_in
 from tests.tool.session.test_crashes import CRASHING, LOWER
 
 
@@ -21,7 +21,7 @@ def crashing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Termin
     shell = Terminal(["mlir-opt", "crash.mlir", *LOWER], environment_in(tmp_path, PAGER="cat"))
     shell.ready()
     yield shell
-    shell.child.close(force=True)
+    end(shell.child)
 
 
 def test_a_crash_and_the_ways_back(crashing: Terminal) -> None:

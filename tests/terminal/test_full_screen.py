@@ -15,7 +15,7 @@ import pytest
 from tests.fakes.recording.recordings import write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
 from tests.fakes.screen import ScreenTerminal
-from tests.terminal.terminal import environment_in
+from tests.terminal.terminal import end, environment_in
 
 _PROMPT = r"^\(actiondbg\)"
 _PAGE_UP, _PAGE_DOWN = "\x1b[5~", "\x1b[6~"
@@ -34,7 +34,7 @@ def open_screen(tmp_path: Path) -> Iterator[Callable[..., ScreenTerminal]]:
 
     yield open_shell
     for each in opened:
-        each.child.close(force=True)
+        end(each.child)
 
 
 @pytest.fixture

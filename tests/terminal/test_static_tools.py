@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.terminal import Terminal, environment_in
+from tests.terminal.terminal import Terminal, end, environment_in
 from tests.tool.targets.targets import TARGETS
 
 debian19 = TARGETS["debian19"]
@@ -30,4 +30,4 @@ def test_a_session(folds: str, tmp_path: Path) -> None:
         assert "The tool ended with status 0" in shell.do("continue")
         assert "skips #13 apply-pattern (AddIAddConstant)" in shell.do("info timeline")
     finally:
-        shell.child.close(force=True)
+        end(shell.child)

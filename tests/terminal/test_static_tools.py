@@ -21,7 +21,7 @@ def test_a_session(folds: str, tmp_path: Path) -> None:
         shell.ready()
         shell.do("break pattern:AddIAddConstant if line == 7")
         assert "stopped before #13 apply-pattern (AddIAddConstant) in @sum" in shell.do("run")
-        assert "-->  @7   %1 = arith.addi" in shell.do("around 2")
+        assert "-->  @7   %z = arith.addi" in shell.do("around 2")
         assert "replaced  @7 arith.addi by @18 arith.addi" in shell.do("next")
         assert "+  %c7_i32 = arith.constant 7 : i32" in shell.do("diff")
         assert "stopped before #13" in shell.do("reverse-step").lower()

@@ -42,7 +42,8 @@ class Command:
         """The command line, for a working directory in which it writes its outputs."""
         program, *words = self.words
         places = {"%s": str(self.source), "%t": OUTPUT}
-        return [str(self.target.programs[program]), *(places.get(word, word) for word in words)]
+        words = [places.get(word, word) for word in words]
+        return [str(self.target.programs[program]), *words, *self.target.options]
 
 
 def commands(target: Target) -> list[Command]:

@@ -25,6 +25,7 @@ class Target:
         programs: where each program is.
         environment: the variables with which its programs are run.
         always: whether scripts/test runs all its tests, and not only with ``--tools``.
+        options: what each RUN line ends with.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Target:
     programs: dict[str, Path]
     environment: dict[str, str] = field(default_factory=dict[str, str])
     always: bool = True
+    options: tuple[str, ...] = ()
 
     @property
     def missing(self) -> str | None:
@@ -99,7 +101,8 @@ TARGETS = {
         Target(
             "catalyst",
             "mlir",
-            {"catalyst": TOOLS / "catalyst/bin/catalyst"},
+            dict.fromkeys(("catalyst", "mlir-opt"), TOOLS / "catalyst/bin/catalyst"),
+            options=("--tool=opt",),
             always=False,
         ),
     )

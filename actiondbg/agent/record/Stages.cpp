@@ -165,7 +165,9 @@ writeInForks(bool isValid, function_ref<void(bool isGeneric)> write) {
       write(isGeneric);
       (void)!::write(fd, "", 1);
     });
-    if (!end.text.value_or("").empty())
+    // The generic form would wait for the same lock.
+    bool isStuck = !end.text;
+    if (isStuck || !end.text->empty())
       break;
   }
   exitAtOnce(0);

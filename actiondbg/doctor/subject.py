@@ -19,7 +19,7 @@ from actiondbg.tool.identification.executable import PACKAGED_TOOLS, locate, pac
 
 _PYTHON = r"^python(\d+(\.\d+)*)?$"
 _PYTHON_SECONDS = 60
-_LIBRARIES = {  # of a package, the one with its MLIR; that of jaxlib got another name in 0.6
+_LIBRARIES = {  # the library of a package that contains MLIR; jaxlib renamed its own in 0.6
     "triton": ("_C/libtriton.so",),
     "jaxlib": ("libjax_common.so", "xla_extension.so"),
     "torch_mlir": ("_mlir_libs/libTorchMLIRAggregateCAPI.so",),

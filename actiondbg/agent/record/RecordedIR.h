@@ -68,7 +68,7 @@ private:
     Operation *scope = nullptr;
     uint32_t id = 0;
     uint64_t before = 0;
-    /// In a conversion: its form, the generic one, is that of the text after.
+    /// Whether it runs in a conversion, so that both texts are generic.
     bool isIncomplete = false;
   };
   struct Known {

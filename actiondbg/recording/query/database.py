@@ -119,8 +119,8 @@ def open_database(
 ) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB database with the tables of one recording as views.
 
-    A query builds only the columns that it uses. ``database`` is that of another recording, which
-    is used again.
+    A query builds only the columns that it uses. ``database`` is a database to use again, which an
+    earlier call returned for another recording.
     """
     return connect({Path(recording.path).stem: recording}, alone=True, database=database)
 

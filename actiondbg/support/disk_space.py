@@ -9,9 +9,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 _LEAST = 1 << 16  # bytes, for the beginning of a recording
-_KEEP_SIZE, _PUNCH_HOLE = 1, 2  # of fallocate(2)
+_KEEP_SIZE = 1  # of fallocate(2)
 _SHARE = 16  # of the free space is taken at most
-_MARGIN = 1 << 16  # what a process may append while the space is released
 
 
 def is_full(directory: Path) -> bool:
@@ -34,14 +33,14 @@ def reserved_space(path: Path, size: int) -> Generator[None]:
         size: in bytes.
     """
     space = os.statvfs(path)
-    _allocate(path, _KEEP_SIZE, 0, min(size, space.f_bavail * space.f_frsize // _SHARE))
+    size = min(size, space.f_bavail * space.f_frsize // _SHARE)
+    with path.open("ab") as file:
+        begin = ctypes.c_int64(file.tell())
+        with contextlib.suppress(AttributeError):  # a C library without it
+            ctypes.CDLL(None).fallocate(file.fileno(), _KEEP_SIZE, begin, ctypes.c_int64(size))
     try:
         yield
     finally:
-        _allocate(path, _KEEP_SIZE | _PUNCH_HOLE, _MARGIN, size)
-
-
-def _allocate(path: Path, mode: int, after: int, size: int) -> None:
-    with contextlib.suppress(OSError, AttributeError), path.open("ab") as file:
-        begin = ctypes.c_int64(file.tell() + after)
-        ctypes.CDLL(None).fallocate(file.fileno(), mode, begin, ctypes.c_int64(size))
+        # Frees it. A hole behind the end would leave it reserved on ext4.
+        with contextlib.suppress(OSError):
+            os.truncate(path, path.stat().st_size)

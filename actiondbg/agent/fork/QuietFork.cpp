@@ -88,8 +88,8 @@ static int64_t processorTime(pid_t pid) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Reads what a child writes. Returns false if the child did not end in time, or
-/// waits for ever: a fork lacks the threads that would release a lock.
+/// Reads what a child writes. Returns false if the child did not end in time,
+/// or waits for ever: a fork lacks the threads that would release a lock.
 static bool readToEnd(int fd, pid_t child, std::string &text,
                       Clock::time_point last) {
   char chunk[4096];

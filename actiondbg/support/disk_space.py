@@ -9,6 +9,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 _LEAST = 1 << 16  # bytes, for the beginning of a recording
+_MARGIN = 1 << 16  # bytes, which are not worth to be freed
 _KEEP_SIZE = 1  # of fallocate(2)
 _SHARE = 16  # of the free space is taken at most
 
@@ -41,6 +42,8 @@ def reserved_space(path: Path, size: int) -> Generator[None]:
     try:
         yield
     finally:
-        # Frees it. A hole behind the end would leave it reserved on ext4.
-        with contextlib.suppress(OSError):
-            os.truncate(path, path.stat().st_size)
+        # A hole behind the end would free nothing on ext4. On a small disk the little space stays
+        # with the file, for what processes in the background append.
+        if size > _MARGIN:
+            with contextlib.suppress(OSError):
+                os.truncate(path, path.stat().st_size)

@@ -19,11 +19,12 @@ _STYLE = """\
 .entries th button:focus-visible { outline: 2px solid currentColor; }
 .entries th[aria-sort=ascending] button::after { content: " \\2191"; }
 .entries th[aria-sort=descending] button::after { content: " \\2193"; }
-.entries th { position: sticky; top: 0; background: var(--ground); }
+.entries th { position: sticky; top: 0; background: var(--ground); white-space: normal; }
 .entries th, .entries td { padding: .25rem .35rem; }
 .entries td { max-width: 44rem; overflow-wrap: anywhere; }
-.entries td.n, .entries td:nth-child(-n+3) { overflow-wrap: normal; }
-.entries td:nth-child(4) { min-width: 14rem; } .entries td:nth-child(5) { min-width: 7rem; }
+.entries td.n, .entries td:nth-child(-n+3), .entries td:nth-child(5) code { overflow-wrap: normal; }
+.entries td:nth-child(4) { min-width: 12rem; }
+.entries details { margin: 0; } .entries summary { white-space: nowrap; }
 .entries td.place { min-width: 9rem; } .entries td:nth-last-child(2) { min-width: 9rem; }
 .entries pre { margin: .3rem 0; padding: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .entries .copy { font: inherit; font-size: 12px; }

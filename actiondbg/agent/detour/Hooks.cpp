@@ -377,19 +377,14 @@ private:
 // The table
 //===----------------------------------------------------------------------===//
 
-Hook *Hooks::find(std::string_view symbol) const {
+bool isInterposed(std::string_view symbol) {
   for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
     if (hook->symbol == symbol)
-      return hook;
-  return nullptr;
+      return hook->place().original && !hook->place().refusal;
+  return false;
 }
 
-bool Hooks::isInstalled(std::string_view symbol) const {
-  const Hook *hook = find(symbol);
-  return hook && hook->place().original && !hook->place().refusal;
-}
-
-std::vector<const Hook *> Hooks::refused() const {
+std::vector<const Hook *> refusedHooks() {
   std::vector<const Hook *> refused;
   for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
     if (hook->place().refusal)
@@ -397,7 +392,7 @@ std::vector<const Hook *> Hooks::refused() const {
   return refused;
 }
 
-std::vector<ToolFunction> Hooks::functions() const {
+std::vector<ToolFunction> toolFunctions() {
   std::vector<ToolFunction> result = Attacher::get().called();
   for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks;
        ++hook) {
@@ -406,12 +401,6 @@ std::vector<ToolFunction> Hooks::functions() const {
     result.push_back({hook->symbol, place.original ? state : "absent"});
   }
   return result;
-}
-
-Hooks &hooks() {
-  AgentHeap agentHeap;
-  static Hooks *hooks = new Hooks;
-  return *hooks;
 }
 
 /// Runs when the agent is loaded, before the program's own code: the program

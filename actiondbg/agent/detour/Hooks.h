@@ -3,6 +3,7 @@
 #pragma once
 
 #include "detour/Instances.h"
+#include "llvm/Support/Compiler.h"
 
 #include <string_view>
 #include <utility>
@@ -35,18 +36,32 @@ struct alignas(64) Hook {
   const Place &place() const { return places[Instances::current()]; }
 };
 
+/// A hook's function as it is without this agent: that of the current instance.
+template <Hook &hook, typename Function> struct Original;
+template <Hook &hook, typename Result, typename... Operands>
+struct Original<hook, Result(Operands...)> {
+  /// Whether the MLIR has the function.
+  explicit operator bool() const { return hook.place().original; }
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Result operator()(Operands... operands) const {
+    return reinterpret_cast<Result (*)(Operands...)>(hook.place().original)(
+        std::forward<Operands>(operands)...);
+  }
+};
+
 /// Calls the agent's function for the MLIR of an instance.
-template <auto function, Hook &hook, unsigned instance> struct InInstance;
-template <typename Result, typename... Operands,
-          Result (*function)(Operands...), Hook &hook, unsigned instance>
-struct InInstance<function, hook, instance> {
+template <auto function, unsigned instance> struct InInstance;
+template <Hook &hook, typename Result, typename... Operands,
+          Result (*function)(Original<hook, Result(Operands...)>, Operands...),
+          unsigned instance>
+struct InInstance<function, instance> {
   static Result call(Operands... operands) {
+    using Next = Original<hook, Result(Operands...)>;
     if (!Instances::areSeveral())
-      return function(std::forward<Operands>(operands)...);
+      return function(Next(), std::forward<Operands>(operands)...);
     InstanceUse use(instance, hook.isPatient);
-    auto *original =
-        reinterpret_cast<decltype(function)>(hook.places[instance].original);
-    return use ? function(std::forward<Operands>(operands)...)
+    auto *original = reinterpret_cast<Result (*)(Operands...)>(
+        hook.places[instance].original);
+    return use ? function(Next(), std::forward<Operands>(operands)...)
                : original(std::forward<Operands>(operands)...);
   }
 };
@@ -59,24 +74,15 @@ struct ToolFunction {
   const char *state;
 };
 
-/// The agent's hooks in the MLIR of the current instance.
-class Hooks {
-public:
-  /// Whether calls of a function come to the agent.
-  bool isInstalled(std::string_view symbol) const;
+/// Whether calls of a function of the current instance's MLIR come to the
+/// agent.
+bool isInterposed(std::string_view symbol);
 
-  /// The hooks that are not installed, with a reason each.
-  std::vector<const Hook *> refused() const;
+/// The hooks that are not installed in that MLIR, with a reason each.
+std::vector<const Hook *> refusedHooks();
 
-  /// Lists the functions of the current instance's MLIR that the agent
-  /// replaces or calls, or would.
-  std::vector<ToolFunction> functions() const;
-
-  /// Returns the hook of a function; null if there is none.
-  Hook *find(std::string_view symbol) const;
-};
-
-Hooks &hooks();
+/// Lists the functions of that MLIR that the agent replaces or calls, or would.
+std::vector<ToolFunction> toolFunctions();
 
 } // namespace adbg
 

@@ -94,8 +94,6 @@ void Files::noteFork() { clock_gettime(CLOCK_REALTIME, &forkedAt); }
 // Counting output, and actions forbidden to forks
 //===----------------------------------------------------------------------===//
 
-extern "C++" {
-
 ADBG_EXPORT ssize_t writeCounted(int fd, const void *bytes,
                                  size_t size) __asm__("write");
 ssize_t writeCounted(int fd, const void *bytes, size_t size) {
@@ -212,8 +210,6 @@ int removeDirectory(const char *path) {
   static auto *next = real<int(const char *)>("rmdir");
   return isKept(AT_FDCWD, path) ? 0 : next(path);
 }
-
-} // extern "C++"
 
 namespace adbg {
 

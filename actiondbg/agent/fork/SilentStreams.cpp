@@ -113,12 +113,8 @@ int SilentStreams::keptFor(int fd) {
 
 // Colours and buffers depend on whether a stream is a terminal: silent output
 // has to be that which was shown.
-extern "C++" {
-
 ADBG_EXPORT int isTerminal(int fd) __asm__("isatty");
 int isTerminal(int fd) {
   static auto *next = adbg::real<int(int)>("isatty");
   return next(adbg::SilentStreams::shown(fd));
 }
-
-} // extern "C++"

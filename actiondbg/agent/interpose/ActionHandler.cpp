@@ -24,8 +24,6 @@ using namespace adbg;
   "_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_"             \
   "refIFvvEEERKNS_7tracing6ActionE"
 
-using HasHandler = bool(MLIRContext *);
-
 void adbg::handleActions(MLIRContext *context, unsigned) {
   Contexts::note(context);
 }
@@ -195,18 +193,14 @@ static unsigned numberOf(MLIRContext *context) {
   return Contexts::all().numberOf(context);
 }
 
-extern "C++" {
-
 ADBG_INTERPOSE(bool, hasActionHandler, ADBG_HAS_HANDLER, MLIRContext *self) {
-  static Original<decltype(hasActionHandler)> next(ADBG_HAS_HANDLER);
   return Engine::get().isAttached() || Engine::isLibrary || Engine::isForked ||
          next(self);
 }
 
 ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
                function_ref<void()> run, const tracing::Action &action) {
-  static Original<decltype(executeAction)> next(ADBG_EXECUTE);
-  static Original<HasHandler> hasHandler(ADBG_HAS_HANDLER);
+  hasActionHandlerNext hasHandler;
   Contexts::note(self);
   if (LLVM_UNLIKELY(!provesClass(action)))
     return hasHandler(self) ? next(self, run, action) : run();
@@ -218,5 +212,3 @@ ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
       run();
   });
 }
-
-} // extern "C++"

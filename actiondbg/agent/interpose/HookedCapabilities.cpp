@@ -86,7 +86,7 @@ std::string whyNotHooked(StringRef capability) {
     if (need.capability != capability || need.any(isInterposed))
       continue;
     std::string name = readableName(need.symbols[0]);
-    for (const Hook *hook : hooks().refused())
+    for (const Hook *hook : refusedHooks())
       if (StringRef(hook->symbol) == need.symbols[0])
         return name + " is not followed: " + hook->place().refusal;
     return name + " is not followed";

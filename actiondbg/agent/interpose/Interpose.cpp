@@ -109,8 +109,6 @@ __attribute__((destructor)) static void sayGoodbye() {
   Engine::first().end.exit();
 }
 
-using DisableThreading = void(MLIRContext *, bool);
-
 /// Ends the tool when the recording front end ends.
 static void endWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -258,6 +256,15 @@ static bool usesOneThread(const Engine &engine) {
          (!engine.isObserving || Recorder::usesOneThread());
 }
 
+ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
+               MLIRContext *self, bool disable) {
+  Engine &engine = Engine::get();
+  if (!usesOneThread(engine) || engine.isSilentHere())
+    return next(self, disable);
+  engine.wantsThreads |= !disable;
+  next(self, true);
+}
+
 void adbg::observeContext(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
@@ -273,7 +280,7 @@ void adbg::observeContext(MLIRContext *context) {
                     "this MLIR; folds of constants count as actions\n";
   forgetContexts();
   Frame::seesChanges = whyNotHooked("changes").empty();
-  static Original<DisableThreading> disable(ADBG_DISABLE_THREADING);
+  disableThreadingNext disable;
   engine.wantsThreads |= context->isMultithreadingEnabled();
   // A context that a fork inherits has no threads any more. MLIR refuses to
   // switch them off while it runs passes.
@@ -286,11 +293,8 @@ void adbg::observeContext(MLIRContext *context) {
 // One constructor may call the other, and be observed doing so or not.
 static thread_local MLIRContext *attached = nullptr;
 
-extern "C++" {
-
 ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
                MLIRContext::Threading threading) {
-  static Original<decltype(contextCtor)> next(ADBG_CONTEXT_CTOR);
   attached = nullptr;
   next(self, threading);
   if (attached != self)
@@ -300,15 +304,12 @@ ADBG_INTERPOSE(void, contextCtor, ADBG_CONTEXT_CTOR, MLIRContext *self,
 ADBG_INTERPOSE(void, contextCtorRegistry, ADBG_CONTEXT_CTOR_REGISTRY,
                MLIRContext *self, const DialectRegistry &registry,
                MLIRContext::Threading threading) {
-  static Original<decltype(contextCtorRegistry)> next(
-      ADBG_CONTEXT_CTOR_REGISTRY);
   next(self, registry, threading);
   observeContext(self);
   attached = self;
 }
 
 ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
-  static Original<decltype(contextDtor)> next(ADBG_CONTEXT_DTOR);
   // A trial leaves contexts allocated, as operations: see InterposeIR.cpp.
   if (Engine::get().forks.role == Role::Trial)
     return;
@@ -318,21 +319,10 @@ ADBG_INTERPOSE(void, contextDtor, ADBG_CONTEXT_DTOR, MLIRContext *self) {
   forgetContexts();
 }
 
-ADBG_INTERPOSE(void, disableThreading, ADBG_DISABLE_THREADING,
-               MLIRContext *self, bool disable) {
-  static Original<decltype(disableThreading)> next(ADBG_DISABLE_THREADING);
-  Engine &engine = Engine::get();
-  if (!usesOneThread(engine) || engine.isSilentHere())
-    return next(self, disable);
-  engine.wantsThreads |= !disable;
-  next(self, true);
-}
-
 // Until LLVM 21, a pass manager that writes reproducers runs its passes in
 // another thread and waits for it, even in a context without threads.
 ADBG_INTERPOSE(bool, runOnThread, ADBG_RUN_ON_THREAD, void *self,
                function_ref<void()> run, unsigned stackSize) {
-  static Original<decltype(runOnThread)> next(ADBG_RUN_ON_THREAD);
   Engine &engine = Engine::get();
   if (stackSize || !tool::runSafely || !usesOneThread(engine) ||
       engine.isSilentHere() || isSwitchedOff("threads-off"))
@@ -453,21 +443,17 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   return dispatchOutermost(engine, op, results, fold);
 }
 
-using FoldWithOperands = LogicalResult(Operation *, ArrayRef<Attribute>,
-                                       FoldResults &);
-
 // Not inlined, so that the other path of its caller needs no stack space.
+template <typename Next>
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
 dispatchWithOperands(Operation *self, ArrayRef<Attribute> operands,
-                     FoldResults &results,
-                     const Original<FoldWithOperands> &next) {
+                     FoldResults &results, Next next) {
   return dispatchFold(self, results,
                       [&] { return next(self, operands, results); });
 }
 
 ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
                ArrayRef<Attribute> operands, FoldResults &results) {
-  static Original<decltype(foldWithOperands)> next(ADBG_FOLD);
   // Usually called by the other overload.
   if (LLVM_LIKELY(self == folded))
     return next(self, operands, results);
@@ -476,7 +462,6 @@ ADBG_INTERPOSE(LogicalResult, foldWithOperands, ADBG_FOLD, Operation *self,
 
 ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
                FoldResults &results) {
-  static Original<decltype(foldOperation)> next(ADBG_FOLD_RESULTS);
   if (LLVM_UNLIKELY(self == folded))
     return next(self, results);
   return dispatchFold(self, results, [&] { return next(self, results); });
@@ -489,7 +474,6 @@ ADBG_INTERPOSE(LogicalResult, foldOperation, ADBG_FOLD_RESULTS, Operation *self,
 ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
                FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
                ArrayRef<std::string> disabled, ArrayRef<std::string> enabled) {
-  static Original<decltype(freezePatterns)> next(ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
   if (engine.isAttached() && !engine.isSilentHere()) {
     AgentHeap agentHeap;
@@ -509,5 +493,3 @@ ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
   }
   next(self, std::move(patterns), disabled, enabled);
 }
-
-} // extern "C++"

@@ -40,91 +40,40 @@ adbg::traced(Engine &engine, Operation *op, CanApply canApply,
 using Roots = ArrayRef<Operation *>;
 
 /// Runs a conversion, and tells Legalizations of it.
-static LogicalResult convert(Roots roots, const ConversionTarget &target,
-                             const FrozenRewritePatternSet &patterns,
-                             bool isFull, function_ref<LogicalResult()> run) {
+template <bool isFull, typename Next, typename Roots, typename... Rest>
+static LogicalResult
+convert(Next next, Roots roots, const ConversionTarget &target,
+        const FrozenRewritePatternSet &patterns, Rest... rest) {
   Engine &engine = Engine::get();
   if (!engine.legalizations.isOpen() || !engine.follows())
-    return run();
+    return next(roots, target, patterns, rest...);
   // The conversion is the next action.
   engine.legalizations.beginConversion(target, patterns, roots, isFull,
                                        engine.position.ordinal + 1);
-  LogicalResult result = run();
+  LogicalResult result = next(roots, target, patterns, rest...);
   engine.legalizations.endConversion(failed(result));
   return result;
 }
 
-extern "C++" {
+#define ADBG_CONVERSION(NAME, SYMBOL, IS_FULL, ROOTS, ...)                     \
+  ADBG_INTERPOSE_BY(convert<IS_FULL>, LogicalResult, NAME, SYMBOL, ROOTS,      \
+                    const ConversionTarget &,                                  \
+                    const FrozenRewritePatternSet &__VA_OPT__(, ) __VA_ARGS__)
 
-ADBG_INTERPOSE(LogicalResult, partialMany, ADBG_PARTIAL_CONVERSION_MANY,
-               Roots roots, const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns,
-               ConversionConfig config) {
-  static Original<decltype(partialMany)> next(ADBG_PARTIAL_CONVERSION_MANY);
-  return convert(roots, target, patterns, /*isFull=*/false,
-                 [&] { return next(roots, target, patterns, config); });
-}
-
-ADBG_INTERPOSE(LogicalResult, partialOne, ADBG_PARTIAL_CONVERSION,
-               Operation *root, const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns,
-               ConversionConfig config) {
-  static Original<decltype(partialOne)> next(ADBG_PARTIAL_CONVERSION);
-  return convert(root, target, patterns, /*isFull=*/false,
-                 [&] { return next(root, target, patterns, config); });
-}
-
-ADBG_INTERPOSE(LogicalResult, fullMany, ADBG_FULL_CONVERSION_MANY, Roots roots,
-               const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns,
-               ConversionConfig config) {
-  static Original<decltype(fullMany)> next(ADBG_FULL_CONVERSION_MANY);
-  return convert(roots, target, patterns, /*isFull=*/true,
-                 [&] { return next(roots, target, patterns, config); });
-}
-
-ADBG_INTERPOSE(LogicalResult, fullOne, ADBG_FULL_CONVERSION, Operation *root,
-               const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns,
-               ConversionConfig config) {
-  static Original<decltype(fullOne)> next(ADBG_FULL_CONVERSION);
-  return convert(root, target, patterns, /*isFull=*/true,
-                 [&] { return next(root, target, patterns, config); });
-}
-
-ADBG_INTERPOSE(LogicalResult, partialManyTo18,
-               ADBG_PARTIAL_CONVERSION_MANY_TO_18, Roots roots,
-               const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns, void *illegal) {
-  static Original<decltype(partialManyTo18)> next(
-      ADBG_PARTIAL_CONVERSION_MANY_TO_18);
-  return convert(roots, target, patterns, /*isFull=*/false,
-                 [&] { return next(roots, target, patterns, illegal); });
-}
-
-ADBG_INTERPOSE(LogicalResult, partialOneTo18, ADBG_PARTIAL_CONVERSION_TO_18,
-               Operation *root, const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns, void *illegal) {
-  static Original<decltype(partialOneTo18)> next(ADBG_PARTIAL_CONVERSION_TO_18);
-  return convert(root, target, patterns, /*isFull=*/false,
-                 [&] { return next(root, target, patterns, illegal); });
-}
-
-ADBG_INTERPOSE(LogicalResult, fullManyTo18, ADBG_FULL_CONVERSION_MANY_TO_18,
-               Roots roots, const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns) {
-  static Original<decltype(fullManyTo18)> next(ADBG_FULL_CONVERSION_MANY_TO_18);
-  return convert(roots, target, patterns, /*isFull=*/true,
-                 [&] { return next(roots, target, patterns); });
-}
-
-ADBG_INTERPOSE(LogicalResult, fullOneTo18, ADBG_FULL_CONVERSION_TO_18,
-               Operation *root, const ConversionTarget &target,
-               const FrozenRewritePatternSet &patterns) {
-  static Original<decltype(fullOneTo18)> next(ADBG_FULL_CONVERSION_TO_18);
-  return convert(root, target, patterns, /*isFull=*/true,
-                 [&] { return next(root, target, patterns); });
-}
+ADBG_CONVERSION(partialMany, ADBG_PARTIAL_CONVERSION_MANY, false, Roots,
+                ConversionConfig)
+ADBG_CONVERSION(partialOne, ADBG_PARTIAL_CONVERSION, false, Operation *,
+                ConversionConfig)
+ADBG_CONVERSION(fullMany, ADBG_FULL_CONVERSION_MANY, true, Roots,
+                ConversionConfig)
+ADBG_CONVERSION(fullOne, ADBG_FULL_CONVERSION, true, Operation *,
+                ConversionConfig)
+ADBG_CONVERSION(partialManyTo18, ADBG_PARTIAL_CONVERSION_MANY_TO_18, false,
+                Roots, void *)
+ADBG_CONVERSION(partialOneTo18, ADBG_PARTIAL_CONVERSION_TO_18, false,
+                Operation *, void *)
+ADBG_CONVERSION(fullManyTo18, ADBG_FULL_CONVERSION_MANY_TO_18, true, Roots)
+ADBG_CONVERSION(fullOneTo18, ADBG_FULL_CONVERSION_TO_18, true, Operation *)
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -133,50 +82,36 @@ ADBG_INTERPOSE(LogicalResult, fullOneTo18, ADBG_FULL_CONVERSION_TO_18,
 static bool isConverted(Type result) { return bool(result); }
 static bool isConverted(LogicalResult result) { return succeeded(result); }
 
-/// Converts a type, and tells Legalizations if it does not convert.
-template <typename Convert>
-static auto noted(const TypeConverter &converter, Type type, Convert convert) {
+static Type typeOf(Type type) { return type; }
+static Type typeOf(Value value) { return value.getType(); }
+
+/// Converts a type, or that of a value, and tells Legalizations if it does not
+/// convert.
+template <typename Result, typename Next, typename Source, typename... Rest>
+static Result noted(Next next, const TypeConverter *self, Source source,
+                    Rest... rest) {
   Legalizations &legalizations = Engine::get().legalizations;
-  std::optional<decltype(convert())> result;
+  std::optional<Result> result;
   auto run = [&] {
-    result = convert();
+    result = next(self, source, std::forward<Rest>(rest)...);
     return isConverted(*result);
   };
   if (legalizations.typeReasons.areAsked())
-    legalizations.typeReasons.listen(converter, type, run);
+    legalizations.typeReasons.listen(*self, typeOf(source), run);
   else
     run();
   if (LLVM_UNLIKELY(!isConverted(*result)) && legalizations.isTracing())
-    legalizations.typeFailed(converter, type);
+    legalizations.typeFailed(*self, typeOf(source));
   return *result;
 }
 
-ADBG_INTERPOSE(Type, convertType, ADBG_CONVERT_TYPE, const TypeConverter *self,
-               Type type) {
-  static Original<decltype(convertType)> next(ADBG_CONVERT_TYPE);
-  return noted(*self, type, [&] { return next(self, type); });
-}
-
-ADBG_INTERPOSE(LogicalResult, convertTypeToMany, ADBG_CONVERT_TYPE_MANY,
-               const TypeConverter *self, Type type,
-               SmallVectorImpl<Type> &results) {
-  static Original<decltype(convertTypeToMany)> next(ADBG_CONVERT_TYPE_MANY);
-  return noted(*self, type, [&] { return next(self, type, results); });
-}
-
-ADBG_INTERPOSE(Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
-               const TypeConverter *self, Value value) {
-  static Original<decltype(convertValueType)> next(ADBG_CONVERT_VALUE_TYPE);
-  return noted(*self, value.getType(), [&] { return next(self, value); });
-}
-
-ADBG_INTERPOSE(LogicalResult, convertValueTypeToMany,
-               ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *self,
-               Value value, SmallVectorImpl<Type> &results) {
-  static Original<decltype(convertValueTypeToMany)> next(
-      ADBG_CONVERT_VALUE_TYPE_MANY);
-  return noted(*self, value.getType(),
-               [&] { return next(self, value, results); });
-}
-
-} // extern "C++"
+ADBG_INTERPOSE_BY(noted, Type, convertType, ADBG_CONVERT_TYPE,
+                  const TypeConverter *, Type)
+ADBG_INTERPOSE_BY(noted, LogicalResult, convertTypeToMany,
+                  ADBG_CONVERT_TYPE_MANY, const TypeConverter *, Type,
+                  SmallVectorImpl<Type> &)
+ADBG_INTERPOSE_BY(noted, Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
+                  const TypeConverter *, Value)
+ADBG_INTERPOSE_BY(noted, LogicalResult, convertValueTypeToMany,
+                  ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *, Value,
+                  SmallVectorImpl<Type> &)

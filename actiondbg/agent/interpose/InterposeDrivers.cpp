@@ -108,13 +108,10 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   return failure();
 }
 
-extern "C++" {
-
 ADBG_INTERPOSE(LogicalResult, matchAndRewrite, ADBG_MATCH_AND_REWRITE,
                PatternApplicator *self, Operation *op,
                PatternRewriter &rewriter, CanApply canApply,
                OnFailure onFailure, OnSuccess onSuccess) {
-  static Original<decltype(matchAndRewrite)> next(ADBG_MATCH_AND_REWRITE);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
@@ -142,7 +139,6 @@ unsigned adbg::runningPassManagers = 0;
 
 ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
                Operation *op) {
-  static Original<decltype(runPasses)> next(ADBG_RUN_PASSES);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op);
@@ -180,6 +176,9 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
 // One of these functions calls another inside of MLIR.
 static thread_local bool isReplacingConverted = false;
 
+static ValueRange asValues(ValueRange values) { return values; }
+static ValueRange asValues(Operation *by) { return by->getResults(); }
+
 /// Reports a replacement that `replace` then makes.
 static void noteConverted(Operation *op, ValueRange by,
                           function_ref<void()> replace) {
@@ -194,12 +193,24 @@ static void noteConverted(Operation *op, ValueRange by,
   isReplacingConverted = outer;
 }
 
+template <typename Next, typename By>
+static void replaceConverted(Next next, ConversionPatternRewriter *self,
+                             Operation *op, By by) {
+  noteConverted(op, asValues(by), [&] { next(self, op, by); });
+}
+
+ADBG_INTERPOSE_BY(replaceConverted, void, convertWithValues,
+                  ADBG_CONVERSION_REPLACE_VALUES, ConversionPatternRewriter *,
+                  Operation *, ValueRange)
+ADBG_INTERPOSE_BY(replaceConverted, void, convertWithOperation,
+                  ADBG_CONVERSION_REPLACE_OP, ConversionPatternRewriter *,
+                  Operation *, Operation *)
+
 using ManyValues = SmallVector<SmallVector<Value>>;
 
 ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
                ConversionPatternRewriter *self, Operation *op,
                ManyValues &&values) {
-  static Original<decltype(convertWithMany)> next(ADBG_CONVERSION_REPLACE_MANY);
   SmallVector<Value> all;
   if (Engine::get().hasFrames() && Engine::get().follows()) {
     AgentHeap agentHeap;
@@ -207,21 +218,6 @@ ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
       all.append(group.begin(), group.end());
   }
   noteConverted(op, all, [&] { next(self, op, std::move(values)); });
-}
-
-ADBG_INTERPOSE(void, convertWithValues, ADBG_CONVERSION_REPLACE_VALUES,
-               ConversionPatternRewriter *self, Operation *op,
-               ValueRange values) {
-  static Original<decltype(convertWithValues)> next(
-      ADBG_CONVERSION_REPLACE_VALUES);
-  noteConverted(op, values, [&] { next(self, op, values); });
-}
-
-ADBG_INTERPOSE(void, convertWithOperation, ADBG_CONVERSION_REPLACE_OP,
-               ConversionPatternRewriter *self, Operation *op, Operation *by) {
-  static Original<decltype(convertWithOperation)> next(
-      ADBG_CONVERSION_REPLACE_OP);
-  noteConverted(op, by->getResults(), [&] { next(self, op, by); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,7 +248,6 @@ static Operation *refusedWithin(Operation *root, StringRef error) {
 
 ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
                bool verifyRecursively) {
-  static Original<decltype(verifyOperation)> next(ADBG_VERIFY);
   Engine &engine = Engine::get();
   if (engine.follows() && !verified)
     engine.firstError.clear();
@@ -316,11 +311,9 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
 
 // A diagnostic is made in memory of the caller, which has room for the tool's
 // class only: the result of these functions is never copied.
-using MakeDiagnostic = tool::InFlight(Operation *, const void *message);
-
 /// Notes which operation makes a diagnostic.
-static tool::InFlight noteMade(const Original<MakeDiagnostic> &next,
-                               Operation *op, const void *message) {
+template <typename Next>
+static tool::InFlight noteMade(Next next, Operation *op, const void *message) {
   bool outer = std::exchange(isMaking, true);
   tool::InFlight made = next(op, message);
   isMaking = outer;
@@ -330,17 +323,14 @@ static tool::InFlight noteMade(const Original<MakeDiagnostic> &next,
   return made;
 }
 
-#define ADBG_MAKES_DIAGNOSTIC(NAME, SYMBOL)                                    \
-  ADBG_INTERPOSE(tool::InFlight, NAME, SYMBOL, Operation *self,                \
-                 const void *message) {                                        \
-    static Original<MakeDiagnostic> next(SYMBOL);                              \
-    return noteMade(next, self, message);                                      \
-  }
-
-ADBG_MAKES_DIAGNOSTIC(makeError, ADBG_EMIT_ERROR)
-ADBG_MAKES_DIAGNOSTIC(makeOpError, ADBG_EMIT_OP_ERROR)
-ADBG_MAKES_DIAGNOSTIC(makeWarning, ADBG_EMIT_WARNING)
-ADBG_MAKES_DIAGNOSTIC(makeRemark, ADBG_EMIT_REMARK)
+ADBG_INTERPOSE_BY(noteMade, tool::InFlight, makeError, ADBG_EMIT_ERROR,
+                  Operation *, const void *)
+ADBG_INTERPOSE_BY(noteMade, tool::InFlight, makeOpError, ADBG_EMIT_OP_ERROR,
+                  Operation *, const void *)
+ADBG_INTERPOSE_BY(noteMade, tool::InFlight, makeWarning, ADBG_EMIT_WARNING,
+                  Operation *, const void *)
+ADBG_INTERPOSE_BY(noteMade, tool::InFlight, makeRemark, ADBG_EMIT_REMARK,
+                  Operation *, const void *)
 
 /// Whether a handler of the agent takes a diagnostic.
 static bool isTaken(Diagnostic &diagnostic) {
@@ -351,7 +341,6 @@ static bool isTaken(Diagnostic &diagnostic) {
 static thread_local bool isReporting = false;
 
 ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
-  static Original<decltype(reportDiagnostic)> next(ADBG_REPORT);
   if (self->owner && self->impl) {
     noteDiagnostic(*self->impl);
     if (isTaken(*self->impl))
@@ -364,7 +353,6 @@ ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
 
 ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
                Diagnostic &&diagnostic) {
-  static Original<decltype(emitDiagnostic)> next(ADBG_EMIT);
   if (!isReporting)
     noteDiagnostic(diagnostic);
   if (!isTaken(diagnostic))
@@ -379,7 +367,6 @@ using CostModel = function_ref<PatternBenefit(const Pattern &)>;
 
 ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
                CostModel model) {
-  static Original<decltype(applyCostModel)> next(ADBG_COST_MODEL);
   Engine &engine = Engine::get();
   if (Recorder::reversesPatterns() && engine.follows() &&
       !isConverting(engine)) {
@@ -398,8 +385,6 @@ ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
     return alternative.benefitOf(pattern, model(pattern), inConversion);
   });
 }
-
-} // extern "C++"
 
 //===----------------------------------------------------------------------===//
 // Greedy drivers that do not converge
@@ -428,10 +413,10 @@ struct PassedConfig {
 #endif
 
 /// Runs a driver, and reports that it did not converge.
-template <typename Run> static LogicalResult watched(Run run) {
+template <typename Next> static LogicalResult watched(Next next, ADBG_PASSED) {
   unsigned &iterations = Engine::iterations();
   unsigned outer = std::exchange(iterations, 0);
-  LogicalResult result = run();
+  LogicalResult result = next(ADBG_PASS);
   unsigned own = std::exchange(iterations, outer);
   if (succeeded(result))
     return result;
@@ -445,21 +430,10 @@ template <typename Run> static LogicalResult watched(Run run) {
   return result;
 }
 
-extern "C++" {
-
-ADBG_INTERPOSE(LogicalResult, rewriteRegion, ADBG_GREEDY_REGION, ADBG_PASSED) {
-  static Original<decltype(rewriteRegion)> next(ADBG_GREEDY_REGION);
-  return watched([&] { return next(ADBG_PASS); });
-}
-
-ADBG_INTERPOSE(LogicalResult, rewriteRegionBefore20, ADBG_GREEDY_REGION_TO_19,
-               ADBG_PASSED) {
-  static Original<decltype(rewriteRegionBefore20)> next(
-      ADBG_GREEDY_REGION_TO_19);
-  return watched([&] { return next(ADBG_PASS); });
-}
-
-} // extern "C++"
+ADBG_INTERPOSE_BY(watched, LogicalResult, rewriteRegion, ADBG_GREEDY_REGION,
+                  ADBG_PASSED)
+ADBG_INTERPOSE_BY(watched, LogicalResult, rewriteRegionTo19,
+                  ADBG_GREEDY_REGION_TO_19, ADBG_PASSED)
 
 #undef ADBG_PASSED
 #undef ADBG_PASS

@@ -17,8 +17,6 @@
 
 using namespace adbg;
 
-extern "C++" {
-
 //===----------------------------------------------------------------------===//
 // Creation and destruction of operations
 //===----------------------------------------------------------------------===//
@@ -42,46 +40,51 @@ static Operation *noteCreated(Operation *op) {
 /// The operation that is being copied.
 static thread_local Operation *cloning = nullptr;
 
-/// Reports an operation that the tool creates otherwise than by a copy, and
-/// returns it: a copy is reported as a whole, after the operations in it.
-static Operation *noteNew(Operation *op) {
+/// Creates an operation otherwise than by a copy, and reports it: a copy is
+/// reported as a whole, after the operations in it.
+template <typename Next, typename... Operands>
+static Operation *create(Next next, Operands... operands) {
+  Operation *op = next(std::forward<Operands>(operands)...);
   return cloning ? op : noteCreated(op);
 }
 
-ADBG_INTERPOSE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
-               OperationName name, TypeRange types, ValueRange operands,
-               NamedAttrList &&attributes, OpaqueProperties properties,
-               BlockRange successors, unsigned regions) {
-  static Original<decltype(createFromList)> next(ADBG_CREATE_LIST);
-  return noteNew(next(loc, name, types, operands, std::move(attributes),
-                      properties, successors, regions));
-}
+/// The storage of properties, and the ID of their type; since LLVM 23. Only
+/// passed on.
+struct PropertyRef {
+  TypeID type;
+  void *storage;
+};
 
-ADBG_INTERPOSE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
-               Location loc, OperationName name, TypeRange types,
-               ValueRange operands, DictionaryAttr attributes,
-               OpaqueProperties properties, BlockRange successors,
-               unsigned regions) {
-  static Original<decltype(createFromDictionary)> next(ADBG_CREATE_DICTIONARY);
-  return noteNew(next(loc, name, types, operands, attributes, properties,
-                      successors, regions));
-}
+#define ADBG_CREATE_BY_REFERENCE(ATTRIBUTES)                                   \
+  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
+  "NS_10ValueRangeE" ATTRIBUTES "ENS_11PropertyRefENS_10BlockRangeE"
+#define ADBG_CREATE_LIST_BY_REFERENCE                                          \
+  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "j"
+#define ADBG_CREATE_DICTIONARY_BY_REFERENCE                                    \
+  ADBG_CREATE_BY_REFERENCE("NS_14DictionaryAttr") "j"
+#define ADBG_CREATE_REGIONS_BY_REFERENCE                                       \
+  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "NS_11RegionRangeE"
 
-ADBG_INTERPOSE(Operation *, createFromState, ADBG_CREATE_STATE,
-               const OperationState &state) {
-  static Original<decltype(createFromState)> next(ADBG_CREATE_STATE);
-  return noteNew(next(state));
-}
+#define ADBG_CREATION(NAME, SYMBOL, ATTRIBUTES, PROPERTIES, REGIONS)           \
+  ADBG_INTERPOSE_BY(create, Operation *, NAME, SYMBOL, Location,               \
+                    OperationName, TypeRange, ValueRange, ATTRIBUTES,          \
+                    PROPERTIES, BlockRange, REGIONS)
 
-ADBG_INTERPOSE(Operation *, createFromRegions, ADBG_CREATE_REGIONS,
-               Location loc, OperationName name, TypeRange types,
-               ValueRange operands, NamedAttrList &&attributes,
-               OpaqueProperties properties, BlockRange successors,
-               RegionRange regions) {
-  static Original<decltype(createFromRegions)> next(ADBG_CREATE_REGIONS);
-  return noteNew(next(loc, name, types, operands, std::move(attributes),
-                      properties, successors, regions));
-}
+ADBG_CREATION(createFromList, ADBG_CREATE_LIST, NamedAttrList &&,
+              OpaqueProperties, unsigned)
+ADBG_CREATION(createFromDictionary, ADBG_CREATE_DICTIONARY, DictionaryAttr,
+              OpaqueProperties, unsigned)
+ADBG_CREATION(createFromRegions, ADBG_CREATE_REGIONS, NamedAttrList &&,
+              OpaqueProperties, RegionRange)
+ADBG_CREATION(createFromListByReference, ADBG_CREATE_LIST_BY_REFERENCE,
+              NamedAttrList &&, PropertyRef, unsigned)
+ADBG_CREATION(createFromDictionaryByReference,
+              ADBG_CREATE_DICTIONARY_BY_REFERENCE, DictionaryAttr, PropertyRef,
+              unsigned)
+ADBG_CREATION(createFromRegionsByReference, ADBG_CREATE_REGIONS_BY_REFERENCE,
+              NamedAttrList &&, PropertyRef, RegionRange)
+ADBG_INTERPOSE_BY(create, Operation *, createFromState, ADBG_CREATE_STATE,
+                  const OperationState &)
 
 // One of these functions may call another, through the PLT or not: only the
 // innermost one that is observed reports the copy.
@@ -100,42 +103,35 @@ static Operation *noteCloned(Operation *from, Operation *to) {
   return to;
 }
 
-/// Makes a copy by `clone`; of functions that call each other for it, the one
-/// that is called first reports it.
-template <typename Clone>
-static Operation *runClone(Operation *from, Clone clone) {
+/// Copies an operation; of functions that call each other for it, the one that
+/// is called first reports the copy.
+template <typename Next, typename... Operands>
+static Operation *clone(Next next, Operation *from, Operands... operands) {
   bool isInner = cloning == from;
   Operation *outer = cloning;
   cloning = from;
-  Operation *to = clone();
+  Operation *to = next(from, std::forward<Operands>(operands)...);
   cloning = outer;
   return isInner ? to : noteCloned(from, to);
 }
 
-ADBG_INTERPOSE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
-               Operation::CloneOptions options) {
-  static Original<decltype(cloneOperation)> next(ADBG_CLONE);
-  return runClone(self, [&] { return next(self, options); });
-}
+// Since LLVM 23 the options are passed by reference.
+#define ADBG_CLONE_BY_REFERENCE "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
+#define ADBG_CLONE_MAPPED_BY_REFERENCE                                         \
+  "_ZN4mlir9Operation5cloneERNS_9IRMappingERKNS0_12CloneOptionsE"
 
-ADBG_INTERPOSE(Operation *, cloneMapped, ADBG_CLONE_MAPPED, Operation *self,
-               IRMapping &mapping, Operation::CloneOptions options) {
-  static Original<decltype(cloneMapped)> next(ADBG_CLONE_MAPPED);
-  return runClone(self, [&] { return next(self, mapping, options); });
-}
-
-ADBG_INTERPOSE(Operation *, cloneWithoutRegions, ADBG_CLONE_BARE,
-               Operation *self) {
-  static Original<decltype(cloneWithoutRegions)> next(ADBG_CLONE_BARE);
-  return runClone(self, [&] { return next(self); });
-}
-
-ADBG_INTERPOSE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
-               Operation *self, IRMapping &mapping) {
-  static Original<decltype(cloneMappedWithoutRegions)> next(
-      ADBG_CLONE_BARE_MAPPED);
-  return runClone(self, [&] { return next(self, mapping); });
-}
+ADBG_INTERPOSE_BY(clone, Operation *, cloneOperation, ADBG_CLONE, Operation *,
+                  Operation::CloneOptions)
+ADBG_INTERPOSE_BY(clone, Operation *, cloneMapped, ADBG_CLONE_MAPPED,
+                  Operation *, IRMapping &, Operation::CloneOptions)
+ADBG_INTERPOSE_BY(clone, Operation *, cloneBare, ADBG_CLONE_BARE, Operation *)
+ADBG_INTERPOSE_BY(clone, Operation *, cloneBareMapped, ADBG_CLONE_BARE_MAPPED,
+                  Operation *, IRMapping &)
+ADBG_INTERPOSE_BY(clone, Operation *, cloneByReference, ADBG_CLONE_BY_REFERENCE,
+                  Operation *, const Operation::CloneOptions &)
+ADBG_INTERPOSE_BY(clone, Operation *, cloneMappedByReference,
+                  ADBG_CLONE_MAPPED_BY_REFERENCE, Operation *, IRMapping &,
+                  const Operation::CloneOptions &)
 
 /// An operation of a thread that is not followed now.
 static void noteEndElsewhere(Engine &engine, Operation *op) {
@@ -180,24 +176,17 @@ static bool isLeaked(Operation *op) {
   return Stages::ending(op, *engine.observer.recorder);
 }
 
-ADBG_INTERPOSE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
-  static Original<decltype(destroyOperation)> next(ADBG_DESTROY);
-  if (isLeaked(self))
+template <typename Next> static void end(Next next, Operation *op) {
+  if (isLeaked(op))
     return;
-  noteEnd(self);
-  next(self);
+  noteEnd(op);
+  next(op);
 }
 
-ADBG_INTERPOSE(void, eraseOperation, ADBG_ERASE, Operation *self) {
-  static Original<decltype(eraseOperation)> next(ADBG_ERASE);
-  if (isLeaked(self))
-    return;
-  noteEnd(self);
-  next(self);
-}
+ADBG_INTERPOSE_BY(end, void, destroyOperation, ADBG_DESTROY, Operation *)
+ADBG_INTERPOSE_BY(end, void, eraseOperation, ADBG_ERASE, Operation *)
 
 ADBG_INTERPOSE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
-  static Original<decltype(deleteOperation)> next(ADBG_DELETE_OPERATION);
   noteEnd(op);
   next(op);
 }
@@ -211,7 +200,6 @@ using Blocks = llvm::ilist_traits<Block>;
 
 ADBG_INTERPOSE(void, addToBlock, ADBG_ADD_OPERATION, Operations *self,
                Operation *op) {
-  static Original<decltype(addToBlock)> next(ADBG_ADD_OPERATION);
   next(self, op);
   Engine &engine = Engine::get();
   if (LLVM_UNLIKELY(!engine.followsIR())) {
@@ -226,7 +214,6 @@ ADBG_INTERPOSE(void, addToBlock, ADBG_ADD_OPERATION, Operations *self,
 ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
                Operations *self, Operations &other,
                Operations::op_iterator first, Operations::op_iterator last) {
-  static Original<decltype(transferOperations)> next(ADBG_TRANSFER_OPERATIONS);
   next(self, other, first, last);
   Engine &engine = Engine::get();
   if (!engine.followsIR())
@@ -238,11 +225,11 @@ ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
     engine.observer.moved(&op, isElsewhere);
 }
 
-/// Reports a move made by `move`.
-static void noteMoved(Operation *op, function_ref<void()> move) {
+template <typename Next, typename... Place>
+static void moveTo(Next next, Operation *op, Place... place) {
   Block *block = op->getBlock();
   Region *region = block ? block->getParent() : nullptr;
-  move();
+  next(op, place...);
   Engine &engine = Engine::get();
   if (!engine.followsIR())
     return;
@@ -250,29 +237,14 @@ static void noteMoved(Operation *op, function_ref<void()> move) {
   engine.observer.moved(op, op->getBlock()->getParent() != region);
 }
 
-ADBG_INTERPOSE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
-               Operation *other) {
-  static Original<decltype(moveBefore)> next(ADBG_MOVE_BEFORE);
-  noteMoved(self, [&] { next(self, other); });
-}
-
-ADBG_INTERPOSE(void, moveAfter, ADBG_MOVE_AFTER, Operation *self,
-               Operation *other) {
-  static Original<decltype(moveAfter)> next(ADBG_MOVE_AFTER);
-  noteMoved(self, [&] { next(self, other); });
-}
-
-ADBG_INTERPOSE(void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *self,
-               Block *block, Block::iterator place) {
-  static Original<decltype(moveBeforeIn)> next(ADBG_MOVE_BEFORE_IN);
-  noteMoved(self, [&] { next(self, block, place); });
-}
-
-ADBG_INTERPOSE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
-               Block *block, Block::iterator place) {
-  static Original<decltype(moveAfterIn)> next(ADBG_MOVE_AFTER_IN);
-  noteMoved(self, [&] { next(self, block, place); });
-}
+ADBG_INTERPOSE_BY(moveTo, void, moveBefore, ADBG_MOVE_BEFORE, Operation *,
+                  Operation *)
+ADBG_INTERPOSE_BY(moveTo, void, moveAfter, ADBG_MOVE_AFTER, Operation *,
+                  Operation *)
+ADBG_INTERPOSE_BY(moveTo, void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *,
+                  Block *, Block::iterator)
+ADBG_INTERPOSE_BY(moveTo, void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *,
+                  Block *, Block::iterator)
 
 static void noteBlock(Block *block, ChangeKind kind) {
   Engine &engine = Engine::get();
@@ -300,7 +272,6 @@ static void numberBlock(Block *block) {
 }
 
 ADBG_INTERPOSE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
-  static Original<decltype(addBlock)> next(ADBG_ADD_BLOCK);
   next(self, block);
   numberBlock(block);
   noteBlock(block, ChangeKind::Inserted);
@@ -308,7 +279,6 @@ ADBG_INTERPOSE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
 
 ADBG_INTERPOSE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self,
                Block *block) {
-  static Original<decltype(removeBlock)> next(ADBG_REMOVE_BLOCK);
   noteBlock(block, ChangeKind::Erased);
   Engine &engine = Engine::get();
   if (engine.followsIR() || engine.numbersIR()) {
@@ -321,7 +291,6 @@ ADBG_INTERPOSE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self,
 ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
                Blocks &other, Blocks::block_iterator first,
                Blocks::block_iterator last) {
-  static Original<decltype(transferBlocks)> next(ADBG_TRANSFER_BLOCKS);
   Operation *from = first != last ? first->getParentOp() : nullptr;
   next(self, other, first, last);
   for (Block &block : llvm::make_range(first, last)) {
@@ -332,7 +301,6 @@ ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
 
 ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
                Region::iterator place, IRMapping &mapping) {
-  static Original<decltype(cloneInto)> next(ADBG_CLONE_INTO);
   // The copies are what is new in front of the place: the mapping's layout need
   // not be known.
   Region::iterator before = std::prev(place);
@@ -353,50 +321,34 @@ ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
 // directly: report it once.
 static thread_local bool isReplacing = false;
 
-/// Reports a replacement that `replace` then makes.
-static void noteReplaced(Operation *op, ValueRange by,
-                         function_ref<void()> replace) {
+static ValueRange valuesOf(ValueRange values) { return values; }
+static ValueRange valuesOf(Operation *by) { return by->getResults(); }
+
+template <typename Next, typename By>
+static void replace(Next next, RewriterBase *self, Operation *op, By by) {
   Engine &engine = Engine::get();
   bool outer = isReplacing;
   if (!outer && engine.hasFrames() && engine.follows()) {
     AgentHeap agentHeap;
-    engine.replaced(op, by);
+    engine.replaced(op, valuesOf(by));
   }
   isReplacing = true;
-  replace();
+  next(self, op, by);
   isReplacing = outer;
 }
 
-ADBG_INTERPOSE(void, replaceWithValues, ADBG_REPLACE_VALUES, RewriterBase *self,
-               Operation *op, ValueRange values) {
-  static Original<decltype(replaceWithValues)> next(ADBG_REPLACE_VALUES);
-  noteReplaced(op, values, [&] { next(self, op, values); });
-}
-
-ADBG_INTERPOSE(void, replaceWithOperation, ADBG_REPLACE_OP, RewriterBase *self,
-               Operation *op, Operation *by) {
-  static Original<decltype(replaceWithOperation)> next(ADBG_REPLACE_OP);
-  noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
-}
-
-ADBG_INTERPOSE(void, replaceUsesWithValues, ADBG_REPLACE_USES_VALUES,
-               RewriterBase *self, Operation *op, ValueRange values) {
-  static Original<decltype(replaceUsesWithValues)> next(
-      ADBG_REPLACE_USES_VALUES);
-  noteReplaced(op, values, [&] { next(self, op, values); });
-}
-
-ADBG_INTERPOSE(void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
-               RewriterBase *self, Operation *op, Operation *by) {
-  static Original<decltype(replaceUsesWithOperation)> next(
-      ADBG_REPLACE_USES_OP);
-  noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
-}
+ADBG_INTERPOSE_BY(replace, void, replaceWithValues, ADBG_REPLACE_VALUES,
+                  RewriterBase *, Operation *, ValueRange)
+ADBG_INTERPOSE_BY(replace, void, replaceWithOperation, ADBG_REPLACE_OP,
+                  RewriterBase *, Operation *, Operation *)
+ADBG_INTERPOSE_BY(replace, void, replaceUsesWithValues,
+                  ADBG_REPLACE_USES_VALUES, RewriterBase *, Operation *,
+                  ValueRange)
+ADBG_INTERPOSE_BY(replace, void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
+                  RewriterBase *, Operation *, Operation *)
 
 ADBG_INTERPOSE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
                RewriterBase *self, Operation *op) {
-  static Original<decltype(finalizeModification)> next(
-      ADBG_FINALIZE_MODIFICATION);
   Engine &engine = Engine::get();
   if (engine.hasFrames() && engine.follows()) {
     AgentHeap agentHeap;
@@ -404,82 +356,3 @@ ADBG_INTERPOSE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
   }
   next(self, op);
 }
-
-//===----------------------------------------------------------------------===//
-// Functions after LLVM 22: properties that know their type
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The storage of properties, and the ID of their type. Only passed on.
-struct PropertyRef {
-  TypeID type;
-  void *storage;
-};
-} // namespace
-
-#define ADBG_CREATE_BY_REFERENCE(ATTRIBUTES)                                   \
-  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
-  "NS_10ValueRangeE" ATTRIBUTES "ENS_11PropertyRefENS_10BlockRangeE"
-#define ADBG_CREATE_LIST_BY_REFERENCE                                          \
-  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "j"
-#define ADBG_CREATE_DICTIONARY_BY_REFERENCE                                    \
-  ADBG_CREATE_BY_REFERENCE("NS_14DictionaryAttr") "j"
-#define ADBG_CREATE_REGIONS_BY_REFERENCE                                       \
-  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "NS_11RegionRangeE"
-
-ADBG_INTERPOSE(Operation *, createFromListByReference,
-               ADBG_CREATE_LIST_BY_REFERENCE, Location loc, OperationName name,
-               TypeRange types, ValueRange operands, NamedAttrList &&attributes,
-               PropertyRef properties, BlockRange successors,
-               unsigned regions) {
-  static Original<decltype(createFromListByReference)> next(
-      ADBG_CREATE_LIST_BY_REFERENCE);
-  return noteNew(next(loc, name, types, operands, std::move(attributes),
-                      properties, successors, regions));
-}
-
-ADBG_INTERPOSE(Operation *, createFromDictionaryByReference,
-               ADBG_CREATE_DICTIONARY_BY_REFERENCE, Location loc,
-               OperationName name, TypeRange types, ValueRange operands,
-               DictionaryAttr attributes, PropertyRef properties,
-               BlockRange successors, unsigned regions) {
-  static Original<decltype(createFromDictionaryByReference)> next(
-      ADBG_CREATE_DICTIONARY_BY_REFERENCE);
-  return noteNew(next(loc, name, types, operands, attributes, properties,
-                      successors, regions));
-}
-
-ADBG_INTERPOSE(Operation *, createFromRegionsByReference,
-               ADBG_CREATE_REGIONS_BY_REFERENCE, Location loc,
-               OperationName name, TypeRange types, ValueRange operands,
-               NamedAttrList &&attributes, PropertyRef properties,
-               BlockRange successors, RegionRange regions) {
-  static Original<decltype(createFromRegionsByReference)> next(
-      ADBG_CREATE_REGIONS_BY_REFERENCE);
-  return noteNew(next(loc, name, types, operands, std::move(attributes),
-                      properties, successors, regions));
-}
-
-//===----------------------------------------------------------------------===//
-// Functions after LLVM 22: copies with options by reference
-//===----------------------------------------------------------------------===//
-
-#define ADBG_CLONE_BY_REFERENCE "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
-#define ADBG_CLONE_MAPPED_BY_REFERENCE                                         \
-  "_ZN4mlir9Operation5cloneERNS_9IRMappingERKNS0_12CloneOptionsE"
-
-ADBG_INTERPOSE(Operation *, cloneByReference, ADBG_CLONE_BY_REFERENCE,
-               Operation *self, const void *options) {
-  static Original<decltype(cloneByReference)> next(ADBG_CLONE_BY_REFERENCE);
-  return runClone(self, [&] { return next(self, options); });
-}
-
-ADBG_INTERPOSE(Operation *, cloneMappedByReference,
-               ADBG_CLONE_MAPPED_BY_REFERENCE, Operation *self, void *mapping,
-               const void *options) {
-  static Original<decltype(cloneMappedByReference)> next(
-      ADBG_CLONE_MAPPED_BY_REFERENCE);
-  return runClone(self, [&] { return next(self, mapping, options); });
-}
-
-} // extern "C++"

@@ -129,11 +129,8 @@ static bool isFollowed(Operation *op) {
          !isSchedule(op) && successOffset();
 }
 
-extern "C++" {
-
 ADBG_INTERPOSE(StepOutcome, applyTransform, ADBG_APPLY_TRANSFORM,
                StepState *self, StepOperation step) {
-  static Original<decltype(applyTransform)> next(ADBG_APPLY_TRANSFORM);
   if (!isFollowed(step.op))
     return next(self, step);
   return StepOutcome([&](void *outcome) {
@@ -152,5 +149,3 @@ ADBG_INTERPOSE(StepOutcome, applyTransform, ADBG_APPLY_TRANSFORM,
       skipStep(outcome, self, step);
   });
 }
-
-} // extern "C++"

@@ -238,7 +238,7 @@ static Answer<Object> getFacts(Engine &) {
     result["offsets"] = describeOffsets();
   }
   Array functions;
-  for (const ToolFunction &one : hooks().functions())
+  for (const ToolFunction &one : toolFunctions())
     functions.push_back(
         Object{{"symbol", std::string(one.symbol)}, {"state", one.state}});
   result["functions"] = std::move(functions);

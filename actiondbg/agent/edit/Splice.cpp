@@ -29,8 +29,8 @@ unsigned Splice::keyOf(Operation *op, StringRef line) {
 }
 
 unsigned Splice::oldKey(Operation *op) {
-  auto found = lines.find(op);
-  if (found == lines.end() || found->second.first > before.size())
+  auto *found = lines.find(op);
+  if (!found || found->second.first > before.size())
     return 0;
   return keyOf(op, before[found->second.first - 1]);
 }
@@ -223,7 +223,7 @@ void Splice::mergeBlock(Block &old, Block &fresh) {
 
 void Splice::finish(Operation *edited) {
   for (auto [old, fresh] : adopted) {
-    old->setOperands(fresh->getOperands());
+    old->setOperands(ValueRange::ofOperands(fresh));
     for (unsigned i = 0; i < fresh->getNumSuccessors(); ++i)
       old->setSuccessor(fresh->getSuccessor(i), i);
   }

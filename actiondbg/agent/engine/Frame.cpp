@@ -11,9 +11,9 @@
 namespace adbg {
 
 static Kind kindOf(const tracing::Action &action) {
-  if (isa<ApplyPatternAction>(action))
+  if (isa<ApplyPatternAction>(&action))
     return Kind::Pattern;
-  if (isa<PassExecutionAction>(action))
+  if (isa<PassExecutionAction>(&action))
     return Kind::Pass;
   // The classes of these actions are private to their drivers.
   StringRef tag = action.getTag();

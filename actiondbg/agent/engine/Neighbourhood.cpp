@@ -85,7 +85,7 @@ Object Neighbourhood::describe(Operation *op, int levels) {
           add(name, *value);
   Array operands;
   if (levels > 0)
-    for (Value operand : op->getOperands().take_front(most))
+    for (Value operand : op->getOperands() | std::views::take(most))
       operands.push_back(describe(operand, op->getBlock(), levels - 1));
   return Object{{"name", safe(op->getName().getStringRef())},
                 {"constant", names.ofFolded(op).isConstant},
@@ -116,7 +116,7 @@ Object Neighbourhood::describe(Value value, Block *block, int levels) {
 
 Array Neighbourhood::results(Operation *op) {
   Array all;
-  for (Value result : op->getResults().take_front(most)) {
+  for (Value result : op->getResults() | std::views::take(most)) {
     Array users;
     for (OpOperand &use : result.getUses()) {
       if (users.size() == most)
@@ -155,7 +155,7 @@ Object Neighbourhood::describe(Region &region) {
       found.push_back(name);
   }
   if (!entry.empty())
-    for (Value operand : entry.back().getOperands().take_front(most))
+    for (Value operand : entry.back().getOperands() | std::views::take(most))
       yielded.push_back(describe(operand, &entry, 0));
   object["operations"] = int64_t(count);
   object["arguments"] = std::move(arguments);
@@ -168,7 +168,7 @@ Object Neighbourhood::describe(Region &region) {
 
 Array Neighbourhood::regions(Operation *op) {
   Array all;
-  for (Region &region : op->getRegions().take_front(most))
+  for (Region &region : op->getRegions() | std::views::take(most))
     all.push_back(describe(region));
   return all;
 }
@@ -192,7 +192,7 @@ Json Neighbourhood::adjacent(Operation *op) {
   if (!op)
     return nullptr;
   Array operands;
-  for (Value operand : op->getOperands().take_front(most))
+  for (Value operand : op->getOperands() | std::views::take(most))
     operands.push_back(numberOf(operand));
   return Object{{"name", safe(op->getName().getStringRef())},
                 {"operands", std::move(operands)}};

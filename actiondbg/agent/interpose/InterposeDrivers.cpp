@@ -9,7 +9,6 @@
 #include "support/Unwinding.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -176,9 +175,6 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
 // One of these functions calls another inside of MLIR.
 static thread_local bool isReplacingConverted = false;
 
-static ValueRange asValues(ValueRange values) { return values; }
-static ValueRange asValues(Operation *by) { return by->getResults(); }
-
 /// Reports a replacement that `replace` then makes.
 static void noteConverted(Operation *op, ValueRange by,
                           function_ref<void()> replace) {
@@ -196,7 +192,7 @@ static void noteConverted(Operation *op, ValueRange by,
 template <typename Next, typename By>
 static void replaceConverted(Next next, ConversionPatternRewriter *self,
                              Operation *op, By by) {
-  noteConverted(op, asValues(by), [&] { next(self, op, by); });
+  noteConverted(op, by, [&] { next(self, op, by); });
 }
 
 ADBG_INTERPOSE_BY(replaceConverted, void, convertWithValues,
@@ -217,7 +213,8 @@ ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
     for (ArrayRef<Value> group : values)
       all.append(group.begin(), group.end());
   }
-  noteConverted(op, all, [&] { next(self, op, std::move(values)); });
+  noteConverted(op, ArrayRef<Value>(all),
+                [&] { next(self, op, std::move(values)); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -155,7 +155,7 @@ static void noteEnd(Operation *op) {
   AgentHeap agentHeap;
   if (engine.hasFrames()) {
     if (Operation *by = engine.observer.cseReplacement(op))
-      engine.replaced(op, by->getResults(), /*isGuess=*/true);
+      engine.replaced(op, by, /*isGuess=*/true);
     engine.erased(op);
   }
   engine.observer.destroyed(op);
@@ -221,7 +221,7 @@ ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
   AgentHeap agentHeap;
   bool isElsewhere = self->getContainingBlock()->getParent() !=
                      other.getContainingBlock()->getParent();
-  for (Operation &op : llvm::make_range(first, last))
+  for (Operation &op : std::ranges::subrange(first, last))
     engine.observer.moved(&op, isElsewhere);
 }
 
@@ -293,7 +293,7 @@ ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
                Blocks::block_iterator last) {
   Operation *from = first != last ? first->getParentOp() : nullptr;
   next(self, other, first, last);
-  for (Block &block : llvm::make_range(first, last)) {
+  for (Block &block : std::ranges::subrange(first, last)) {
     noteBody(&block, from);
     noteBlock(&block, ChangeKind::Moved);
   }
@@ -321,16 +321,13 @@ ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
 // directly: report it once.
 static thread_local bool isReplacing = false;
 
-static ValueRange valuesOf(ValueRange values) { return values; }
-static ValueRange valuesOf(Operation *by) { return by->getResults(); }
-
 template <typename Next, typename By>
 static void replace(Next next, RewriterBase *self, Operation *op, By by) {
   Engine &engine = Engine::get();
   bool outer = isReplacing;
   if (!outer && engine.hasFrames() && engine.follows()) {
     AgentHeap agentHeap;
-    engine.replaced(op, valuesOf(by));
+    engine.replaced(op, by);
   }
   isReplacing = true;
   next(self, op, by);

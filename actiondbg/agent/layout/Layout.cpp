@@ -497,9 +497,8 @@ std::string checkLines(Operation *op) {
   StringRef left = os.str();
   unsigned count = left.count('\n') + 1, last = 1;
   op->walk<WalkOrder::PreOrder>([&](Operation *one) {
-    auto found = lines.find(one);
-    if (found == lines.end() || found->second.first < last ||
-        found->second.first > count)
+    auto *found = lines.find(one);
+    if (!found || found->second.first < last || found->second.first > count)
       why = "a printed operation has no line";
     else
       last = found->second.first;

@@ -3,7 +3,6 @@
 #include "observe/ActionVerifier.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Verifier.h"
 
 namespace adbg {
 

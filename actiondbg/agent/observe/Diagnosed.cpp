@@ -5,7 +5,6 @@
 #include "requests/Request.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Verifier.h"
 
 namespace adbg {
 

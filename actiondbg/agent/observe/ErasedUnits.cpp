@@ -26,7 +26,7 @@ void ErasedUnits::noteErased(Operation *op) {
 
 void ErasedUnits::noteReplaced(Operation *op, ValueRange by) {
   Operation *holder = nullptr;
-  for (Value value : by)
+  for (Value value : by.values())
     if (value && !holder)
       holder = holderOf(IRUnit(value));
   for (Frame *frame = observer.innermost; holder && frame;

@@ -7,7 +7,6 @@
 #include "print/LinePrinter.h"
 #include "support/AgentHeap.h"
 
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -62,6 +61,10 @@ static std::string lineOf(Object event) {
   raw_string_ostream os(line);
   os << Json(std::move(event)) << '\n';
   return line;
+}
+
+static bool isCast(Operation *op) {
+  return op->getName().getStringRef() == "builtin.unrealized_conversion_cast";
 }
 
 static StringRef actionText(const ConversionTarget &target,
@@ -212,7 +215,7 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
   event["argument"] = bool(argument);
 }
 
-static Array textsOf(TypeRange types) {
+template <typename Types> static Array textsOf(const Types &types) {
   Array texts;
   for (Type type : types)
     texts.push_back(safe(textOf(type)));
@@ -243,7 +246,7 @@ void Legalizations::writeLeft(Conversion &conversion) {
       Left &one = left[op->getName()];
       if (!one.count++)
         one.first = id;
-      if (!isa<UnrealizedConversionCastOp>(op) || one.casts.size() == mostCasts)
+      if (!isCast(op) || one.casts.size() == mostCasts)
         return;
       Object cast{{"id", idOrNull(id)},
                   {"made", id >= conversion.firstId},
@@ -342,7 +345,7 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
     if (!said.empty())
       event["said"] = safe(said);
     event["text"] = safe(textOf(op, ids));
-    if (isa<UnrealizedConversionCastOp>(op))
+    if (isCast(op))
       event["users"] = users(conversion, op);
     add(std::move(event));
   }
@@ -443,7 +446,7 @@ void Legalizations::diagnosed(const Diagnostic &diagnostic) {
   writeUnresolved(diagnostic);
 }
 
-static std::string quoted(TypeRange types) {
+template <typename Types> static std::string quoted(const Types &types) {
   std::string text = "(";
   raw_string_ostream os(text);
   llvm::interleaveComma(types, os,
@@ -461,13 +464,14 @@ void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
   if (!pass || !pass->op() ||
       !StringRef(message).contains("unresolved materialization"))
     return;
-  UnrealizedConversionCastOp found;
-  pass->op()->walk([&](UnrealizedConversionCastOp cast) {
-    if (cast.getLoc() != diagnostic.getLocation() || cast->use_empty() ||
-        !StringRef(message).contains("from " + quoted(cast.getOperandTypes()) +
-                                     " to " + quoted(cast.getResultTypes())))
+  Operation *found = nullptr;
+  pass->op()->walk([&](Operation *op) {
+    if (!isCast(op) || op->getLoc() != diagnostic.getLocation() ||
+        op->use_empty() ||
+        !StringRef(message).contains("from " + quoted(op->getOperandTypes()) +
+                                     " to " + quoted(op->getResultTypes())))
       return WalkResult::advance();
-    found = cast;
+    found = op;
     return WalkResult::interrupt();
   });
   if (!found)
@@ -495,38 +499,26 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
   add(std::move(event));
 }
 
-/// A conversion asks for the type of a value where its MLIR can: LLVM 22.
-template <class Converter>
-static auto isConvertible(const Converter &converter, Value value, int)
-    -> decltype(converter.convertType(value), bool()) {
-  SmallVector<Type> types;
-  return succeeded(converter.convertType(value, types));
-}
-template <class Converter>
-static bool isConvertible(const Converter &converter, Value value, long) {
-  SmallVector<Type> types;
-  return succeeded(converter.convertType(value.getType(), types));
-}
-
 /// Converts the types of the operands, as a conversion does before it calls a
 /// pattern, and the types of a function's signature, as patterns for functions
 /// do. Returns the first type that does not convert.
 static Type unconverted(const TypeConverter &converter, Operation *op) {
-  for (Value operand : op->getOperands()) {
-    if (operand && !isConvertible(converter, operand, /*prefer=*/0))
+  SmallVector<Type> converted;
+  auto fails = [&](Type type) {
+    converted.clear();
+    return failed(converter.convertType(type, converted));
+  };
+  for (Value operand : op->getOperands())
+    if (operand && fails(operand.getType()))
       return operand.getType();
-  }
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return nullptr;
-  SmallVector<Type> converted;
-  for (TypeRange types : {TypeRange(function.getArgumentTypes()),
-                          TypeRange(function.getResultTypes())})
-    for (Type type : types) {
-      converted.clear();
-      if (failed(converter.convertType(type, converted)))
+  for (ArrayRef<Type> types :
+       {function.getArgumentTypes(), function.getResultTypes()})
+    for (Type type : types)
+      if (fails(type))
         return type;
-    }
   return nullptr;
 }
 

@@ -254,7 +254,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
     return countOnly(ChangeKind::Replaced);
   SmallVector<ValueName, 4> names;
   Operation *next = nullptr;
-  for (Value value : by) {
+  for (Value value : by.values()) {
     // A recording names only the first, unless it follows lineage.
     if (!value || !needsReplacements() ||
         (!isDetailed && !names.empty() && !Recorder::followsLineage()))

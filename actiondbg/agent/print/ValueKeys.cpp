@@ -115,9 +115,11 @@ pid_t BlockKeys::inFork(function_ref<pid_t()> fork) {
 }
 
 void BlockKeys::keep(const Identities &ids, Operation *root) {
-  root->walk([&](Block *block) {
-    if (block->getNumArguments())
-      of(ids, block);
+  root->walk([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (block.getNumArguments())
+          of(ids, &block);
   });
 }
 

@@ -132,8 +132,7 @@ void StageWriter::write(bool isGeneric) {
   else
     root->walk<WalkOrder::PreOrder>([&](Operation *op) {
       // Operations that a custom form leaves out stay on the line before.
-      auto place = places.find(op);
-      if (place != places.end())
+      if (auto *place = places.find(op))
         line = place->second.first;
       add(op, line);
     });

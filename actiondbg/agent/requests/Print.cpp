@@ -87,14 +87,14 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
 static void addMark(Object &result, Engine &engine,
                     const AsmState::LocationMap &lines) {
   auto *op = dyn_cast_if_present<Operation *>(engine.stops.cursor);
-  auto first = op ? lines.find(op) : lines.end();
-  if (first == lines.end())
+  auto *first = op ? lines.find(op) : nullptr;
+  if (!first)
     return;
   int64_t line = first->second.first;
   int64_t last = line;
   Operation *next = op->getBlock() ? op->getNextNode() : nullptr;
   if (op->getNumRegions() && next)
-    if (auto after = lines.find(next); after != lines.end())
+    if (auto *after = lines.find(next))
       last = std::max<int64_t>(line, int64_t(after->second.first) - 1);
   result["markFirst"] = line;
   result["markLast"] = last;

@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
+#include <ranges>
 #include <vector>
 
 namespace llvm {
@@ -102,3 +103,9 @@ template <typename T> bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
 }
 
 } // namespace llvm
+
+template <typename T>
+inline constexpr bool std::ranges::enable_view<llvm::ArrayRef<T>> = true;
+template <typename T>
+inline constexpr bool std::ranges::enable_borrowed_range<llvm::ArrayRef<T>> =
+    true;

@@ -72,11 +72,4 @@ public:
   }
 };
 
-/// The casts of a class of unions.
-template <typename To, typename Union> struct UnionCast {
-  static bool isPossible(Union from) { return from.template is<To>(); }
-  static To doCast(Union from) { return from.template get<To>(); }
-  static To castFailed() { return To(); }
-};
-
 } // namespace llvm

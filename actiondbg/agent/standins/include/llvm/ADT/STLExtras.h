@@ -3,7 +3,6 @@
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/iterator_range.h"
 #include <algorithm>
 #include <iterator>
 

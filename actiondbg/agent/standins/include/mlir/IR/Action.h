@@ -48,11 +48,3 @@ private:
 };
 
 } // namespace mlir::tracing
-
-namespace llvm {
-template <typename To> struct CastInfo<To, mlir::tracing::Action> {
-  static bool isPossible(const mlir::tracing::Action &action) {
-    return To::classof(&action);
-  }
-};
-} // namespace llvm

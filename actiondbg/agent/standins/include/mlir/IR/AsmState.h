@@ -14,12 +14,11 @@ public:
   class LocationMap {
   public:
     using Map = adbg::ToolMap<Operation, std::pair<unsigned, unsigned>>;
-    using iterator = const Map::Entry *;
 
-    iterator find(Operation *op) const {
+    /// Returns null for an operation without a line.
+    const Map::Entry *find(Operation *op) const {
       return adbg::Layout::offsets.hasLines ? map.find(op) : nullptr;
     }
-    iterator end() const { return nullptr; }
 
     void *asTool() { return &map; }
 
@@ -29,13 +28,9 @@ public:
   };
 
   /// The flags that the tool chose: the generic form for IR that is invalid.
-  class Flags {
-  public:
-    explicit Flags(bool isGeneric) : isGeneric(isGeneric) {}
-    bool shouldPrintGenericOpForm() const { return isGeneric; }
-
-  private:
+  struct Flags {
     bool isGeneric;
+    bool shouldPrintGenericOpForm() const { return isGeneric; }
   };
 
   ADBG_STAND_IN AsmState(Operation *op,
@@ -65,8 +60,8 @@ public:
 
   ADBG_STAND_IN Flags getPrinterFlags() const {
     if (isEmpty || !adbg::tool::flagsOfState || !adbg::tool::printsGeneric)
-      return Flags(isGeneric);
-    return Flags(adbg::tool::printsGeneric(adbg::tool::flagsOfState(memory)));
+      return {isGeneric};
+    return {adbg::tool::printsGeneric(adbg::tool::flagsOfState(memory))};
   }
 
   /// Returns null if the tool cannot make one of this kind.

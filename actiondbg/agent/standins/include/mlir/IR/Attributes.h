@@ -21,7 +21,6 @@ public:
   static Attribute getFromOpaquePointer(const void *pointer) {
     return Attribute(static_cast<const ImplType *>(pointer));
   }
-  static bool classof(Attribute) { return true; }
 
   explicit operator bool() const { return impl; }
   bool operator!() const { return !impl; }

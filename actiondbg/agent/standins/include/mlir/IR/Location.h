@@ -22,7 +22,6 @@ public:
   static Location getFromOpaquePointer(const void *pointer) {
     return Location(static_cast<const LocationAttr::ImplType *>(pointer));
   }
-  static bool classof(Attribute) { return true; }
 
   operator LocationAttr() const { return impl; }
   bool operator==(Location other) const { return impl == other.impl; }

@@ -34,8 +34,3 @@ public:
 static_assert(sizeof(OpFoldResult) == sizeof(void *));
 
 } // namespace mlir
-
-namespace llvm {
-template <typename To>
-struct CastInfo<To, mlir::OpFoldResult> : UnionCast<To, mlir::OpFoldResult> {};
-} // namespace llvm

@@ -51,9 +51,3 @@ private:
 };
 
 } // namespace mlir
-
-namespace llvm {
-template <>
-struct CastInfo<mlir::OpAsmOpInterface, mlir::Operation *>
-    : WrappingCast<mlir::OpAsmOpInterface, mlir::Operation> {};
-} // namespace llvm

@@ -10,7 +10,6 @@
 #include "layout/Layout.h"
 #include "layout/List.h"
 #include "mlir/IR/OperationSupport.h"
-#include "mlir/IR/Visitors.h"
 
 namespace llvm {
 
@@ -30,6 +29,33 @@ template <> struct ilist_traits<mlir::Block> {
 } // namespace llvm
 
 namespace mlir {
+
+//===----------------------------------------------------------------------===//
+// Walks
+//===----------------------------------------------------------------------===//
+
+class WalkResult {
+public:
+  static WalkResult advance() { return WalkResult(Advance); }
+  static WalkResult skip() { return WalkResult(Skip); }
+  static WalkResult interrupt() { return WalkResult(Interrupt); }
+
+  bool wasInterrupted() const { return kind == Interrupt; }
+  bool wasSkipped() const { return kind == Skip; }
+
+private:
+  enum Kind { Interrupt, Advance, Skip };
+  explicit WalkResult(Kind kind) : kind(kind) {}
+
+  Kind kind;
+};
+
+enum class WalkOrder { PreOrder, PostOrder };
+
+namespace detail {
+template <WalkOrder order, typename Callback>
+WalkResult walk(Operation *op, Callback &callback);
+} // namespace detail
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -73,9 +99,9 @@ public:
     ArrayRef<OpOperand> all = operandArray();
     return {const_cast<OpOperand *>(all.data()), all.size()};
   }
-  OperandRange getOperands() const {
-    ArrayRef<OpOperand> all = operandArray();
-    return OperandRange(all.data(), all.size());
+  auto getOperands() const {
+    return std::views::transform(
+        operandArray(), [](const OpOperand &one) { return one.get(); });
   }
   Value getOperand(unsigned index) const { return operandArray()[index].get(); }
 
@@ -85,9 +111,18 @@ public:
   OpResult getResult(unsigned index) const {
     return OpResult(detail::resultOf(this, index));
   }
-  ResultRange getResults() { return ResultRange(this, getNumResults()); }
-  ResultTypeRange getResultTypes() { return ResultTypeRange(getResults()); }
-  TypeRange getOperandTypes() const { return TypeRange(getOperands()); }
+  auto getResults() const {
+    return std::views::transform(std::views::iota(0u, getNumResults()),
+                                 [this](unsigned i) { return getResult(i); });
+  }
+  auto getResultTypes() const {
+    return std::views::transform(getResults(),
+                                 [](OpResult one) { return one.getType(); });
+  }
+  auto getOperandTypes() const {
+    return std::views::transform(getOperands(),
+                                 [](Value one) { return one.getType(); });
+  }
   bool use_empty() {
     for (OpResult result : getResults())
       if (!result.use_empty())
@@ -117,11 +152,15 @@ public:
   unsigned getNumRegions() const {
     return LLVM_LIKELY(adbg::Layout::offsets.hasRegions) ? numRegions : 0;
   }
-  inline Region &getRegion(unsigned index) const;
-
-  /// The regions, whose size is calibrated.
-  class Regions;
-  inline Regions getRegions() const;
+  Region &getRegion(unsigned index) const {
+    return *reinterpret_cast<Region *>(
+        regionsBegin() + size_t(index) * adbg::Layout::offsets.regionSize);
+  }
+  auto getRegions() const {
+    return std::views::transform(
+        std::views::iota(0u, getNumRegions()),
+        [this](unsigned i) -> Region & { return getRegion(i); });
+  }
 
   DictionaryAttr getRawDictionaryAttrs() const { return attrs; }
   /// All attributes, the inherent ones included.
@@ -208,7 +247,7 @@ public:
   template <WalkOrder order = WalkOrder::PostOrder, typename Callback>
   auto walk(Callback &&callback) {
     WalkResult result = detail::walk<order>(this, callback);
-    if constexpr (!detail::Visit<Callback>::isVoid)
+    if constexpr (!std::is_void_v<std::invoke_result_t<Callback, Operation *>>)
       return result;
   }
 
@@ -425,35 +464,10 @@ private:
   }
 };
 
-class Operation::Regions
-    : public detail::IndexedRange<Operation::Regions, Region &> {
-public:
-  Regions(char *first, size_t count) : first(first), count(count) {}
-  Regions(const Regions &other, size_t start, size_t count)
-      : first(other.first + start * adbg::Layout::offsets.regionSize),
-        count(count) {}
-
-  size_t size() const { return count; }
-  Region &at(size_t index) const {
-    return *reinterpret_cast<Region *>(
-        first + index * adbg::Layout::offsets.regionSize);
-  }
-
-private:
-  char *first;
-  size_t count;
-};
-
 //===----------------------------------------------------------------------===//
 // Members that need other classes
 //===----------------------------------------------------------------------===//
 
-inline Region &Operation::getRegion(unsigned index) const {
-  return getRegions()[index];
-}
-inline Operation::Regions Operation::getRegions() const {
-  return Regions(regionsBegin(), getNumRegions());
-}
 inline Region *Operation::getParentRegion() const {
   return block ? block->getParent() : nullptr;
 }
@@ -538,67 +552,50 @@ inline void Value::print(raw_ostream &os, const OpPrintingFlags &flags) const {
   if (adbg::tool::printValue && adbg::Layout::offsets.canPrint)
     adbg::tool::printValue(this, os, flags.asTool());
 }
-inline Type TypeRange::typeOfResult(void *first, size_t index) {
-  OpResult result(static_cast<Value::Impl *>(first));
-  return OpResult(detail::resultOf(result.getOwner(),
-                                   result.getResultNumber() + unsigned(index)))
-      .getType();
-}
 inline unsigned OpOperand::getOperandNumber() {
   return unsigned(this - owner->operandArray().data());
 }
-inline uintptr_t ValueRange::from(size_t index) const {
-  auto *there = reinterpret_cast<char *>(owner & ~uintptr_t(Mask));
-  switch (owner & Mask) {
-  case OfValues:
-    return owner + index * sizeof(Value);
-  case OfOperands:
-    return owner + index * sizeof(OpOperand);
-  default:
-    if (!index)
-      return owner;
-    OpResult first(reinterpret_cast<Value::Impl *>(there));
-    return reinterpret_cast<uintptr_t>(detail::resultOf(
-               first.getOwner(), first.getResultNumber() + unsigned(index))) |
-           OfResults;
-  }
+inline ValueRange ValueRange::ofOperands(const Operation *op) {
+  ArrayRef<OpOperand> all = op->operandArray();
+  return {all.data(), OfOperands, all.size()};
+}
+inline ValueRange::ValueRange(const Operation *op)
+    : ValueRange(op->getNumResults() ? op->getResult(0).getImpl() : nullptr,
+                 OfResults, op->getNumResults()) {}
+
+/// Succeeds if the tool has no verifier.
+ADBG_STAND_IN inline LogicalResult verify(Operation *op,
+                                          bool isRecursive = true) {
+  return adbg::tool::verify ? adbg::tool::verify(op, isRecursive) : success();
 }
 
 namespace detail {
 template <WalkOrder order, typename Callback>
 WalkResult walk(Operation *op, Callback &callback) {
   constexpr bool isPre = order == WalkOrder::PreOrder;
+  auto visit = [&] {
+    if constexpr (std::is_void_v<std::invoke_result_t<Callback, Operation *>>)
+      return callback(op), WalkResult::advance();
+    else
+      return callback(op);
+  };
   if constexpr (isPre) {
-    WalkResult result = visit(op, callback);
+    WalkResult result = visit();
     if (result.wasSkipped())
       return WalkResult::advance();
     if (result.wasInterrupted())
       return result;
   }
-  for (Region &region : op->getRegions()) {
+  for (Region &region : op->getRegions())
     for (auto it = region.begin(), end = region.end(); it != end;) {
       Block &block = *it++;
-      if constexpr (isPre) {
-        WalkResult result = visit(&block, callback);
-        if (result.wasSkipped())
-          continue;
-        if (result.wasInterrupted())
-          return result;
-      }
       for (auto inner = block.begin(), last = block.end(); inner != last;) {
         Operation &one = *inner++;
-        WalkResult result = walk<order>(&one, callback);
-        if (result.wasInterrupted())
-          return result;
-      }
-      if constexpr (!isPre) {
-        WalkResult result = visit(&block, callback);
-        if (result.wasInterrupted())
-          return result;
+        if (walk<order>(&one, callback).wasInterrupted())
+          return WalkResult::interrupt();
       }
     }
-  }
-  return isPre ? WalkResult::advance() : visit(op, callback);
+  return isPre ? WalkResult::advance() : visit();
 }
 } // namespace detail
 

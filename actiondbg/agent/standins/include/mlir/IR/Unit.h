@@ -18,8 +18,3 @@ public:
 static_assert(sizeof(IRUnit) == sizeof(void *));
 
 } // namespace mlir
-
-namespace llvm {
-template <typename To>
-struct CastInfo<To, mlir::IRUnit> : UnionCast<To, mlir::IRUnit> {};
-} // namespace llvm

@@ -4,8 +4,8 @@
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Types.h"
-#include "llvm/ADT/iterator_range.h"
 #include <iterator>
+#include <ranges>
 
 namespace mlir {
 
@@ -104,37 +104,12 @@ private:
   Operand *use;
 };
 
-/// The owners of uses.
-template <typename Operand> class UserIterator {
-public:
-  using iterator_category = std::forward_iterator_tag;
-  using value_type = Operation *;
-  using difference_type = ptrdiff_t;
-  using pointer = Operation *const *;
-  using reference = Operation *;
-
-  UserIterator(UseIterator<Operand> use = {}) : use(use) {}
-
-  Operation *operator*() const { return use->getOwner(); }
-  UserIterator &operator++() {
-    ++use;
-    return *this;
-  }
-  bool operator==(UserIterator other) const { return use == other.use; }
-
-private:
-  UseIterator<Operand> use;
-};
-
 } // namespace detail
 
 class Value {
 public:
   using Impl = detail::ValueImpl;
   using use_iterator = detail::UseIterator<OpOperand>;
-  using use_range = llvm::iterator_range<use_iterator>;
-  using user_iterator = detail::UserIterator<OpOperand>;
-  using user_range = llvm::iterator_range<user_iterator>;
 
   constexpr Value(Impl *impl = nullptr) : impl(impl) {}
   Value(std::nullptr_t) {}
@@ -142,7 +117,6 @@ public:
   static Value getFromOpaquePointer(const void *pointer) {
     return static_cast<Impl *>(const_cast<void *>(pointer));
   }
-  static bool classof(Value) { return true; }
 
   explicit operator bool() const { return impl; }
   bool operator!() const { return !impl; }
@@ -159,16 +133,14 @@ public:
 
   use_iterator use_begin() const { return use_iterator(impl->firstUse); }
   use_iterator use_end() const { return use_iterator(); }
-  use_range getUses() const { return {use_begin(), use_end()}; }
+  auto getUses() const { return std::ranges::subrange(use_begin(), use_end()); }
   bool use_empty() const { return !impl->firstUse; }
   inline void replaceAllUsesWith(Value other) const;
   void setType(Type type) {
     auto address = reinterpret_cast<uintptr_t>(type.getAsOpaquePointer());
     impl->typeAndKind.bits = address | impl->typeAndKind.getInt();
   }
-  user_range getUsers() const {
-    return {user_iterator(use_begin()), user_iterator(use_end())};
-  }
+  inline auto getUsers() const;
 
   ADBG_STAND_IN inline void print(raw_ostream &os,
                                   const OpPrintingFlags &flags) const;
@@ -230,6 +202,10 @@ private:
   Value value;
 };
 
+inline auto Value::getUsers() const {
+  return std::views::transform(
+      getUses(), [](const OpOperand &use) { return use.getOwner(); });
+}
 inline void Value::replaceAllUsesWith(Value other) const {
   while (OpOperand *use = impl->firstUse)
     use->set(other);

@@ -47,7 +47,3 @@ private:
 };
 
 } // namespace mlir
-
-template <>
-struct llvm::CastInfo<mlir::FunctionOpInterface, mlir::Operation *>
-    : WrappingCast<mlir::FunctionOpInterface, mlir::Operation> {};

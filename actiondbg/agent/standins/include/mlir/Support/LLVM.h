@@ -19,7 +19,6 @@ namespace mlir {
 
 using llvm::ArrayRef;
 using llvm::cast;
-using llvm::cast_if_present;
 using llvm::dyn_cast;
 using llvm::dyn_cast_if_present;
 using llvm::failed;

@@ -11,11 +11,6 @@
 
 namespace adbg {
 
-Json safe(StringRef text) {
-  return llvm::json::isUTF8(text) ? Json(text.str())
-                                  : Json(llvm::json::fixUTF8(text));
-}
-
 uint32_t idOf(const IRUnit &unit) {
   Operation *op = holderOf(unit);
   return op ? Identities::all().of(op) : 0;
@@ -34,16 +29,15 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
-  return Object{
-      {"protocol", 5},
-      {"pid", int64_t(getpid())},
-      {"parent", int64_t(getppid())},
-      {"role", textOf(engine.forks.role)},
-      {"ordinal", int64_t(engine.position.ordinal)},
-      {"event", int64_t(engine.position.event)},
-      {"when", at ? Json(whenOf(*at, engine.stops.inside)) : Json(nullptr)},
-      {"capabilities", capabilities()},
-      {"missing", missingCapabilities()}};
+  return Object{{"protocol", 5},
+                {"pid", int64_t(getpid())},
+                {"parent", int64_t(getppid())},
+                {"role", textOf(engine.forks.role)},
+                {"ordinal", int64_t(engine.position.ordinal)},
+                {"event", int64_t(engine.position.event)},
+                {"when", at ? Json(whenOf(*at, engine.stops.inside)) : nullptr},
+                {"capabilities", capabilities()},
+                {"missing", missingCapabilities()}};
 }
 
 std::optional<std::string> placeText(Location loc) {
@@ -73,23 +67,23 @@ void addOperation(Object &object, const Frame &frame) {
       function = symbolName(holder).str();
   }
   object["id"] = idOrNull(id);
-  object["op"] = orNull(op);
-  object["location"] = orNull(location);
-  object["function"] = orNull(function);
+  object["op"] = op;
+  object["location"] = location;
+  object["function"] = function;
 }
 
 void addOperation(Object &object, Operation *op) {
   Operation *holder = functionAround(op);
   object["id"] = idOrNull(Identities::all().of(op));
-  object["op"] = safe(op->getName().getStringRef());
-  object["location"] = orNull(placeText(op->getLoc()));
-  object["function"] = holder ? safe(symbolName(holder)) : Json(nullptr);
+  object["op"] = op->getName().getStringRef();
+  object["location"] = placeText(op->getLoc());
+  object["function"] = holder ? Json(symbolName(holder)) : nullptr;
 }
 
 static void addAction(Object &object, const Frame &frame) {
   object["ordinal"] = int64_t(frame.ordinal);
-  object["tag"] = safe(frame.tag());
-  object["name"] = safe(frame.name());
+  object["tag"] = frame.tag();
+  object["name"] = frame.name();
   object["depth"] = int64_t(frame.depth);
   object["context"] = contextJson(frame.context());
   object["mlir"] = mlirJson(frame.context());
@@ -103,11 +97,11 @@ Object describeStop(const Frame &frame, const Notice &notice,
               {"skipped", frame.skipped},
               {"nth", int64_t(frame.nth)},
               {"message",
-               notice.message.empty() ? Json(nullptr) : safe(notice.message)},
+               notice.message.empty() ? Json(nullptr) : Json(notice.message)},
               {"culprit", describeCulprit(notice.culprit)}};
   addAction(stop, frame);
   StringRef unnamed = frame.unnamed();
-  stop["unnamed"] = unnamed.empty() ? Json(nullptr) : safe(unnamed);
+  stop["unnamed"] = unnamed.empty() ? Json(nullptr) : Json(unnamed);
   addOperation(stop, frame);
   if (inside) {
     // The action is not over: its outcome is unknown.
@@ -123,7 +117,7 @@ Json describePassRun(const Frame &frame, uint64_t begun) {
   const Frame *pass = frame.passAround();
   if (!pass || !pass->rare().run)
     return nullptr;
-  return Object{{"name", safe(pass->name())},
+  return Object{{"name", pass->name()},
                 {"number", int64_t(pass->rare().run)},
                 {"begun", int64_t(begun)}};
 }
@@ -135,7 +129,7 @@ Object describeCrash(const Frame *innermost) {
   Object crash;
   addAction(crash, *innermost);
   Operation *op = innermost->op();
-  crash["op"] = op ? safe(op->getName().getStringRef()) : Json(nullptr);
+  crash["op"] = op ? Json(op->getName().getStringRef()) : nullptr;
   return crash;
 }
 
@@ -159,18 +153,18 @@ Object describeAction(const Frame &frame, int64_t index, bool inside) {
   int64_t iteration = frame.iteration();
   Array labels;
   for (StringRef label : frame.labels())
-    labels.push_back(safe(label));
+    labels.push_back(label);
   std::optional<std::string> location;
   if (Operation *op = frame.op()) {
     location.emplace();
     raw_string_ostream os(*location);
     op->getLoc().print(os);
   }
-  object["fullName"] = safe(frame.fullName());
+  object["fullName"] = frame.fullName();
   object["labels"] = std::move(labels);
   object["iteration"] = iteration < 0 ? Json(nullptr) : Json(iteration);
-  object["text"] = safe(frame.text());
-  object["fullLocation"] = orNull(location);
+  object["text"] = frame.text();
+  object["fullLocation"] = location;
   object["when"] = whenOf(frame, inside);
   return object;
 }
@@ -235,13 +229,12 @@ Object describeUnit(const IRUnit &unit) {
   }
   if (text.size() > 4096)
     text = shortened(text);
-  return Object{
-      {"kind", kindText(unit)},
-      {"name", op ? safe(op->getName().getStringRef()) : Json(nullptr)},
-      {"state", "alive"},
-      {"id", idOrNull(idOf(unit))},
-      {"text", safe(text)},
-      {"location", op ? orNull(placeText(op->getLoc())) : Json(nullptr)}};
+  return Object{{"kind", kindText(unit)},
+                {"name", op ? Json(op->getName().getStringRef()) : nullptr},
+                {"state", "alive"},
+                {"id", idOrNull(idOf(unit))},
+                {"text", text},
+                {"location", op ? Json(placeText(op->getLoc())) : nullptr}};
 }
 
 Array describeUnits(const Frame &frame) {
@@ -259,11 +252,11 @@ Array describeUnits(const Frame &frame) {
       continue;
     }
     units.push_back(Object{{"kind", kindText(frame.units[i])},
-                           {"name", safe(erased->name.getStringRef())},
+                           {"name", erased->name.getStringRef()},
                            {"state", "erased"},
                            {"id", idOrNull(erased->id)},
                            {"text", nullptr},
-                           {"location", orNull(placeText(erased->location))}});
+                           {"location", placeText(erased->location)}});
   }
   return units;
 }

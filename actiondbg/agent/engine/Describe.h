@@ -65,13 +65,6 @@ Json idOrNull(uint32_t id);
 /// contains or defines it; 0 if there is none.
 uint32_t idOf(const IRUnit &unit);
 
-/// Replaces invalid UTF-8, which JSON forbids: names and file names may contain
-/// any bytes.
-Json safe(StringRef text);
-template <typename T> Json orNull(const std::optional<T> &value) {
-  return value ? safe(*value) : Json(nullptr);
-}
-
 /// Returns FILE:LINE:COL of the first file location inside `loc`.
 std::optional<std::string> placeText(Location loc);
 

@@ -4,7 +4,7 @@
 
 namespace adbg {
 
-Json idOrNull(uint32_t id) { return id ? Json(int64_t(id)) : Json(nullptr); }
+Json idOrNull(uint32_t id) { return id ? Json(int64_t(id)) : nullptr; }
 
 std::string describeFolded(OpFoldResult result, const Observer &observer) {
   std::string text;
@@ -34,22 +34,22 @@ static std::optional<std::string> howOf(const Frame &frame) {
 Json describeOutcome(const Frame &frame) {
   Array reasons, values;
   for (const std::string &reason : frame.rare().reasons)
-    reasons.push_back(safe(reason));
+    reasons.push_back(reason);
   for (const std::string &value : frame.rare().values)
-    values.push_back(safe(value));
+    values.push_back(value);
   return Object{{"result", textOf(frame.result())},
                 {"reasons", std::move(reasons)},
-                {"how", orNull(howOf(frame))},
+                {"how", howOf(frame)},
                 {"values", std::move(values)}};
 }
 
 static Json describeChange(const Change &change) {
   Object object{{"kind", textOf(change.kind)},
                 {"what", change.isBlock ? "block" : "operation"},
-                {"op", safe(change.op.getStringRef())},
+                {"op", change.op.getStringRef()},
                 {"id", idOrNull(change.id)},
                 {"by", nullptr},
-                {"location", orNull(placeText(change.loc))},
+                {"location", placeText(change.loc)},
                 {"ordinal", int64_t(change.ordinal)},
                 {"guess", change.guess}};
   if (change.kind != ChangeKind::Replaced)
@@ -58,7 +58,7 @@ static Json describeChange(const Change &change) {
   for (const ValueName &value : change.by)
     by.push_back(Object{
         {"id", idOrNull(value.id)},
-        {"op", value.isArgument ? Json("block argument") : safe(value.op)},
+        {"op", value.isArgument ? Json("block argument") : Json(value.op)},
         {"result", int64_t(value.result)}});
   object["by"] = std::move(by);
   return object;
@@ -80,8 +80,8 @@ Json describeCulprit(const std::optional<Culprit> &culprit) {
   if (!culprit)
     return nullptr;
   return Object{{"ordinal", int64_t(culprit->ordinal)},
-                {"tag", safe(culprit->tag)},
-                {"name", safe(culprit->name)},
+                {"tag", culprit->tag},
+                {"name", culprit->name},
                 {"guess", culprit->guess}};
 }
 

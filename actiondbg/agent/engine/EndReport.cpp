@@ -124,7 +124,7 @@ void EndReport::sendCrash() {
   Object crash =
       describeCrash(engine.hasFramesHere() ? engine.innermost : nullptr);
   crash["signal"] = int64_t(crashSignal);
-  crash["message"] = cause().empty() ? nullptr : safe(cause());
+  crash["message"] = cause().empty() ? nullptr : Json(cause());
   crash["written"] = describeWritten();
   crash["event"] = int64_t(engine.position.event);
   crash["hits"] = describeHits(engine.breakpoints.all());

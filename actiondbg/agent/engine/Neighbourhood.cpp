@@ -72,7 +72,7 @@ template <typename Range> int64_t Neighbourhood::countOf(Range &&range) {
 Object Neighbourhood::describe(Operation *op, int levels) {
   Object attributes;
   auto add = [&](StringAttr name, Attribute value) {
-    attributes[safe(name.getValue()).getAsString()->str()] = safe(text(value));
+    attributes[name.getValue()] = text(value);
   };
   // Not the dictionary of all, nor the segment sizes: MLIR would make them, and
   // the addresses of later attributes, by which it orders tables, would change.
@@ -87,7 +87,7 @@ Object Neighbourhood::describe(Operation *op, int levels) {
   if (levels > 0)
     for (Value operand : op->getOperands() | std::views::take(most))
       operands.push_back(describe(operand, op->getBlock(), levels - 1));
-  return Object{{"name", safe(op->getName().getStringRef())},
+  return Object{{"name", op->getName().getStringRef()},
                 {"constant", names.ofFolded(op).isConstant},
                 {"attributes", std::move(attributes)},
                 {"operandCount", int64_t(op->getNumOperands())},
@@ -102,13 +102,13 @@ Object Neighbourhood::describe(Value value, Block *block, int levels) {
     return Object{{"value", 0}, {"type", ""}, {"uses", 0}, {"local", false}};
   Operation *definer = value.getDefiningOp();
   Object object{{"value", numberOf(value)},
-                {"type", safe(text(value.getType()))},
+                {"type", text(value.getType())},
                 {"uses", countOf(value.getUses())},
                 {"local", value.getParentBlock() == block}};
   if (definer) {
     object["definer"] = describe(definer, levels);
   } else if (Operation *holder = value.getParentBlock()->getParentOp()) {
-    object["argumentOf"] = safe(holder->getName().getStringRef());
+    object["argumentOf"] = holder->getName().getStringRef();
     object["index"] = int64_t(cast<BlockArgument>(value).getArgNumber());
   }
   return object;
@@ -122,12 +122,12 @@ Array Neighbourhood::results(Operation *op) {
       if (users.size() == most)
         break;
       Operation *user = use.getOwner();
-      users.push_back(Object{{"name", safe(user->getName().getStringRef())},
+      users.push_back(Object{{"name", user->getName().getStringRef()},
                              {"operand", int64_t(use.getOperandNumber())},
                              {"local", user->getBlock() == op->getBlock()}});
     }
     all.push_back(Object{{"value", numberOf(result)},
-                         {"type", safe(text(result.getType()))},
+                         {"type", text(result.getType())},
                          {"uses", countOf(result.getUses())},
                          {"users", std::move(users)}});
   }
@@ -142,7 +142,7 @@ Object Neighbourhood::describe(Region &region) {
   Array arguments, yielded;
   for (BlockArgument argument : entry.getArguments().take_front(most))
     arguments.push_back(Object{{"value", numberOf(argument)},
-                               {"type", safe(text(argument.getType()))},
+                               {"type", text(argument.getType())},
                                {"uses", countOf(argument.getUses())},
                                {"local", true}});
   std::vector<StringRef> found;
@@ -161,7 +161,7 @@ Object Neighbourhood::describe(Region &region) {
   object["arguments"] = std::move(arguments);
   object["names"] = Array();
   for (StringRef name : found)
-    object["names"].getAsArray()->push_back(safe(name));
+    object["names"].getAsArray()->push_back(name);
   object["yielded"] = std::move(yielded);
   return object;
 }
@@ -183,7 +183,7 @@ Array Neighbourhood::successors(Operation *op) {
                  {"operations", countOf(*block)},
                  {"first", block->empty()
                                ? Json(nullptr)
-                               : safe(block->front().getName().getStringRef())},
+                               : Json(block->front().getName().getStringRef())},
                  {"block", numberOf(block)}});
   return all;
 }
@@ -194,7 +194,7 @@ Json Neighbourhood::adjacent(Operation *op) {
   Array operands;
   for (Value operand : op->getOperands() | std::views::take(most))
     operands.push_back(numberOf(operand));
-  return Object{{"name", safe(op->getName().getStringRef())},
+  return Object{{"name", op->getName().getStringRef()},
                 {"operands", std::move(operands)}};
 }
 
@@ -207,7 +207,7 @@ Object describeNeighbourhood(Operation *op, OperationNames &names) {
   Array parents;
   for (Operation *parent = op->getParentOp(); parent && parents.size() < 8;
        parent = parent->getParentOp())
-    parents.push_back(safe(parent->getName().getStringRef()));
+    parents.push_back(parent->getName().getStringRef());
   object["parents"] = std::move(parents);
   object["previous"] =
       around.adjacent(op->getBlock() ? op->getPrevNode() : nullptr);

@@ -122,8 +122,7 @@ void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges,
   select(&frame);
   Object hit = describe(frame, notice, withChanges ? mostChanges : 0);
   bool isTimed = frame.over && engine.counts;
-  hit["seconds"] =
-      isTimed ? Json(observer.secondsOf(frame.took)) : Json(nullptr);
+  hit["seconds"] = isTimed ? Json(observer.secondsOf(frame.took)) : nullptr;
   if (Operation *op = withNeighbourhood && !frame.over ? frame.op() : nullptr) {
     Silence silence;
     hit["neighbourhood"] = describeNeighbourhood(op, engine.names);
@@ -178,7 +177,7 @@ Json StopLoop::describeCursorNow() const {
     return nullptr;
   return Object{{"kind", kindText(cursor)},
                 {"id", idOrNull(observer.ids.of(op))},
-                {"op", safe(op->getName().getStringRef())},
+                {"op", op->getName().getStringRef()},
                 {"by", textOf(cursorBy)}};
 }
 

@@ -135,7 +135,7 @@ void Alternative::note(Operation *root) {
 Object asObject(const TextMap<int64_t> &counts) {
   Object object;
   for (const auto &[name, count] : counts)
-    object[llvm::json::fixUTF8(name)] = count;
+    object[name] = count;
   return object;
 }
 

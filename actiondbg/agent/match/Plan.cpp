@@ -244,18 +244,17 @@ void Plan::write(const Frame &frame, uint64_t newest) {
     if (key)
       StringRef(key->base).split(parts, '\0');
     auto part = [&](unsigned i) {
-      return parts.size() > i && !parts[i].empty() ? safe(parts[i])
-                                                   : Json(nullptr);
+      return parts.size() > i && !parts[i].empty() ? Json(parts[i]) : nullptr;
     };
     addOperation(line, frame);
-    line["tag"] = safe(frame.tag());
-    line["name"] = safe(frame.shortName());
+    line["tag"] = frame.tag();
+    line["name"] = frame.shortName();
     line["location"] = part(2);
     line["function"] = part(3);
-    line["nth"] = key ? Json(int64_t(key->nth)) : Json(nullptr);
+    line["nth"] = key ? Json(int64_t(key->nth)) : nullptr;
   }
   if (isPass) {
-    line["pass"] = safe(frame.name());
+    line["pass"] = frame.name();
     line["last"] = int64_t(newest);
     line["leaves"] = int64_t(frame.leaves);
     line["conversion"] = frame.hasConversion;

@@ -112,9 +112,8 @@ static std::string namesIn(ArrayRef<Operation *> roots, const Identities &ids) {
     BlockKeys::all().keep(ids, scope);
     AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
     writeNames(ids, scope, state, os);
-    lines += lineOf(Object{{"event", "names"},
-                           {"scope", int64_t(ids.of(scope))},
-                           {"text", safe(text)}});
+    lines += lineOf(Object{
+        {"event", "names"}, {"scope", int64_t(ids.of(scope))}, {"text", text}});
   }
   return lines;
 }
@@ -144,8 +143,8 @@ void Legalizations::beginConversion(const ConversionTarget &target,
       Object{{"event", "conversion"},
              {"ordinal", int64_t(ordinal)},
              {"full", isFull},
-             {"pass", pass ? safe(pass->name()) : Json(nullptr)},
-             {"function", pass ? safe(pass->function()) : Json(nullptr)}};
+             {"pass", pass ? Json(pass->name()) : nullptr},
+             {"function", pass ? Json(pass->function()) : nullptr}};
   // A conversion that fails leaves all values as they are.
   if (!wanted.isEmpty())
     conversion.names = namesIn(roots, ids);
@@ -185,8 +184,8 @@ Object Legalizations::neighbour(const Conversion &conversion,
   bool isConverted =
       id >= conversion.firstId || conversion.legalized.contains(id);
   return Object{{"id", idOrNull(id)},
-                {"name", safe(op->getName().getStringRef())},
-                {"location", orNull(placeText(op->getLoc()))},
+                {"name", op->getName().getStringRef()},
+                {"location", placeText(op->getLoc())},
                 {"converted", isConverted}};
 }
 
@@ -210,15 +209,14 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
   auto argument = dyn_cast_if_present<BlockArgument>(input);
   if (argument)
     definer = argument.getOwner()->getParentOp();
-  event["definer"] =
-      definer ? Json(neighbour(conversion, definer)) : Json(nullptr);
+  event["definer"] = definer ? Json(neighbour(conversion, definer)) : nullptr;
   event["argument"] = bool(argument);
 }
 
 template <typename Types> static Array textsOf(const Types &types) {
   Array texts;
   for (Type type : types)
-    texts.push_back(safe(textOf(type)));
+    texts.push_back(textOf(type));
   return texts;
 }
 
@@ -259,7 +257,7 @@ void Legalizations::writeLeft(Conversion &conversion) {
   for (auto &[name, one] : left)
     write(conversion,
           lineOf(Object{{"event", "left"},
-                        {"name", safe(name.getStringRef())},
+                        {"name", name.getStringRef()},
                         {"legality", actionText(*conversion.target, name)},
                         {"count", one.count},
                         {"id", idOrNull(one.first)},
@@ -302,8 +300,8 @@ void Legalizations::beginOperation(Operation *op) {
        location = op->getLoc()] {
     return Object{{"event", "operation"},
                   {"id", idOrNull(id)},
-                  {"name", safe(name.getStringRef())},
-                  {"location", orNull(placeText(location))},
+                  {"name", name.getStringRef()},
+                  {"location", placeText(location)},
                   {"legality", actionText(*target, name)}};
   });
 }
@@ -320,9 +318,9 @@ Array Legalizations::untried(const Conversion &conversion, Operation *op,
     Array generates;
     for (OperationName name : pattern->getGeneratedOps())
       generates.push_back(
-          Object{{"name", safe(name.getStringRef())},
+          Object{{"name", name.getStringRef()},
                  {"legality", actionText(*conversion.target, name)}});
-    all.push_back(Object{{"name", safe(nameOf(*pattern))},
+    all.push_back(Object{{"name", nameOf(*pattern)},
                          {"benefit", pattern->getBenefit().getBenefit()},
                          {"generates", std::move(generates)}});
   }
@@ -343,8 +341,8 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
     std::string said = typeReasons.overhear(
         [&] { event["illegal"] = conversion.target->isIllegal(op); });
     if (!said.empty())
-      event["said"] = safe(said);
-    event["text"] = safe(textOf(op, ids));
+      event["said"] = said;
+    event["text"] = textOf(op, ids);
     if (isCast(op))
       event["users"] = users(conversion, op);
     add(std::move(event));
@@ -381,7 +379,7 @@ void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
   add([&pattern, ordinal, isRefused] {
     return Object{
         {"event", "pattern"},
-        {"name", safe(nameOf(pattern))},
+        {"name", nameOf(pattern)},
         {"benefit", pattern.getBenefit().getBenefit()},
         {"ordinal", isRefused ? Json(nullptr) : Json(int64_t(ordinal))}};
   });
@@ -402,7 +400,7 @@ void Legalizations::endPattern(StringRef result) {
 
 void Legalizations::reason(const Diagnostic &diagnostic) {
   Silence silence;
-  add(Object{{"event", "reason"}, {"text", safe(diagnostic.str())}});
+  add(Object{{"event", "reason"}, {"text", diagnostic.str()}});
 }
 
 void Legalizations::gaveReason(const Diagnostic &diagnostic) {
@@ -436,12 +434,11 @@ void Legalizations::diagnosed(const Diagnostic &diagnostic) {
     return;
   Array notes;
   for (const Diagnostic *note : diagnostic.getNotes())
-    notes.push_back(
-        Object{{"text", safe(note->str())},
-               {"location", orNull(placeText(note->getLocation()))}});
+    notes.push_back(Object{{"text", note->str()},
+                           {"location", placeText(note->getLocation())}});
   add(Object{{"event", "diagnostic"},
-             {"text", safe(diagnostic.str())},
-             {"location", orNull(placeText(diagnostic.getLocation()))},
+             {"text", diagnostic.str()},
+             {"location", placeText(diagnostic.getLocation())},
              {"notes", std::move(notes)}});
   writeUnresolved(diagnostic);
 }
@@ -492,8 +489,8 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
   conversion.open.back().hasSaidWhy = true;
   std::string name = nameOf(converter);
   Object event{{"event", "type"},
-               {"type", safe(textOf(type))},
-               {"converter", name.empty() ? Json(nullptr) : safe(name)}};
+               {"type", textOf(type)},
+               {"converter", name.empty() ? Json(nullptr) : Json(name)}};
   if (typeReasons.areAsked())
     typeReasons.describe(converter, type, conversion.context, event);
   add(std::move(event));
@@ -555,7 +552,7 @@ void Legalizations::failPattern(Operation *op, const Pattern &pattern) {
     tryTypes(op, pattern);
     Open &open = conversion.open.back();
     if (!open.hasSaidWhy && !open.ofDriver.empty())
-      add(Object{{"event", "reason"}, {"text", safe(open.ofDriver)}});
+      add(Object{{"event", "reason"}, {"text", open.ofDriver}});
   }
   endPattern("failed");
 }

@@ -12,8 +12,8 @@ static constexpr StringRef endText = "the end of the tool";
 
 Json toJSON(const Difference &difference) {
   return Object{{"ordinal", int64_t(difference.ordinal)},
-                {"run", safe(difference.run)},
-                {"replay", safe(difference.replay)}};
+                {"run", difference.run},
+                {"replay", difference.replay}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -100,7 +100,7 @@ static Type parsed(StringRef text, MLIRContext *context) {
 static Json typeText(Type type) {
   std::string text;
   raw_string_ostream(text) << type;
-  return safe(text);
+  return text;
 }
 
 void TypeReasons::describe(const TypeConverter &converter, Type type,
@@ -112,7 +112,7 @@ void TypeReasons::describe(const TypeConverter &converter, Type type,
                                   [](Diagnostic &) { return success(); });
   auto heard = said.find({&converter, type.getAsOpaquePointer()});
   if (heard != said.end())
-    event["said"] = safe(heard->second);
+    event["said"] = heard->second;
   Type part = failingPart(converter, type, 0);
   if (part)
     event["part"] = typeText(part);

@@ -190,7 +190,7 @@ Object IRLines::describe(const LinePlace &place) {
                 {"id", idOrNull(ids.of(op))},
                 {"part", int64_t(place.part)},
                 {"depth", depthOf(place)},
-                {"text", safe(text)}};
+                {"text", text}};
 }
 
 } // namespace adbg

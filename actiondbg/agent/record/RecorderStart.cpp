@@ -26,7 +26,7 @@ static Array commandLine() {
   std::vector<StringRef> parts;
   StringRef(*text).rtrim('\0').split(parts, '\0');
   for (StringRef part : parts)
-    words.push_back(safe(part));
+    words.push_back(part);
   return words;
 }
 
@@ -38,18 +38,18 @@ static std::string headerText(bool isThreaded, const RecordSettings &settings) {
   struct timespec time;
   clock_gettime(CLOCK_REALTIME, &time);
   std::string text;
-  raw_string_ostream(text) << Json(Object{
-      {"agent", "preload"},
-      {"llvm", settings.llvm},
-      {"pid", int64_t(getpid())},
-      {"argv", commandLine()},
-      {"cwd", safe(getcwd(directory, sizeof(directory)) ? directory : "")},
-      {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
-      {"ir", settings.ir.empty() ? "none" : settings.ir},
-      {"lineage", !settings.lineage.empty()},
-      {"checks", !settings.checks.empty()},
-      {"events", std::move(events)},
-      {"threads", isThreaded}});
+  raw_string_ostream(text) << Json(
+      Object{{"agent", "preload"},
+             {"llvm", settings.llvm},
+             {"pid", int64_t(getpid())},
+             {"argv", commandLine()},
+             {"cwd", getcwd(directory, sizeof(directory)) ? directory : ""},
+             {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
+             {"ir", settings.ir.empty() ? "none" : settings.ir},
+             {"lineage", !settings.lineage.empty()},
+             {"checks", !settings.checks.empty()},
+             {"events", std::move(events)},
+             {"threads", isThreaded}});
   return text;
 }
 

@@ -124,7 +124,7 @@ static Answer<Object> getCensus(Engine &engine) {
 static Object namesOf(const std::vector<std::string> &passes) {
   Array names;
   for (const std::string &name : passes)
-    names.push_back(llvm::json::fixUTF8(name));
+    names.push_back(name);
   return Object{{"names", std::move(names)}};
 }
 
@@ -191,16 +191,15 @@ static Answer<Object> tryPass(Engine &engine, TryPassArguments &arguments) {
     for (unsigned kind = 0; kind < changeKinds; ++kind)
       counts[textOf(ChangeKind(kind))] =
           int64_t(frame.tally.counts[kind]) - int64_t(old.counts[kind]);
-    return Object{
-        {"pipeline", one},
-        {"changed", digest(root) != before},
-        {"counts", std::move(counts)},
-        {"error", error ? Json(llvm::json::fixUTF8(*error)) : Json(nullptr)}};
+    return Object{{"pipeline", one},
+                  {"changed", digest(root) != before},
+                  {"counts", std::move(counts)},
+                  {"error", error}};
   }
   return Object{{"pipeline", arguments.name},
                 {"changed", false},
                 {"counts", Object{}},
-                {"error", llvm::json::fixUTF8(first.value_or(""))}};
+                {"error", first.value_or("")}};
 }
 
 Requests alternativeRequests() {

@@ -13,11 +13,9 @@ namespace adbg {
 static Object describeCursorHere(const Engine &engine) {
   Operation *op = holderOf(engine.stops.cursor);
   Operation *function = op ? functionAround(op) : nullptr;
-  return Object{
-      {"unit", describeUnit(engine.stops.cursor)},
-      {"function", function ? Json(llvm::json::fixUTF8(symbolName(function)))
-                            : Json(nullptr)},
-      {"path", pathTo(engine.stops.cursor, rootOf(op))}};
+  return Object{{"unit", describeUnit(engine.stops.cursor)},
+                {"function", function ? Json(symbolName(function)) : nullptr},
+                {"path", pathTo(engine.stops.cursor, rootOf(op))}};
 }
 
 static Answer<Object> describeCursor(const Engine &engine) {

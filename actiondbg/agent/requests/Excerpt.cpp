@@ -71,7 +71,7 @@ static Answer<Object> describeExcerpt(const ExcerptArguments &arguments,
                 {"moreBefore", bool(first)},
                 {"moreAfter", bool(last)},
                 {"scope", idOrNull(ids.of(scopeOf(holder)))},
-                {"function", function ? safe(symbolName(function)) : nullptr},
+                {"function", function ? Json(symbolName(function)) : nullptr},
                 {"definitions", arguments.definitions
                                     ? definitionsOf(lines, current, shown)
                                     : Array()}};

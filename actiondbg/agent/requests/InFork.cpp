@@ -13,8 +13,7 @@ static void sendToParent(int fd, Answer<Object> answer) {
   std::string text;
   raw_string_ostream os(text);
   if (auto *error = std::get_if<RequestError>(&answer))
-    os << Json(Object{{"code", error->code},
-                      {"message", llvm::json::fixUTF8(error->message)}});
+    os << Json(Object{{"code", error->code}, {"message", error->message}});
   else
     os << Json(Object{{"result", std::move(std::get<Object>(answer))}});
   raw_fd_ostream(fd, /*shouldClose=*/true) << text;

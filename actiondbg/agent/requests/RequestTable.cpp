@@ -71,8 +71,7 @@ static Object answerAsked(Engine &engine, GetTogetherArguments::Asked &asked) {
     return Object{{"result", std::move(*result)}};
   const auto &error = std::get<RequestError>(answered);
   return Object{
-      {"error", Object{{"code", error.code},
-                       {"message", llvm::json::fixUTF8(error.message)}}}};
+      {"error", Object{{"code", error.code}, {"message", error.message}}}};
 }
 
 /// together: several questions, answered in one fork, as each fork takes longer

@@ -165,7 +165,7 @@ static Answer<Object> getPipeline(Engine &engine) {
   text = withoutEmptyOptions(text);
   for (; op; op = op->getParentOp())
     text.insert(0, op->getName().getStringRef() + "(").append(")");
-  return Object{{"text", llvm::json::fixUTF8(text)}};
+  return Object{{"text", text}};
 }
 
 Requests stackRequests() {

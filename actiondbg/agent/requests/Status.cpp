@@ -111,7 +111,7 @@ static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
   }
   Array list;
   for (const std::string &name : names)
-    list.push_back(llvm::json::fixUTF8(name));
+    list.push_back(name);
   return Object{{"names", std::move(list)}};
 }
 
@@ -121,8 +121,8 @@ static Answer<Object> getStatistics(Engine &engine) {
   for (const auto &entry : engine.observer.statistics.all()) {
     const Statistic &one = entry.second;
     rows.push_back(
-        Object{{"tag", llvm::json::fixUTF8(one.tag)},
-               {"name", llvm::json::fixUTF8(one.name)},
+        Object{{"tag", one.tag},
+               {"name", one.name},
                {"attempts", int64_t(one.succeeded + one.failed + one.skipped)},
                {"succeeded", int64_t(one.succeeded)},
                {"unchanged", int64_t(one.unchanged)},
@@ -208,12 +208,12 @@ static Array describeChecks() {
   for (const auto &one : checks)
     result.push_back(Object{{"name", one.name},
                             {"passed", Layout::passed(one.check)},
-                            {"why", safe(Layout::failure(one.check))}});
+                            {"why", Layout::failure(one.check)}});
   for (const Fact *fact : facts::all)
     if (fact->answer() != Fact::Answer::Unknown)
       result.push_back(Object{{"name", fact->name},
                               {"passed", fact->isProved()},
-                              {"why", safe(fact->why())}});
+                              {"why", fact->why()}});
   return result;
 }
 

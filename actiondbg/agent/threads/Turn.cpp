@@ -225,12 +225,12 @@ Json mlirJson(unsigned number) {
   Contexts &contexts = Contexts::all();
   StringRef name = contexts.mlirOf(number);
   bool isShown = !name.empty() && contexts.hasSeveralMlirs();
-  return isShown ? Json(name) : Json(nullptr);
+  return isShown ? Json(name) : nullptr;
 }
 
 Json Turns::unforkableJson() const {
   std::optional<std::string> why = whyNoFork();
-  return why ? Json(std::move(*why)) : Json(nullptr);
+  return why ? Json(std::move(*why)) : nullptr;
 }
 
 void Turns::describe(Object &stop) const {
@@ -289,8 +289,7 @@ Array Turns::describeThreads() {
     all.push_back(Object{
         {"name", ThreadList::nameOf(number)},
         {"id", int64_t(one.id)},
-        {"title", one.isOver ? Json(nullptr)
-                             : Json(llvm::json::fixUTF8(nameOfThread(one.id)))},
+        {"title", one.isOver ? Json(nullptr) : Json(nameOfThread(one.id))},
         {"state", state},
         {"context", contextJson(one.context)},
         {"actions", int64_t(ran)},

@@ -23,16 +23,15 @@ using namespace mlir;
 using namespace adbg;
 
 static void writeRanges(llvm::raw_ostream &os, Operation *op) {
-  const Identities &ids = Identities::all();
   auto idOf = [&](Operation *one) { return one ? ids.of(one) : 0; };
   os << "  operands";
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
     os << " " << operand.getOperandNumber() << ":";
     if (auto argument = dyn_cast<BlockArgument>(value))
-      os << keyOf(ids, argument);
+      os << keyOf(argument);
     else
-      os << keyOf(ids, cast<OpResult>(value));
+      os << keyOf(cast<OpResult>(value));
   }
   os << "\n  results";
   for (OpResult result : op->getResults()) {
@@ -43,7 +42,7 @@ static void writeRanges(llvm::raw_ostream &os, Operation *op) {
   }
   os << "\n  successors";
   for (Block *block : op->getSuccessors())
-    os << " " << BlockKeys::all().of(ids, block);
+    os << " " << BlockKeys::all().of(block);
   os << "\n  around " << idOf(op->getParentOp()) << " "
      << idOf(op->getBlock() ? op->getPrevNode() : nullptr) << " "
      << idOf(op->getBlock() ? op->getNextNode() : nullptr) << "\n";
@@ -58,7 +57,7 @@ static void writeRanges(llvm::raw_ostream &os, Operation *op) {
 }
 
 static void writeOperation(llvm::raw_ostream &os, Operation *op) {
-  os << "@" << Identities::all().of(op) << " " << op->getName().getStringRef()
+  os << "@" << ids.of(op) << " " << op->getName().getStringRef()
      << " " << op->isRegistered() << isConstantLike(op->getName())
      << isSymbolTable(op) << isIsolated(op) << isTerminator(op)
      << isPrintable(op) << op->getName().hasInterface<SymbolOpInterface>()
@@ -87,7 +86,7 @@ static void write(Operation *root) {
   std::error_code error;
   llvm::raw_fd_ostream os(getenv("PROBE_FILE"), error);
   root->walk<WalkOrder::PreOrder>(
-      [](Operation *op) { Identities::all().created(op); });
+      [](Operation *op) { ids.created(op); });
   root->walk<WalkOrder::PreOrder>(
       [&](Operation *op) { writeOperation(os, op); });
 }

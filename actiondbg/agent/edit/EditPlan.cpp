@@ -177,7 +177,7 @@ static std::string whyEditInvalid(Operation *op) {
 }
 
 static std::string applyEdit(Engine &engine, const Edit &edit) {
-  Operation *target = engine.observer.ids.find(edit.id);
+  Operation *target = ids.find(edit.id);
   if (!target)
     return "there is no operation @" + std::to_string(edit.id);
   std::string why = whyFixed(engine.innermost, engine.stops.inside, target);
@@ -212,7 +212,7 @@ static std::string tryEdit([[maybe_unused]] Engine &engine,
     if (edit.pipeline.empty())
       return applyEdit(engine, edit);
     // Passes take their time, and are the tool's own.
-    Operation *target = engine.observer.ids.find(edit.id);
+    Operation *target = ids.find(edit.id);
     if (!target ||
         !whyFixed(engine.innermost, engine.stops.inside, target).empty())
       return ""; // refused below

@@ -13,7 +13,7 @@ namespace adbg {
 
 uint32_t idOf(const IRUnit &unit) {
   Operation *op = holderOf(unit);
-  return op ? Identities::all().of(op) : 0;
+  return op ? ids.of(op) : 0;
 }
 
 Array describeWritten() {
@@ -60,7 +60,7 @@ void addOperation(Object &object, const Frame &frame) {
     if (erased->function)
       function = erased->function.str();
   } else if (Operation *about = frame.op()) {
-    id = Identities::all().of(about);
+    id = ids.of(about);
     op = about->getName().getStringRef().str();
     location = placeText(about->getLoc());
     if (Operation *holder = functionAround(about))
@@ -74,7 +74,7 @@ void addOperation(Object &object, const Frame &frame) {
 
 void addOperation(Object &object, Operation *op) {
   Operation *holder = functionAround(op);
-  object["id"] = idOrNull(Identities::all().of(op));
+  object["id"] = idOrNull(ids.of(op));
   object["op"] = op->getName().getStringRef();
   object["location"] = placeText(op->getLoc());
   object["function"] = holder ? Json(symbolName(holder)) : nullptr;
@@ -224,7 +224,7 @@ Object describeUnit(const IRUnit &unit) {
   Operation *op = holderOf(unit);
   std::string text;
   if (op) {
-    LinePrinter printer(op->getContext(), Identities::all(), LineStyle());
+    LinePrinter printer(op->getContext(), LineStyle());
     text = textOf(unit, printer);
   }
   if (text.size() > 4096)

@@ -108,9 +108,9 @@ bool Engine::begin(Frame &frame) {
   ++position.event;
   SilentStreams::reach(position.event);
   knownNames.number(frame);
-  trace.note(frame, observer.ids);
+  trace.note(frame);
   frame.tally.first = observer.log.end();
-  frame.tally.firstId = observer.ids.upcoming();
+  frame.tally.firstId = ids.upcoming();
   if (parent)
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   if (LLVM_UNLIKELY(isAlert || skips.plan)) {
@@ -158,7 +158,7 @@ void Engine::finish(Frame &frame) {
 
 void Engine::finishPass(const Frame &frame) {
   lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
-  lastPassOn = OperationHandle(observer.ids, frame.op());
+  lastPassOn = OperationHandle(frame.op());
 }
 
 void Engine::before(Frame &frame) {
@@ -170,7 +170,7 @@ void Engine::before(Frame &frame) {
   if (LLVM_UNLIKELY(!editPlan.empty()))
     edit(notice);
   bool isOwnPass = frame.isAlternative && frame.kind == Kind::Pass;
-  if (!isOwnPass && skips.decide(frame, observer.ids))
+  if (!isOwnPass && skips.decide(frame))
     frame.skipped = true;
   if (!isOwnPass)
     stopBefore(frame, notice);
@@ -385,7 +385,7 @@ static Frame &noFrame() {
 }
 
 Operation *Engine::diagnosedBy(const Diagnostic &diagnostic) {
-  Operation *root = lastPassOn.get(observer.ids);
+  Operation *root = lastPassOn.get();
   for (Frame *frame = innermost; frame; frame = frame->parent)
     if (Operation *op = frame->op())
       root = op;
@@ -393,12 +393,12 @@ Operation *Engine::diagnosedBy(const Diagnostic &diagnostic) {
 }
 
 void Engine::failsWith(StringRef error, Operation *op) {
-  OperationHandle handle(observer.ids, op);
+  OperationHandle handle(op);
   for (Frame *frame = innermost; frame; frame = frame->parent) {
     Rare &rare = frame->needRare();
     if (rare.error.empty())
       rare.error = error.split('\n').first.str();
-    if (op && !rare.failing.get(observer.ids))
+    if (op && !rare.failing.get())
       rare.failing = handle;
   }
 }

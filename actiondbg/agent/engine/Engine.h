@@ -188,7 +188,7 @@ public:
   ActionVerifier verifier;
   ErasedUnits erasedUnits{observer};
   KnownNames knownNames;
-  Legalizations legalizations{observer.ids};
+  Legalizations legalizations;
   RunTrace trace;
   Forks forks{connection};
   EndReport end{*this};
@@ -203,7 +203,7 @@ public:
   /// its operation.
   std::string firstError;
   OperationHandle firstErrorOn;
-  Diagnosed diagnosed{observer.ids};
+  Diagnosed diagnosed;
   bool wantsThreads = false;
 
   /// How many iterations this thread's innermost greedy driver has begun.
@@ -309,8 +309,8 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   // Operations that other threads created so far are not this pass's. With a
   // single thread, operation ids are the same as when debugging.
   if (LLVM_UNLIKELY(kind == Kind::Pass) && threads > 1)
-    observer.ids.renew();
-  frame.tally.firstId = observer.ids.upcoming();
+    ids.renew();
+  frame.tally.firstId = ids.upcoming();
   observer.innermost = &frame;
   observer.forgetFold();
   if (LLVM_UNLIKELY(kind == Kind::Pass || kind == Kind::Step ||

@@ -110,7 +110,7 @@ void Engine::observe() {
     skips.setRules(standingRules);
   if (!Recorder::isOn())
     return;
-  recorder = std::make_unique<Recorder>(observer.ids, names);
+  recorder = std::make_unique<Recorder>(names);
   observer.recorder = recorder.get();
 }
 
@@ -142,7 +142,7 @@ void Engine::renew() {
   threadEngines().all.clear();
   Recorder::forgetThreads();
   Contexts::all().clear();
-  Identities::all().clear();
+  ids.clear();
   InputNames::all().clear();
   forgetContexts();
   // The engine before stays allocated: objects refer to it.
@@ -182,7 +182,7 @@ bool Engine::joinOpenPart() {
   static thread_local std::unique_ptr<PartEngine> own;
   own = nullptr; // its destructor resets `local`
   own = std::make_unique<PartEngine>();
-  Identities::all().renew();
+  ids.renew();
   own->engine.observe();
   local.part = newestPart;
   return true;
@@ -208,7 +208,7 @@ bool Engine::beginPart(const RecordSettings &settings) {
     });
   }
   // Addresses of operations and names may have been reused meanwhile.
-  Identities::all().clear();
+  ids.clear();
   BlockKeys::all().record(Recorder::keepsValues());
   InputNames::all().clear();
   forgetContexts();
@@ -236,7 +236,7 @@ void Engine::endPart() {
 bool Engine::beginRecording(const RecordSettings &settings) {
   if (!Recorder::start(settings, /*isThreaded=*/false))
     return false;
-  recorder = std::make_unique<Recorder>(observer.ids, names);
+  recorder = std::make_unique<Recorder>(names);
   observer.recorder = recorder.get();
   return true;
 }
@@ -296,7 +296,7 @@ void Engine::unwinds(Frame &frame) {
 }
 
 void Engine::meet(Operation *op) {
-  if (LLVM_LIKELY(observer.ids.of(op)))
+  if (LLVM_LIKELY(ids.of(op)))
     return;
   // Other threads may change what is around it.
   while (threads <= 1 && op->getParentOp())
@@ -304,9 +304,9 @@ void Engine::meet(Operation *op) {
   // In the order in which the parser makes them.
   op->walk([&](Operation *each) {
     if (each->getBlock())
-      observer.ids.place(each);
+      ids.place(each);
     else
-      observer.ids.created(each);
+      ids.created(each);
   });
 }
 

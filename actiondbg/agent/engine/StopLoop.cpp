@@ -19,16 +19,15 @@ static constexpr uint64_t mostChanges = 100;
 
 void StopLoop::stop(Frame &frame, const Notice &notice) {
   AgentHeap agentHeap;
-  failing = OperationHandle(observer.ids, notice.about);
+  failing = OperationHandle(notice.about);
   if (!notice.about && frame.over && frame.kind != Kind::None &&
       frame.result() == Result::Failed)
     failing = frame.rare().failing;
   Object stop = arrive(frame, notice);
   engine.turns.describe(stop);
   stop["passRun"] = describePassRun(frame, engine.knownNames.passRuns);
-  stop["created"] =
-      Object{{"operations", int64_t(engine.observer.ids.upcoming()) - 1},
-             {"blocks", int64_t(BlockKeys::all().created())}};
+  stop["created"] = Object{{"operations", int64_t(ids.upcoming()) - 1},
+                           {"blocks", int64_t(BlockKeys::all().created())}};
   addLostCapabilities(stop);
   connection.notify("stopped", std::move(stop));
   resumption = Resumption();
@@ -155,7 +154,7 @@ static Operation *insertedFor(const Frame &frame, const ErasedUnit &erased,
     if (change.kind != ChangeKind::Inserted || change.isBlock ||
         (found && change.op != erased.name))
       continue;
-    Operation *op = observer.ids.find(change.id);
+    Operation *op = ids.find(change.id);
     if (!op || !op->getBlock())
       continue;
     if (change.op == erased.name)
@@ -176,7 +175,7 @@ Json StopLoop::describeCursorNow() const {
   if (!op)
     return nullptr;
   return Object{{"kind", kindText(cursor)},
-                {"id", idOrNull(observer.ids.of(op))},
+                {"id", idOrNull(ids.of(op))},
                 {"op", op->getName().getStringRef()},
                 {"by", textOf(cursorBy)}};
 }
@@ -188,7 +187,7 @@ static Operation *outermost(Operation *op) {
 }
 
 void StopLoop::showFailing() {
-  Operation *op = failing.get(observer.ids);
+  Operation *op = failing.get();
   // A conversion unlinks operations before it destroys them.
   Operation *around = cursor ? holderOf(cursor) : nullptr;
   if (!op || (around && outermost(around) != outermost(op)))

@@ -345,7 +345,7 @@ static void noteFound(Frame &frame, Operation *op,
                       ArrayRef<OpFoldResult> results) {
   AgentHeap agentHeap;
   Observer &observer = Engine::get().observer;
-  frame.foldedId = observer.ids.of(op);
+  frame.foldedId = ids.of(op);
   if (results.empty()) {
     frame.found = Found::InPlace;
     return observer.modified(op);
@@ -391,7 +391,7 @@ template <typename Fold>
 LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
 dispatchFollowed(Engine &engine, Operation *op, FoldResults &results, Fold fold,
                  unsigned contextNumber = Contexts::unknown) {
-  engine.observer.ids.prefetch(op);
+  ids.prefetch(op);
   NameFacts &name = factsOf(engine, op);
   if (name.isConstant)
     return fold();

@@ -260,7 +260,7 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   if (engine.lastPass.ordinal)
     culprit = engine.lastPass;
   AgentHeap agentHeap;
-  Operation *about = engine.firstErrorOn.get(engine.observer.ids);
+  Operation *about = engine.firstErrorOn.get();
   if (!about)
     about = refusedWithin(op, engine.firstError);
   engine.caught(CatchKind::Verify,
@@ -299,7 +299,7 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     if (engine.breakpoints.catches(CatchKind::Verify) &&
         engine.firstError.empty()) {
       engine.firstError = diagnostic.str();
-      engine.firstErrorOn = OperationHandle(engine.observer.ids, about);
+      engine.firstErrorOn = OperationHandle(about);
     }
   }
   if (catchesDiagnostics(engine))

@@ -29,7 +29,7 @@ static Operation *noteCreated(Operation *op) {
   Engine &engine = Engine::get();
   if (LLVM_UNLIKELY(!engine.followsIR())) {
     if (engine.numbersIR())
-      Identities::all().created(op);
+      ids.created(op);
     return op;
   }
   AgentHeap agentHeap;
@@ -145,7 +145,7 @@ static void noteEndElsewhere(Engine &engine, Operation *op) {
   if (turn && *turn)
     engine.observer.destroyed(op);
   else
-    Identities::all().destroyed(op);
+    ids.destroyed(op);
 }
 
 static void noteEnd(Operation *op) {
@@ -204,7 +204,7 @@ ADBG_INTERPOSE(void, addToBlock, ADBG_ADD_OPERATION, Operations *self,
   Engine &engine = Engine::get();
   if (LLVM_UNLIKELY(!engine.followsIR())) {
     if (engine.numbersIR())
-      Identities::all().place(op);
+      ids.place(op);
     return;
   }
   AgentHeap agentHeap;

@@ -29,7 +29,7 @@ const Condition::Field *Condition::fieldNamed(StringRef name) {
       {"id",
        [](F frame, M) {
          Operation *op = frame.op();
-         return numberOf(op ? Identities::all().of(op) : 0);
+         return numberOf(op ? ids.of(op) : 0);
        }},
       {"hits", [](F, M moment) { return numberOf(moment.hits); }},
       {"tag", [](F frame, M) { return textOf(frame.tag()); }},

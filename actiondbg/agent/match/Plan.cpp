@@ -124,7 +124,7 @@ bool Plan::isCandidate(const Frame &frame) {
          });
 }
 
-Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
+Plan::Key Plan::keyOf(const Frame &frame) {
   Operation *op = frame.op();
   std::optional<std::string> location;
   if (op)
@@ -148,7 +148,7 @@ Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
 
 /// Whether this is the action to skip alone, or a retry of it: the driver
 /// retries a skipped rewrite until nothing changes.
-bool Plan::isRepeated(const Frame &frame, const Identities &ids) {
+bool Plan::isRepeated(const Frame &frame) {
   Operation *op = frame.op();
   uint32_t id = op ? ids.of(op) : 0;
   if (frame.ordinal == only) {
@@ -172,23 +172,23 @@ static void countForPass(Frame *pass, const Frame &frame) {
   pass->hasConversion |= frame.isConversion() && !isConversionOfStep(frame);
 }
 
-bool Plan::skips(Frame &frame, const Identities &ids) {
+bool Plan::skips(Frame &frame) {
   if (isLeaf(frame) || frame.isConversion())
     countForPass(frame.parent, frame);
-  return frame.isPlanned = decide(frame, ids);
+  return frame.isPlanned = decide(frame);
 }
 
-bool Plan::decide(Frame &frame, const Identities &ids) {
+bool Plan::decide(Frame &frame) {
   bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
   bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
   if (hasKeys && !isKnown && (isLeaf(frame) || isPass))
-    keys.emplace_back(frame.ordinal, keyOf(frame, ids));
+    keys.emplace_back(frame.ordinal, keyOf(frame));
   frame.isHeld =
       (frame.parent && frame.parent->isHeld) || isConversionOfStep(frame);
   frame.isCandidate = isCandidate(frame);
   if (isPass && (held.contains(frame.name()) || isAlways(frame)))
     frame.isHeld = true;
-  if (only && isRepeated(frame, ids))
+  if (only && isRepeated(frame))
     return true;
   if (!frame.isCandidate)
     return false;
@@ -201,14 +201,14 @@ bool Plan::decide(Frame &frame, const Identities &ids) {
   return skipped && skipped->contains(keys.back().second.text());
 }
 
-void Plan::begin(Frame *innermost, bool isBefore, const Identities &ids) {
+void Plan::begin(Frame *innermost, bool isBefore) {
   std::vector<Frame *> frames;
   for (Frame *frame = innermost; frame; frame = frame->parent)
     frames.push_back(frame);
   std::ranges::reverse(frames);
   for (Frame *frame : frames) {
     if (frame == innermost && isBefore) {
-      bool wasPlanned = std::exchange(frame->isPlanned, decide(*frame, ids));
+      bool wasPlanned = std::exchange(frame->isPlanned, decide(*frame));
       frame->skipped = frame->isPlanned || (frame->skipped && !wasPlanned);
       continue;
     }

@@ -22,9 +22,9 @@ public:
   std::error_code recordTo(const std::string &path);
   /// Starts the plan at a stop, with the running actions, including the
   /// innermost if the tool is stopped before it.
-  void begin(Frame *innermost, bool isBefore, const Identities &ids);
+  void begin(Frame *innermost, bool isBefore);
   /// Whether to skip the action. Call it once for each, in order of dispatch.
-  bool skips(Frame &frame, const Identities &ids);
+  bool skips(Frame &frame);
   /// Whether all following patterns and folds are skipped without being
   /// counted, as most are during a search. `parent`: the running action;
   /// `newest`: the latest ordinal.
@@ -58,11 +58,11 @@ private:
   static Keys parseKeys(Fields &fields, StringRef key);
   void parseSpecs(Fields &fields);
   void parseGlobs(Fields &fields);
-  bool decide(Frame &frame, const Identities &ids);
+  bool decide(Frame &frame);
   bool isCandidate(const Frame &frame);
   bool isAlways(const Frame &frame);
-  bool isRepeated(const Frame &frame, const Identities &ids);
-  Key keyOf(const Frame &frame, const Identities &ids);
+  bool isRepeated(const Frame &frame);
+  Key keyOf(const Frame &frame);
   void write(const Frame &frame, uint64_t newest);
 
   std::optional<uint64_t> limit;

@@ -42,9 +42,9 @@ public:
   /// Whether an action is skipped other than by the plan.
   bool wants(const Frame &frame);
   /// Whether to skip an action. Call it once for each.
-  bool decide(Frame &frame, const Identities &ids) {
+  bool decide(Frame &frame) {
     bool isWanted = LLVM_UNLIKELY(isSet()) && wants(frame);
-    bool isPlanned = plan && plan->skips(frame, ids);
+    bool isPlanned = plan && plan->skips(frame);
     return isWanted || isPlanned;
   }
   /// Records an action that is about to run or to be skipped.

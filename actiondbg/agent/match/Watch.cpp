@@ -30,7 +30,7 @@ bool Watch::isSameAs(const Watch &other) const {
          (about != About::Count || glob->text == other.glob->text);
 }
 
-void Watch::arm(const Identities &ids, Operation *anywhere) {
+void Watch::arm(Operation *anywhere) {
   if (armed)
     return;
   if (about != About::Count) {

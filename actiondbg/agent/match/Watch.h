@@ -19,7 +19,7 @@ public:
   bool isSameAs(const Watch &other) const;
 
   /// Starts watching, if the object exists.
-  void arm(const Identities &ids, Operation *anywhere);
+  void arm(Operation *anywhere);
 
   // Events of operations. An event is kept until `takeEvents` returns it.
   void created(Operation *op, uint32_t id);

@@ -17,14 +17,13 @@ static bool isIncomplete(const Frame &frame) {
 
 std::string ActionVerifier::whyInvalid(Operation *op) {
   std::string why;
-  const Identities &ids = Identities::all();
   found = OperationHandle();
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (!operand) {
         why = "an operand of " + inner->getName().getStringRef().str() +
               " is null";
-        found = OperationHandle(ids, inner);
+        found = OperationHandle(inner);
       }
   });
   if (!why.empty())
@@ -32,15 +31,15 @@ std::string ActionVerifier::whyInvalid(Operation *op) {
   ScopedDiagnosticHandler listen(op->getContext(), [&](Diagnostic &diagnostic) {
     if (why.empty()) {
       why = diagnostic.str();
-      Operation *about = Diagnosed(ids).at(diagnostic.getLocation(), op);
-      found = OperationHandle(ids, about);
+      Operation *about = Diagnosed().at(diagnostic.getLocation(), op);
+      found = OperationHandle(about);
     }
     return success();
   });
   if (succeeded(verify(op)))
     return "";
-  if (!found.get(ids))
-    found = OperationHandle(ids, Diagnosed::refused(op, why));
+  if (!found.get())
+    found = OperationHandle(Diagnosed::refused(op, why));
   return why.empty() ? "the verifier fails" : why;
 }
 

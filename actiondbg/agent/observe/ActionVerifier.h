@@ -16,7 +16,7 @@ public:
   /// valid at the previous check, otherwise an empty string.
   std::string check(const Frame &frame);
   /// The operation that the last check found invalid; null if it is unknown.
-  Operation *invalid() const { return found.get(Identities::all()); }
+  Operation *invalid() const { return found.get(); }
 
   /// Returns why an operation is invalid; empty if it is valid.
   std::string whyInvalid(Operation *op);

@@ -9,7 +9,7 @@
 namespace adbg {
 
 Operation *Diagnosed::at(Location location, Operation *root) const {
-  Operation *op = last.get(ids);
+  Operation *op = last.get();
   if (op && op->getLoc() == location)
     return op;
   if (!root || isa<UnknownLoc>(location))

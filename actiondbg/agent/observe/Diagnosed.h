@@ -12,12 +12,9 @@ namespace adbg {
 class OperationHandle {
 public:
   OperationHandle() = default;
-  OperationHandle(const Identities &ids, Operation *op)
-      : op(op), id(op ? ids.of(op) : 0) {}
+  explicit OperationHandle(Operation *op) : op(op), id(op ? ids.of(op) : 0) {}
   /// Returns the operation, or null if it was destroyed.
-  Operation *get(const Identities &ids) const {
-    return id && ids.of(op) == id ? op : nullptr;
-  }
+  Operation *get() const { return id && ids.of(op) == id ? op : nullptr; }
 
 private:
   Operation *op = nullptr;
@@ -28,10 +25,8 @@ private:
 /// location only.
 class Diagnosed {
 public:
-  explicit Diagnosed(const Identities &ids) : ids(ids) {}
-
   /// Called when an operation has made a diagnostic that is not reported yet.
-  void made(Operation *op) { last = OperationHandle(ids, op); }
+  void made(Operation *op) { last = OperationHandle(op); }
   /// Returns the operation that made the diagnostic at a location; otherwise
   /// the only operation at or below `root` with that location, or null.
   Operation *at(Location location, Operation *root) const;
@@ -41,7 +36,6 @@ public:
   static Operation *refused(Operation *root, StringRef error);
 
 private:
-  const Identities &ids;
   OperationHandle last;
 };
 

@@ -296,7 +296,7 @@ private:
 };
 } // namespace
 
-void Snapshot::add(Operation *op, const Identities &ids) {
+void Snapshot::add(Operation *op) {
   if (uint32_t id = ids.of(op))
     entries.push_back({op, id, digestOf(op)});
 }
@@ -305,19 +305,19 @@ uint64_t Snapshot::digestOf(Operation *op) const {
   return withBlocks ? digestWithBlocks(op) : digestOne(op);
 }
 
-Snapshot Snapshot::of(Operation *root, const Identities &ids, bool withBlocks) {
+Snapshot Snapshot::of(Operation *root, bool withBlocks) {
   Snapshot snapshot;
   snapshot.withBlocks = withBlocks;
-  root->walk([&](Operation *op) { snapshot.add(op, ids); });
+  root->walk([&](Operation *op) { snapshot.add(op); });
   return snapshot;
 }
 
-Snapshot Snapshot::near(Operation *op, Operation *root, const Identities &ids) {
+Snapshot Snapshot::near(Operation *op, Operation *root) {
   Snapshot snapshot;
   Neighbours nearest(op, root);
   snapshot.entries.reserve(nearest.found.size());
   for (Operation *one : nearest.found)
-    snapshot.add(one, ids);
+    snapshot.add(one);
   // As the whole is walked.
   std::ranges::sort(
       snapshot.entries,
@@ -325,7 +325,7 @@ Snapshot Snapshot::near(Operation *op, Operation *root, const Identities &ids) {
   return snapshot;
 }
 
-std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
+std::vector<Operation *> Snapshot::modified() const {
   std::vector<Operation *> found;
   for (const Entry &entry : entries)
     // Another operation may have reused its address.

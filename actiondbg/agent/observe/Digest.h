@@ -15,8 +15,6 @@
 
 namespace adbg {
 
-class Identities;
-
 /// The modifiable parts of one operation, without its regions.
 struct Shape {
   uint64_t attributes = 0, operands = 0, results = 0, successors = 0,
@@ -38,13 +36,12 @@ public:
   static constexpr size_t mostNear = 1024;
 
   /// All operations in `root`. `withBlocks`: their blocks are a part of them.
-  static Snapshot of(Operation *root, const Identities &ids,
-                     bool withBlocks = true);
+  static Snapshot of(Operation *root, bool withBlocks = true);
   /// The operations that an action on `op` may modify: those around it, and the
   /// nearest of the others in `root`, by nesting, by use and in their blocks.
-  static Snapshot near(Operation *op, Operation *root, const Identities &ids);
+  static Snapshot near(Operation *op, Operation *root);
   /// The operations that are alive and differ now.
-  std::vector<Operation *> modified(const Identities &ids) const;
+  std::vector<Operation *> modified() const;
 
 private:
   struct Entry {
@@ -52,7 +49,7 @@ private:
     uint32_t id;
     uint64_t digest;
   };
-  void add(Operation *op, const Identities &ids);
+  void add(Operation *op);
   uint64_t digestOf(Operation *op) const;
 
   bool withBlocks = true;

@@ -5,7 +5,7 @@
 namespace adbg {
 
 ErasedUnit ErasedUnits::describe(size_t unit, Operation *op) const {
-  return ErasedUnit{unit, observer.ids.of(op), op->getName(), op->getLoc(),
+  return ErasedUnit{unit, ids.of(op), op->getName(), op->getLoc(),
                     // The function is needed at stops only.
                     passesOnly ? StringAttr() : symbolAround(op), nullptr};
 }

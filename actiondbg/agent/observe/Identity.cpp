@@ -9,12 +9,7 @@ namespace adbg {
 
 bool Identities::finds = true;
 __thread Identities::ThreadState Identities::local;
-
-Identities &Identities::all() {
-  // Never destroyed: the tool may end operations in static destructors.
-  static Identities *identities = new Identities;
-  return *identities;
-}
+constinit Identities ids;
 
 /// Zeroed memory at a multiple of `alignment`; the kernel maps a page at its
 /// first write.

@@ -20,7 +20,6 @@ namespace adbg {
 /// is added by the first thread that needs it.
 class Identities {
 public:
-  static Identities &all();
   /// Disables find(), which costs the tool some cache.
   static void disableFind() { finds = false; }
 
@@ -173,5 +172,9 @@ private:
   Level<Region, regionBit, lastBit> root{};
   std::atomic<uint32_t> given{1};
 };
+
+/// Never destroyed: the tool may end operations in static destructors.
+extern Identities ids;
+static_assert(std::is_trivially_destructible_v<Identities>);
 
 } // namespace adbg

@@ -92,15 +92,15 @@ static std::string textOf(Type type) {
 
 /// Returns the operation in the generic form, which no custom printer writes:
 /// in the middle of a conversion it may not be valid.
-static std::string textOf(Operation *op, const Identities &ids) {
+static std::string textOf(Operation *op) {
   LineStyle style;
   style.generic = true;
-  return LinePrinter(op->getContext(), ids, style).print(op).parts.front();
+  return LinePrinter(op->getContext(), style).print(op).parts.front();
 }
 
 /// Returns the names of the values before a conversion: at its end some are
 /// gone.
-static std::string namesIn(ArrayRef<Operation *> roots, const Identities &ids) {
+static std::string namesIn(ArrayRef<Operation *> roots) {
   std::string lines;
   Silence silence;
   for (Operation *root : roots) {
@@ -109,9 +109,9 @@ static std::string namesIn(ArrayRef<Operation *> roots, const Identities &ids) {
       continue;
     std::string text;
     raw_string_ostream os(text);
-    BlockKeys::all().keep(ids, scope);
+    BlockKeys::all().keep(scope);
     AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
-    writeNames(ids, scope, state, os);
+    writeNames(scope, state, os);
     lines += lineOf(Object{
         {"event", "names"}, {"scope", int64_t(ids.of(scope))}, {"text", text}});
   }
@@ -136,7 +136,7 @@ void Legalizations::beginConversion(const ConversionTarget &target,
     conversion.roots.push_back({root, ids.of(root)});
     conversion.context = root->getContext();
   }
-  conversion.firstId = Engine::get().observer.ids.upcoming();
+  conversion.firstId = ids.upcoming();
   const Frame *around = Engine::get().innermost;
   const Frame *pass = around ? around->passAround() : nullptr;
   conversion.head =
@@ -147,7 +147,7 @@ void Legalizations::beginConversion(const ConversionTarget &target,
              {"function", pass ? Json(pass->function()) : nullptr}};
   // A conversion that fails leaves all values as they are.
   if (!wanted.isEmpty())
-    conversion.names = namesIn(roots, ids);
+    conversion.names = namesIn(roots);
   conversions.push_back(std::move(conversion));
 }
 
@@ -342,7 +342,7 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
         [&] { event["illegal"] = conversion.target->isIllegal(op); });
     if (!said.empty())
       event["said"] = said;
-    event["text"] = textOf(op, ids);
+    event["text"] = textOf(op);
     if (isCast(op))
       event["users"] = users(conversion, op);
     add(std::move(event));

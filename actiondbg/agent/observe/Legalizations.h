@@ -36,8 +36,6 @@ struct WantedOperations {
 
 class Legalizations {
 public:
-  explicit Legalizations(const Identities &ids) : ids(ids) {}
-
   /// `reasons`: whether to find out why types do not convert.
   std::error_code open(const std::string &path, WantedOperations wanted,
                        bool reasons);
@@ -139,7 +137,6 @@ private:
   Array untried(const Conversion &conversion, Operation *op,
                 const Open &open) const;
 
-  const Identities &ids;
   WantedOperations wanted;
   int64_t written = 0;
   std::vector<Conversion> conversions;

@@ -144,13 +144,13 @@ void Observer::recordOrigin(Operation *op, uint32_t id) {
   Rare &rare = innermost->needRare();
   if (!rare.operands)
     rare.operands = std::make_unique<OperandSnapshot>();
-  rare.operands->addAround(op, ids);
+  rare.operands->addAround(op);
 }
 
 void Observer::recordHeirs(const Frame &frame) {
   std::unordered_map<uint64_t, bool> known;
   frame.rare().operands->heirs(
-      ids, frame.tally.firstId, [&](uint32_t id, uint32_t erased) {
+      frame.tally.firstId, [&](uint32_t id, uint32_t erased) {
         if (known.try_emplace(uint64_t(id) << 32 | erased, true).second)
           recorder->link(LinkKind::Heir, frame.ordinal, id, erased);
       });
@@ -374,8 +374,7 @@ void Observer::begin(Frame &frame, bool isCounted) {
     bool isSmall = frame.kind <= Kind::Pattern;
     if (Operation *scope = scopeOf(frame))
       frame.needRare().snapshot = std::make_unique<Snapshot>(
-          isSmall ? Snapshot::near(frame.op(), scope, ids)
-                  : Snapshot::of(scope, ids));
+          isSmall ? Snapshot::near(frame.op(), scope) : Snapshot::of(scope));
   } else if (isRunByDigest(frame) &&
              (isCounted || recorder || !frame.rare().undecided.empty() ||
               (frame.kind == Kind::Step && isTallied))) {
@@ -398,7 +397,7 @@ void Observer::findUnreported(Frame &frame) {
     for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
          ++i)
       known.insert(log[i].id);
-    for (Operation *op : before->modified(ids))
+    for (Operation *op : before->modified())
       if (!known.contains(ids.of(op)))
         add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
   } else if (frame.digest && frame.tally.net <= 0) {
@@ -502,7 +501,7 @@ void Observer::watch(std::vector<Breakpoint> &breakpoints) {
   for (Breakpoint &one : breakpoints) {
     if (!one.watch || !one.enabled)
       continue;
-    one.watch->arm(ids, anywhere);
+    one.watch->arm(anywhere);
     watches.push_back(&one);
   }
 }

@@ -101,7 +101,6 @@ private:
 
 public:
   Frame *innermost = nullptr;
-  Identities &ids = Identities::all();
   /// The recorder; null if nothing is recorded.
   Recorder *recorder = nullptr;
   ChangeLog log;
@@ -173,7 +172,7 @@ private:
   };
 
   LastChange last;
-  Provenance provenance{ids};
+  Provenance provenance;
   /// Whether the recorder described the operation that is being destroyed.
   bool wasDescribed = false;
   /// The digest after the latest pass, which is that before the next one.

@@ -6,11 +6,11 @@
 
 namespace adbg {
 
-bool OperandSnapshot::Known::isAlive(const Identities &ids) const {
+bool OperandSnapshot::Known::isAlive() const {
   return ids.of(op) == id; // another one may have its address
 }
 
-void OperandSnapshot::add(Operation *op, const Identities &ids) {
+void OperandSnapshot::add(Operation *op) {
   unsigned count = op->getNumOperands();
   uint32_t id = count ? ids.of(op) : 0;
   if (!id)
@@ -22,7 +22,7 @@ void OperandSnapshot::add(Operation *op, const Identities &ids) {
   }
 }
 
-void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
+void OperandSnapshot::addAround(Operation *op) {
   Operation *root = op->getParentOp();
   while (root && !isIsolated(root))
     root = root->getParentOp();
@@ -37,7 +37,7 @@ void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
         for (Operation &inner : block)
           // The new one is not in the list yet.
           if (&inner != op) {
-            add(&inner, ids);
+            add(&inner);
             if (inner.getNumRegions() && !isIsolated(&inner))
               around.push_back(&inner);
           }
@@ -45,16 +45,15 @@ void OperandSnapshot::addAround(Operation *op, const Identities &ids) {
 }
 
 void OperandSnapshot::heirs(
-    const Identities &ids, uint32_t first,
-    function_ref<void(uint32_t, uint32_t)> report) const {
+    uint32_t first, function_ref<void(uint32_t, uint32_t)> report) const {
   for (const User &one : users) {
-    if (!one.user.isAlive(ids) || one.user.op->getNumOperands() != one.count)
+    if (!one.user.isAlive() || one.user.op->getNumOperands() != one.count)
       continue;
     const Known *before = &definers[one.first];
     for (Value value : one.user.op->getOperands()) {
       Operation *definer = value ? value.getDefiningOp() : nullptr;
       const Known &old = *before++;
-      if (!definer || !old.id || old.isAlive(ids))
+      if (!definer || !old.id || old.isAlive())
         continue;
       if (uint32_t id = ids.of(definer); id >= first)
         report(id, old.id);

@@ -8,8 +8,6 @@
 
 namespace adbg {
 
-class Identities;
-
 /// The operations that defined operands at one time. Giving the uses of a value
 /// to another one notifies nobody: the operands show it afterwards.
 class OperandSnapshot {
@@ -18,18 +16,18 @@ public:
   /// that is isolated from above, unless they were added before. The
   /// regions of isolated operations in there are left out: other threads may
   /// work on them.
-  void addAround(Operation *op, const Identities &ids);
+  void addAround(Operation *op);
   /// Calls `report` with the id of each operation that is now the operand in
   /// the place of an erased operation, and with the id of the erased operation.
   /// Only operations with ids from `first` on are reported.
-  void heirs(const Identities &ids, uint32_t first,
+  void heirs(uint32_t first,
              function_ref<void(uint32_t, uint32_t)> report) const;
 
 private:
   struct Known {
     Operation *op;
     uint32_t id;
-    bool isAlive(const Identities &ids) const;
+    bool isAlive() const;
   };
   struct User {
     Known user;
@@ -38,7 +36,7 @@ private:
     size_t first;
   };
 
-  void add(Operation *op, const Identities &ids);
+  void add(Operation *op);
 
   std::unordered_map<Operation *, bool> roots;
   std::vector<User> users;

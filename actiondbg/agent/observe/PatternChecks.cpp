@@ -23,16 +23,15 @@ void PatternChecks::begin(const Frame &frame) {
   patterns.push_back({&frame, op && firstPlace(op->getLoc()), {}});
   if (!op || checked || frame.conversion)
     return;
-  const Identities &ids = Identities::all();
   Operation *around = op;
   while (around->getParentOp() && !isIsolated(around))
     around = around->getParentOp();
   checked = &frame;
-  root = OperationHandle(ids, op);
-  scope = OperationHandle(ids, around);
+  root = OperationHandle(op);
+  scope = OperationHandle(around);
   before = digest(around);
   rootBefore = Shape::of(op);
-  snapshot = Snapshot::of(around, ids, /*withBlocks=*/false);
+  snapshot = Snapshot::of(around, /*withBlocks=*/false);
   told.clear();
   made.clear();
 }
@@ -42,7 +41,7 @@ void PatternChecks::changed(const Frame &frame, ChangeKind kind, Operation *op,
   Running &pattern = patterns.back();
   if (kind == ChangeKind::Inserted && isNew && pattern.frame == &frame &&
       pattern.isPlaced && isa<UnknownLoc>(op->getLoc()))
-    pattern.unplaced.push_back(OperationHandle(Identities::all(), op));
+    pattern.unplaced.push_back(OperationHandle(op));
   if (!checked)
     return;
   // A new operation that is gone, or in a new one, was told with that.
@@ -51,12 +50,12 @@ void PatternChecks::changed(const Frame &frame, ChangeKind kind, Operation *op,
       kind != ChangeKind::Moved)
     return;
   if (isNew == isOwn)
-    made.push_back({kind, id, OperationHandle(Identities::all(), op),
-                    op->getName().getStringRef()});
+    made.push_back(
+        {kind, id, OperationHandle(op), op->getName().getStringRef()});
 }
 
 void PatternChecks::heard(Operation *op) {
-  if (uint32_t id = checked ? Identities::all().of(op) : 0)
+  if (uint32_t id = checked ? ids.of(op) : 0)
     told.insert(id);
 }
 
@@ -71,8 +70,7 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
     return;
   checked = nullptr;
   Silence silence;
-  const Identities &ids = Identities::all();
-  Operation *around = scope.get(ids), *op = root.get(ids);
+  Operation *around = scope.get(), *op = root.get();
   bool isChanged = !around || !op || digest(around) != before ||
                    !(Shape::of(op) == rootBefore);
   bool isSuccess = frame.returned == Returned::Success;
@@ -89,7 +87,6 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
 
 void PatternChecks::verify(const Frame &frame, Operation *around,
                            Recorder &recorder) {
-  const Identities &ids = Identities::all();
   auto check = [&](int fd) {
     std::string why = verifier.whyInvalid(around);
     Operation *op = why.empty() ? nullptr : verifier.invalid();
@@ -116,10 +113,9 @@ void PatternChecks::verify(const Frame &frame, Operation *around,
 }
 
 void PatternChecks::findUnplaced(const Running &pattern, Recorder &recorder) {
-  const Identities &ids = Identities::all();
   unsigned left = mostAlike;
   for (const OperationHandle &one : pattern.unplaced) {
-    Operation *op = one.get(ids), *parent = op ? op->getParentOp() : nullptr;
+    Operation *op = one.get(), *parent = op ? op->getParentOp() : nullptr;
     // Builders and clones of an operation, such as a matrix multiplication,
     // fill its regions: a pattern cannot locate these operations. A declaration
     // of a function serves several callers, and folding shares constants: both
@@ -135,7 +131,6 @@ void PatternChecks::findUnplaced(const Running &pattern, Recorder &recorder) {
 }
 
 void PatternChecks::findSilent(const Frame &frame, Recorder &recorder) {
-  const Identities &ids = Identities::all();
   unsigned left = mostAlike;
   auto find = [&](StringRef what, uint32_t id, Operation *op, StringRef name) {
     if (left && !told.contains(id)) {
@@ -144,10 +139,10 @@ void PatternChecks::findSilent(const Frame &frame, Recorder &recorder) {
                        what.str() + " " + name.str());
     }
   };
-  for (Operation *op : snapshot.modified(ids))
+  for (Operation *op : snapshot.modified())
     find("modified", ids.of(op), op, op->getName().getStringRef());
   for (const Made &one : made) {
-    Operation *op = one.op.get(ids);
+    Operation *op = one.op.get();
     // Builders of an operation fill its regions without a listener.
     if (one.kind == ChangeKind::Inserted) {
       Operation *parent = op ? op->getParentOp() : nullptr;

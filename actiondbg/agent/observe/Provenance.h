@@ -7,14 +7,11 @@
 
 namespace adbg {
 
-class Identities;
 class Recorder;
 
 /// Records which operations new ones are made of, where no change reports it.
 class Provenance {
 public:
-  explicit Provenance(const Identities &ids) : ids(ids) {}
-
   /// An action places a new operation in a block: it is not in the list yet.
   /// `first`: the first id of operations that the action made.
   void placed(Operation *op, uint64_t ordinal, uint32_t first,
@@ -51,7 +48,6 @@ private:
   void settleLatest(Recorder &recorder);
   Operation *placeOfLatest() const;
 
-  const Identities &ids;
   Operation *latest = nullptr;
   uint64_t ordinalOfLatest = 0;
   uint32_t firstOfLatest = 0;

@@ -91,11 +91,11 @@ static std::string withOperation(std::string text, StringRef op, uint32_t id) {
   return text;
 }
 
-void RunTrace::compare(const Frame &frame, const Identities &ids) {
+void RunTrace::compare(const Frame &frame) {
   bool isMore = shared->isOver && frame.ordinal == shared->count + 1;
   if (!isMore && !holds(frame.ordinal))
     return;
-  Entry own = entryOf(frame, ids);
+  Entry own = entryOf(frame);
   if (!isMore && own == at(frame.ordinal))
     return;
   readNames();
@@ -103,10 +103,10 @@ void RunTrace::compare(const Frame &frame, const Identities &ids) {
   use = Use::None;
 }
 
-bool RunTrace::compareAgain(const Frame &frame, const Identities &ids) {
+bool RunTrace::compareAgain(const Frame &frame) {
   if (!isKept(frame.ordinal))
     return false;
-  Entry own = entryOf(frame, ids);
+  Entry own = entryOf(frame);
   if (own == at(frame.ordinal))
     return true;
   differ(frame, own, textOf(at(frame.ordinal)));

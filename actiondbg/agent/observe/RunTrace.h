@@ -41,16 +41,15 @@ public:
   void becomeRun(uint64_t ordinal);
 
   /// Notes or compares an action that begins.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void note(const Frame &frame,
-                                         const Identities &ids) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void note(const Frame &frame) {
     if (LLVM_LIKELY(use == Use::Write)) {
       shared->count = frame.ordinal;
       if (LLVM_UNLIKELY(frame.ordinal <= shared->reached) &&
-          !compareAgain(frame, ids))
+          !compareAgain(frame))
         return;
-      at(frame.ordinal) = entryOf(frame, ids);
+      at(frame.ordinal) = entryOf(frame);
     } else if (use == Use::Compare) {
-      compare(frame, ids);
+      compare(frame);
     } else {
       isComplete = false;
     }
@@ -97,8 +96,7 @@ private:
   bool holds(uint64_t ordinal) const {
     return ordinal <= shared->count && isKept(ordinal);
   }
-  LLVM_ATTRIBUTE_ALWAYS_INLINE Entry entryOf(const Frame &frame,
-                                             const Identities &ids) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Entry entryOf(const Frame &frame) {
     Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
     return {nameOf(frame), op ? nameOf(op) : uint16_t(0),
             op ? ids.of(op) : uint32_t(0)};
@@ -108,10 +106,10 @@ private:
   uint16_t numberOf(StringRef text);
   /// Reads names that another process of the run has added.
   void readNames();
-  void compare(const Frame &frame, const Identities &ids);
+  void compare(const Frame &frame);
   /// Compares an action of a run that went back, unless a newer one is in its
   /// place. Returns whether to note it.
-  bool compareAgain(const Frame &frame, const Identities &ids);
+  bool compareAgain(const Frame &frame);
   void differ(const Frame &frame, const Entry &own, std::string run);
   std::string textOf(const Entry &entry) const;
 

@@ -24,8 +24,8 @@ struct LinePlace {
 /// it visits.
 class IRLines {
 public:
-  IRLines(MLIRContext *context, const Identities &ids, const LineStyle &style)
-      : ids(ids), printer(context, ids, style) {}
+  IRLines(MLIRContext *context, const LineStyle &style)
+      : printer(context, style) {}
 
   /// The line of a unit; the nearest operation around it that is printed, if it
   /// is in a region that is not.
@@ -49,7 +49,6 @@ private:
   LinePlace before(Block *block);
   int64_t depthOf(const LinePlace &place);
 
-  const Identities &ids;
   LinePrinter printer;
   std::map<Operation *, PrintedOperation> all;
 };

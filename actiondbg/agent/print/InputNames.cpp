@@ -46,7 +46,7 @@ void InputNames::reached(Operation *op) {
   while (Operation *parent = op->getParentOp())
     op = parent;
   std::lock_guard<std::mutex> lock(mutex);
-  if (!readsFiles || !roots.insert(Identities::all().of(op)).second)
+  if (!readsFiles || !roots.insert(ids.of(op)).second)
     return;
   readsFiles = facts::sourceNames.isSafe([&] { addFromSource(op, 1000); });
   if (!readsFiles)
@@ -97,7 +97,6 @@ void InputNames::addFromSource(Operation *root, size_t most) {
 }
 
 void InputNames::addResult(Operation *op, unsigned first, StringRef name) {
-  const Identities &ids = Identities::all();
   Operation *parent = op->getParentOp();
   if (uint32_t id = ids.of(op))
     add({parent ? ids.of(scopeOf(parent)) : 0, id, first, 0, 0}, name);
@@ -105,7 +104,6 @@ void InputNames::addResult(Operation *op, unsigned first, StringRef name) {
 
 void InputNames::addArguments(Block &block, SourceText &source) {
   BlockKeys &keys = BlockKeys::all();
-  Identities &ids = Identities::all();
   if (!block.getNumArguments())
     return;
   Operation *holder = block.getParentOp();

@@ -189,7 +189,7 @@ std::string LinePrinter::markOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (Value shadow = shadowOf(argument))
       return markOf(shadow);
-    key = keyOf(ids, argument);
+    key = keyOf(argument);
     hint = hintOf(argument);
   } else {
     auto result = cast<OpResult>(value);
@@ -197,7 +197,7 @@ std::string LinePrinter::markOf(Value value) {
     for (const ResultGroup &group : knownOf(result.getOwner()).groups) {
       if (number < group.first || number >= group.first + group.size)
         continue;
-      key = keyOf(ids, result.getOwner()->getResult(group.first));
+      key = keyOf(result.getOwner()->getResult(group.first));
       hint = group.hint;
     }
   }

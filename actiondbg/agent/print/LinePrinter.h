@@ -47,9 +47,8 @@ struct LineStyle {
 
 class LinePrinter {
 public:
-  LinePrinter(MLIRContext *context, const Identities &ids,
-              const LineStyle &style)
-      : context(context), ids(ids), style(style) {}
+  LinePrinter(MLIRContext *context, const LineStyle &style)
+      : context(context), style(style) {}
 
   PrintedOperation print(Operation *op);
   /// Returns `^bb1(%x: i32):`.
@@ -87,7 +86,6 @@ private:
   RegionStyle styleOf(Operation *op);
 
   MLIRContext *context;
-  const Identities &ids;
   LineStyle style;
   /// The names of values in a scope, in the custom and in the generic form: the
   /// tool numbers all values of the scope for them.

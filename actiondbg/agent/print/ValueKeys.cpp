@@ -50,13 +50,13 @@ std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
   return groups;
 }
 
-std::string keyOf(const Identities &ids, OpResult result) {
+std::string keyOf(OpResult result) {
   return std::to_string(ids.of(result.getOwner())) + "." +
          std::to_string(result.getResultNumber());
 }
 
-std::string keyOf(const Identities &ids, BlockArgument argument) {
-  return BlockKeys::all().of(ids, argument.getOwner()) + "." +
+std::string keyOf(BlockArgument argument) {
+  return BlockKeys::all().of(argument.getOwner()) + "." +
          std::to_string(argument.getArgNumber());
 }
 
@@ -66,7 +66,7 @@ BlockKeys &BlockKeys::all() {
   return *keys;
 }
 
-static std::string placeOf(const Identities &ids, Block *block) {
+static std::string placeOf(Block *block) {
   Region *region = block->getParent();
   if (!region || !region->getParentOp())
     return "block";
@@ -81,12 +81,12 @@ static std::string placeOf(const Identities &ids, Block *block) {
          std::to_string(number);
 }
 
-std::string BlockKeys::of(const Identities &ids, Block *block) {
+std::string BlockKeys::of(Block *block) {
   Lock lock(*this);
   auto [entry, isNew] = keys.try_emplace(block);
   if (isNew) {
     uint32_t number = valueOf(numbers, block);
-    entry->second = number ? "/" + std::to_string(number) : placeOf(ids, block);
+    entry->second = number ? "/" + std::to_string(number) : placeOf(block);
     // The block that was there before may have moved away.
     while (!blocks.try_emplace(entry->second, block).second)
       entry->second += "'";
@@ -114,12 +114,12 @@ pid_t BlockKeys::inFork(function_ref<pid_t()> fork) {
   return child;
 }
 
-void BlockKeys::keep(const Identities &ids, Operation *root) {
+void BlockKeys::keep(Operation *root) {
   root->walk([&](Operation *op) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (block.getNumArguments())
-          of(ids, &block);
+          of(&block);
   });
 }
 
@@ -131,11 +131,11 @@ void BlockKeys::forget(Block *block) {
   keys.erase(entry);
 }
 
-IRUnit findKey(const Identities &ids, Operation *root, StringRef key) {
+IRUnit findKey(Operation *root, StringRef key) {
   StringRef owner = key.rsplit('.').first;
   // In a replay nobody has asked for the key yet.
   if (owner.contains('/') && !BlockKeys::all().find(owner))
-    BlockKeys::all().keep(ids, root);
+    BlockKeys::all().keep(root);
   if (Block *block = BlockKeys::all().find(owner))
     return block->getParentOp() && root->isAncestor(block->getParentOp())
                ? IRUnit(block)
@@ -160,9 +160,8 @@ bool isSmall(Operation *scope, int64_t most) {
               .wasInterrupted();
 }
 
-bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
-                raw_ostream &os, bool ofInput,
-                function_ref<bool(Operation *)> printsRegions) {
+bool writeNames(Operation *scope, AsmState &state, raw_ostream &os,
+                bool ofInput, function_ref<bool(Operation *)> printsRegions) {
   bool leavesOut = false;
   InputNames &input = InputNames::all();
   if (ofInput)
@@ -207,7 +206,7 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
     std::string group;
     for (OpResult result : op->getResults()) {
       writeMoved(ids.of(op), 0, result.getResultNumber());
-      write(result, keyOf(ids, result), &group);
+      write(result, keyOf(result), &group);
     }
     if (!op->getNumRegions())
       return WalkResult::advance();
@@ -221,7 +220,7 @@ bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
         for (BlockArgument argument : block.getArguments()) {
           writeMoved(0, BlockKeys::all().numberOf(&block),
                      argument.getArgNumber());
-          write(argument, keyOf(ids, argument), nullptr);
+          write(argument, keyOf(argument), nullptr);
         }
     return WalkResult::advance();
   });
@@ -248,8 +247,7 @@ static OpResult firstOfGroup(OpResult result, AsmState &state) {
 }
 
 /// Writes the names and keys of the operands in `root`, as `writeNames`.
-static void writeUsedNames(const Identities &ids, Operation *root,
-                           AsmState &state, raw_ostream &os) {
+static void writeUsedNames(Operation *root, AsmState &state, raw_ostream &os) {
   std::unordered_set<const void *> seen;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Value operand : op->getOperands()) {
@@ -260,30 +258,28 @@ static void writeUsedNames(const Identities &ids, Operation *root,
       operand.printAsOperand(named, state);
       auto result = dyn_cast<OpResult>(operand);
       os << StringRef(name).split('#').first << " "
-         << (result ? keyOf(ids, firstOfGroup(result, state))
-                    : keyOf(ids, cast<BlockArgument>(operand)))
+         << (result ? keyOf(firstOfGroup(result, state))
+                    : keyOf(cast<BlockArgument>(operand)))
          << "\n";
     }
   });
 }
 
-void writePrintedNames(const Identities &ids, Operation *root,
-                       Operation *numbered, AsmState &state, raw_ostream &os,
-                       bool ofInput) {
-  LinePrinter printer(root->getContext(), ids, LineStyle());
+void writePrintedNames(Operation *root, Operation *numbered, AsmState &state,
+                       raw_ostream &os, bool ofInput) {
+  LinePrinter printer(root->getContext(), LineStyle());
   bool generic = state.getPrinterFlags().shouldPrintGenericOpForm();
   // Named operations of linalg do not print their bodies.
-  bool leavesOut =
-      writeNames(ids, root, state, os, ofInput, [&](Operation *op) {
-        return generic || !printer.print(op).regions.empty();
-      });
+  bool leavesOut = writeNames(root, state, os, ofInput, [&](Operation *op) {
+    return generic || !printer.print(op).regions.empty();
+  });
   if (numbered != root || leavesOut) {
     os << "=\n";
-    writeNames(ids, numbered, state, os, ofInput);
+    writeNames(numbered, state, os, ofInput);
   }
   if (numbered != root) {
     os << "+\n";
-    writeUsedNames(ids, root, state, os);
+    writeUsedNames(root, state, os);
   }
 }
 

@@ -60,7 +60,7 @@ public:
   }
   /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
   /// @12, if its insertion was not observed.
-  std::string of(const Identities &ids, Block *block);
+  std::string of(Block *block);
   /// Returns the block with a key, or null.
   Block *find(StringRef key) {
     Lock lock(*this);
@@ -68,7 +68,7 @@ public:
   }
   /// Gives keys to all blocks with arguments in `root`: a fork that lists them
   /// keeps none.
-  void keep(const Identities &ids, Operation *root);
+  void keep(Operation *root);
   /// Called when a block leaves its region, perhaps to be deleted.
   void removed(Block *block) {
     Lock lock(*this);
@@ -114,12 +114,12 @@ private:
 
 /// Identifies a value for its life: `12.0` is result 0 of operation @12,
 /// `/7.2` argument 2 of a block, see BlockKeys.
-std::string keyOf(const Identities &ids, OpResult result);
-std::string keyOf(const Identities &ids, BlockArgument argument);
+std::string keyOf(OpResult result);
+std::string keyOf(BlockArgument argument);
 
 /// Finds the unit that defines the value with a key, at or below `root`; null
 /// if there is none.
-IRUnit findKey(const Identities &ids, Operation *root, StringRef key);
+IRUnit findKey(Operation *root, StringRef key);
 
 /// The operation around `op`, or itself, that is a naming scope of its own.
 Operation *scopeOf(Operation *op);
@@ -135,8 +135,8 @@ bool isSmall(Operation *scope, int64_t most);
 /// the input. Leaves out what is in regions of operations for which
 /// `printsRegions` returns false, and returns whether there are any.
 /// `ofInput`: whether to write what the input names.
-bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
-                raw_ostream &os, bool ofInput = true,
+bool writeNames(Operation *scope, AsmState &state, raw_ostream &os,
+                bool ofInput = true,
                 function_ref<bool(Operation *)> printsRegions = nullptr);
 
 /// The most operations whose values are listed with their names.
@@ -146,8 +146,7 @@ constexpr int64_t mostListed = 200000;
 /// these are not all of `numbered`, for which `state` was made, a line `=` and
 /// all of its values; and if `root` is in `numbered`, a line `+` and the
 /// operands in `root`. See `writeNames`.
-void writePrintedNames(const Identities &ids, Operation *root,
-                       Operation *numbered, AsmState &state, raw_ostream &os,
-                       bool ofInput = true);
+void writePrintedNames(Operation *root, Operation *numbered, AsmState &state,
+                       raw_ostream &os, bool ofInput = true);
 
 } // namespace adbg

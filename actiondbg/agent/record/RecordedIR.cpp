@@ -86,7 +86,7 @@ uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
   os << '\n';
   if (isSmall(scope, mostListed)) {
     os << '\0';
-    writePrintedNames(ids, scope, scope, state, os, /*ofInput=*/false);
+    writePrintedNames(scope, scope, state, os, /*ofInput=*/false);
   }
   return texts.of(text);
 }
@@ -164,7 +164,7 @@ void FunctionKeeper::change(const Changed &change) {
 
 /// Returns the name of the input, unless another value may have it: this one
 /// has come from another function.
-static StringRef givenName(const Identities &ids, Operation *around,
+static StringRef givenName(Operation *around,
                            const std::optional<InputNames::Named> &given) {
   bool isThere = given && around && given->scope == ids.of(scopeOf(around));
   return isThere ? given->name : StringRef();
@@ -172,16 +172,14 @@ static StringRef givenName(const Identities &ids, Operation *around,
 
 /// Returns the name of the input that a result and those behind it share; empty
 /// if none begins there.
-static StringRef givenName(const Identities &ids, Operation *op, unsigned at) {
-  return givenName(ids, op->getParentOp(),
-                   InputNames::all().of(ids.of(op), 0, at));
+static StringRef givenName(Operation *op, unsigned at) {
+  return givenName(op->getParentOp(), InputNames::all().of(ids.of(op), 0, at));
 }
 
 /// Returns the end of the results that share the name of result `first`.
-static unsigned endOfGroup(const Identities &ids, Operation *op,
-                           unsigned first) {
+static unsigned endOfGroup(Operation *op, unsigned first) {
   unsigned end = first + 1;
-  while (end < op->getNumResults() && givenName(ids, op, end).empty())
+  while (end < op->getNumResults() && givenName(op, end).empty())
     ++end;
   return end;
 }
@@ -196,10 +194,9 @@ void OperationKeeper::writeName(raw_ostream &os, Value value) const {
     auto argument = cast<BlockArgument>(value);
     Block *block = argument.getOwner();
     Operation *holder = block->getParentOp();
-    StringRef given =
-        givenName(ids, holder,
-                  InputNames::all().of(0, BlockKeys::all().numberOf(block),
-                                       argument.getArgNumber()));
+    StringRef given = givenName(
+        holder, InputNames::all().of(0, BlockKeys::all().numberOf(block),
+                                     argument.getArgNumber()));
     if (!given.empty())
       os << given;
     else
@@ -209,21 +206,21 @@ void OperationKeeper::writeName(raw_ostream &os, Value value) const {
   }
   Operation *op = result.getOwner();
   unsigned first = result.getResultNumber();
-  while (first && givenName(ids, op, first).empty())
+  while (first && givenName(op, first).empty())
     --first;
-  StringRef given = givenName(ids, op, first);
+  StringRef given = givenName(op, first);
   if (given.empty())
     os << '@' << ids.of(op);
   else
     os << given;
-  if (endOfGroup(ids, op, first) - first > 1)
+  if (endOfGroup(op, first) - first > 1)
     os << '#' << result.getResultNumber() - first;
 }
 
 void OperationKeeper::writeResults(raw_ostream &os, Operation *op) const {
   for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
-    end = endOfGroup(ids, op, at);
-    StringRef given = givenName(ids, op, at);
+    end = endOfGroup(op, at);
+    StringRef given = givenName(op, at);
     os << (at ? ", " : "");
     if (given.empty())
       os << '@' << ids.of(op);

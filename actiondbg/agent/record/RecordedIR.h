@@ -26,7 +26,6 @@ private:
 /// Records the IR before and after each change of one thread.
 class IRKeeper {
 public:
-  explicit IRKeeper(Identities &ids) : ids(ids) {}
   virtual ~IRKeeper() = default;
   virtual void begin(const Frame &frame) = 0;
   virtual void end(const Frame &frame) = 0;
@@ -41,7 +40,6 @@ protected:
   bool isAlive(Operation *op, uint32_t id) const {
     return id && ids.of(op) == id;
   }
-  Identities &ids;
 };
 
 /// A range of ordinals.
@@ -57,8 +55,8 @@ struct Ordinals {
 /// Records the functions around each change: of all actions, or of passes only.
 class FunctionKeeper : public IRKeeper {
 public:
-  FunctionKeeper(Identities &ids, bool onlyPasses, Ordinals of)
-      : IRKeeper(ids), onlyPasses(onlyPasses), kept(of) {}
+  FunctionKeeper(bool onlyPasses, Ordinals of)
+      : onlyPasses(onlyPasses), kept(of) {}
   void begin(const Frame &frame) override;
   void end(const Frame &frame) override;
   void change(const Changed &change) override;

@@ -15,18 +15,16 @@ using llvm::StringRef;
 
 namespace adbg {
 
-Recorder::Recorder(Identities &ids, OperationNames &names)
-    : ids(ids), names(names) {
+Recorder::Recorder(OperationNames &names) : names(names) {
   for (unsigned space = 0; space < spaces; ++space)
     dictionaries.emplace_back(static_cast<Space>(space));
   samples.size = 8 + 8 * Counters::size();
   if (Counters::size())
     counters.open();
   if (wantedIR == RecordedIR::Function || wantedIR == RecordedIR::Pass)
-    ir = std::make_unique<FunctionKeeper>(ids, wantedIR == RecordedIR::Pass,
-                                          irOf);
+    ir = std::make_unique<FunctionKeeper>(wantedIR == RecordedIR::Pass, irOf);
   else if (wantedIR == RecordedIR::Changed)
-    ir = std::make_unique<OperationKeeper>(ids);
+    ir = std::make_unique<OperationKeeper>();
   enlist();
 }
 

@@ -51,7 +51,7 @@ public:
       flushEverywhere();
   }
 
-  Recorder(Identities &ids, OperationNames &names);
+  explicit Recorder(OperationNames &names);
   ~Recorder();
 
   /// Flushes all threads and writes the end of the recording: the tool crashed.
@@ -317,7 +317,6 @@ private:
     AgentHeap agentHeap; // the buffers grow
   };
 
-  Identities &ids;
   OperationNames &names;
   volatile bool isBusy = false;
   unsigned thread = 0;

@@ -53,7 +53,6 @@ private:
   unsigned thread;
   /// A descriptor of the tool's process; negative if there is none.
   int tool;
-  Identities &ids = Identities::all();
   std::vector<Dictionary> dictionaries;
   std::unordered_map<Location, uint32_t> numbers;
   std::unordered_map<OperationName, uint32_t> names;
@@ -123,7 +122,7 @@ void StageWriter::write(bool isGeneric) {
     if (row.kind == uint32_t(StageKind::Input)) {
       InputNames::all().reached(root);
       os << '\0';
-      writePrintedNames(ids, root, root, state, os);
+      writePrintedNames(root, root, state, os);
     }
   }
   unsigned line = 1;
@@ -210,7 +209,7 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
 
 /// Records the input, unless it is recorded or only the output is wanted.
 static void writeInput(Operation *op, const Recorder &recorder) {
-  uint32_t id = Identities::all().of(op);
+  uint32_t id = ids.of(op);
   if (id && known().roots.try_emplace(id, 0).second &&
       Recorder::followsLineage())
     write(op, StageKind::Input, recorder);
@@ -241,14 +240,14 @@ static void writeOutput(uint64_t &writtenAt, Operation *op,
 
 void Stages::settled(Operation *op, const Recorder &recorder) {
   std::lock_guard<std::mutex> lock(known().mutex);
-  auto root = known().roots.find(Identities::all().of(op));
+  auto root = known().roots.find(ids.of(op));
   if (root != known().roots.end())
     writeOutput(root->second, op, recorder);
 }
 
 bool Stages::ending(Operation *op, const Recorder &recorder) {
   std::lock_guard<std::mutex> lock(known().mutex);
-  auto root = known().roots.find(Identities::all().of(op));
+  auto root = known().roots.find(ids.of(op));
   if (root == known().roots.end())
     return false;
   writeOutput(root->second, op, recorder);

@@ -145,8 +145,7 @@ static Answer<NoResult> setPlan(Engine &engine, SetPlanArguments &arguments) {
     return RequestError(FileNotWritten, "cannot write " + arguments.record +
                                             ": " + error.message());
   engine.skips.plan = std::move(arguments.plan);
-  engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost(),
-                           engine.observer.ids);
+  engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost());
   return NoResult();
 }
 

@@ -211,7 +211,7 @@ static Answer<Object> moveToContext(Engine &engine, int64_t index) {
 }
 
 static Answer<Object> moveToId(Engine &engine, int64_t id) {
-  return moveTo(engine, unitOrNone(engine.observer.ids.find(id)),
+  return moveTo(engine, unitOrNone(ids.find(id)),
                 "there is no operation @" + std::to_string(id) + " now");
 }
 
@@ -242,8 +242,7 @@ static Answer<Object> moveAround(Engine &engine,
   if (to == "value")
     return moveFound(engine, findValue(engine.stops.cursor, arguments.name));
   if (to == "keys")
-    return moveFound(engine, findKeys(engine.stops.cursor, engine.observer.ids,
-                                      arguments.name));
+    return moveFound(engine, findKeys(engine.stops.cursor, arguments.name));
   if (to == "symbol")
     return moveFound(engine, findSymbol(engine.stops.cursor, arguments.name));
   if (to == "location")

@@ -42,12 +42,11 @@ static Array definitionsOf(IRLines &lines, const LinePlace &current,
 }
 
 static Answer<Object> describeExcerpt(const ExcerptArguments &arguments,
-                                      const Identities &ids,
                                       const IRUnit &unit) {
   Operation *holder = holderOf(unit);
   LineStyle style;
   style.elide = arguments.elide;
-  IRLines lines(holder->getContext(), ids, style);
+  IRLines lines(holder->getContext(), style);
   LinePlace current = lines.placeOf(unit);
   if (current.op && arguments.part < int64_t(lines.partsOf(current.op)))
     current.part = arguments.part;
@@ -84,7 +83,7 @@ static Answer<Object> getExcerpt(Engine &engine, ExcerptArguments &arguments) {
     return noIR(engine);
   IRUnit unit = engine.stops.cursor;
   if (arguments.id) {
-    Operation *op = engine.observer.ids.find(arguments.id);
+    Operation *op = ids.find(arguments.id);
     unit = op ? IRUnit(op) : IRUnit();
     if (!unit)
       return RequestError(NoSuchUnit, "there is no operation @" +
@@ -93,8 +92,7 @@ static Answer<Object> getExcerpt(Engine &engine, ExcerptArguments &arguments) {
   }
   if (!unit)
     return RequestError(UnitErased, "there is no IR unit at this stop");
-  const Identities &ids = engine.observer.ids;
-  return answerInFork([&] { return describeExcerpt(arguments, ids, unit); });
+  return answerInFork([&] { return describeExcerpt(arguments, unit); });
 }
 
 struct ValueNamesArguments {
@@ -107,16 +105,15 @@ struct ValueNamesArguments {
 
 /// values: writes the names that MLIR's printer gives to the values in an
 /// operation, with their keys, into a file.
-static Answer<Object> writeValueNames(Engine &engine,
+static Answer<Object> writeValueNames(Engine &,
                                       ValueNamesArguments &arguments) {
-  const Identities &ids = engine.observer.ids;
   Operation *scope = ids.find(arguments.id);
   if (!scope)
     return RequestError(NoSuchUnit, "there is no operation @" +
                                         std::to_string(arguments.id) + " now");
   if (!isSmall(scope, arguments.most))
     return Object{{"written", false}};
-  BlockKeys::all().keep(ids, scope);
+  BlockKeys::all().keep(scope);
   return answerInFork([&]() -> Answer<Object> {
     std::error_code error;
     raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
@@ -124,7 +121,7 @@ static Answer<Object> writeValueNames(Engine &engine,
       return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                               ": " + error.message());
     AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
-    writeNames(ids, scope, state, os);
+    writeNames(scope, state, os);
     return Object{{"written", true}};
   });
 }
@@ -146,7 +143,7 @@ static Answer<Object> findNamed(Engine &engine, FindNamedArguments &arguments) {
                               {"id", idOrNull(one.id)}});
   });
   Operation *op = holderOf(engine.stops.cursor);
-  uint32_t scope = op ? engine.observer.ids.of(scopeOf(op)) : 0;
+  uint32_t scope = op ? ids.of(scopeOf(op)) : 0;
   return Object{{"scope", idOrNull(scope)}, {"values", std::move(values)}};
 }
 

@@ -80,7 +80,7 @@ FoundUnit findValue(const IRUnit &cursor, StringRef name) {
 }
 
 /// Lists the operations of several values with one name.
-static std::string whichOf(ArrayRef<IRUnit> found, const Identities &ids) {
+static std::string whichOf(ArrayRef<IRUnit> found) {
   static constexpr size_t most = 4;
   std::string text;
   raw_string_ostream os(text);
@@ -95,15 +95,14 @@ static std::string whichOf(ArrayRef<IRUnit> found, const Identities &ids) {
   return text;
 }
 
-FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
-                   StringRef keys) {
+FoundUnit findKeys(const IRUnit &cursor, StringRef keys) {
   Operation *root = rootOf(holderOf(cursor));
   IRUnit visible;
   std::vector<IRUnit> found;
   std::vector<StringRef> all;
   keys.split(all, ' ');
   for (StringRef key : all) {
-    IRUnit unit = findKey(ids, root, key);
+    IRUnit unit = findKey(root, key);
     if (!unit)
       continue;
     auto *block = dyn_cast_if_present<Block *>(unit);
@@ -118,7 +117,7 @@ FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
     return RequestError(UnitErased, "the value does not exist any more");
   if (found.size() == 1 || visible)
     return visible ? visible : found.front();
-  return RequestError(NoSuchUnit, whichOf(found, ids));
+  return RequestError(NoSuchUnit, whichOf(found));
 }
 
 FoundUnit findSymbol(const IRUnit &cursor, StringRef name) {

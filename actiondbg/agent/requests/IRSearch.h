@@ -25,7 +25,7 @@ using FoundUnit = std::variant<IRUnit, RequestError>;
 FoundUnit findValue(const IRUnit &cursor, StringRef name);
 /// Finds the unit that defines one of the values with these keys, separated by
 /// blanks; among several, the innermost that is visible at the cursor.
-FoundUnit findKeys(const IRUnit &cursor, const Identities &ids, StringRef keys);
+FoundUnit findKeys(const IRUnit &cursor, StringRef keys);
 FoundUnit findSymbol(const IRUnit &cursor, StringRef name);
 /// Finds the operation at a location. `path` matches by whole components from
 /// its end. `column`: 0 for any.

@@ -70,7 +70,7 @@ static Operation *moduleOf(const Engine &engine, Operation *op) {
 static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
   StringRef what = arguments.what;
   if (what == "operation")
-    return engine.observer.ids.find(arguments.id);
+    return ids.find(arguments.id);
   Operation *op = holderOf(engine.stops.cursor);
   if (what == "function") {
     Operation *function = functionAround(op);
@@ -114,23 +114,22 @@ static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
   }
 }
 
-static void writeNamesTo(const std::string &path, const Identities &ids,
-                         Operation *root, Operation *numbered,
-                         AsmState &state) {
+static void writeNamesTo(const std::string &path, Operation *root,
+                         Operation *numbered, AsmState &state) {
   if (!isSmall(numbered, mostListed))
     return;
   std::error_code error;
   raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
   if (error)
     return;
-  writePrintedNames(ids, root, numbered, state, os);
+  writePrintedNames(root, numbered, state, os);
   os.flush();
   os.clear_error();
 }
 
 /// Identifies the operations in `root` and their order, on which the printer's
 /// names depend.
-static std::string orderOf(const Identities &ids, Operation *root) {
+static std::string orderOf(Operation *root) {
   uint64_t hash = 0xcbf29ce484222325;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     hash = (hash ^ ids.of(op)) * 0x100000001b3;
@@ -154,11 +153,10 @@ static Operation *numberedFor(const PrintArguments &arguments,
 
 /// Gives keys to the blocks whose arguments are listed; in a fork they would be
 /// lost.
-static void keepKeys(const Identities &ids, const PrintArguments &arguments,
-                     Operation *root) {
+static void keepKeys(const PrintArguments &arguments, Operation *root) {
   Operation *numbered = numberedFor(arguments, root);
   if (isSmall(numbered, mostListed))
-    BlockKeys::all().keep(ids, numbered);
+    BlockKeys::all().keep(numbered);
 }
 
 static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
@@ -177,11 +175,11 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   os.flush();
   std::string order;
   if (!arguments.names.empty())
-    order = orderOf(engine.observer.ids, numbered) +
+    order = orderOf(numbered) +
             // The generic form has no suggested names.
             (state.getPrinterFlags().shouldPrintGenericOpForm() ? "g" : "");
   if (order != arguments.order)
-    writeNamesTo(arguments.names, engine.observer.ids, root, numbered, state);
+    writeNamesTo(arguments.names, root, numbered, state);
   if (os.has_error()) {
     std::string message = os.error().message();
     os.clear_error();
@@ -236,7 +234,7 @@ static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
   // in the middle of a rewrite IR may be incomplete. A single operation,
   // without its regions, is printed here.
   if (!arguments.names.empty())
-    keepKeys(engine.observer.ids, arguments, root);
+    keepKeys(arguments, root);
   if (engine.stops.inside || !arguments.skipRegions)
     return answerInFork([&] { return printTo(engine, arguments, root, os); });
   return printTo(engine, arguments, root, os);

@@ -15,7 +15,7 @@ namespace adbg {
 /// status: the position of the run and the agent's memory use.
 static Answer<Object> getStatus(Engine &engine) {
   size_t tracked = engine.breakpoints.all().size() * sizeof(Breakpoint) +
-                   engine.observer.ids.bytes() + engine.knownNames.bytes();
+                   ids.bytes() + engine.knownNames.bytes();
   return Object{{"ordinal", int64_t(engine.position.ordinal)},
                 {"event", int64_t(engine.position.event)},
                 {"written", describeWritten()},

@@ -4,7 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-using adbg::Identities;
+using adbg::ids;
 
 void llvm::report_bad_alloc_error(const char *, bool) { abort(); }
 
@@ -13,7 +13,6 @@ static mlir::Operation *at(uint64_t address) {
 }
 
 int main() {
-  Identities &ids = Identities::all();
   const uint64_t places[] = {0x555555559040, 0x2aaaaaaab040, 0xaaaaaaaab040,
                              0x7ffff0000048, 0xfffff0000048, 0xffffffffffc0};
   for (uint64_t place : places)

@@ -68,10 +68,6 @@ int main(int, char **argv) {
   llvm::raw_string_ostream os(written);
   writeTo(os);
   std::printf("%s", written.c_str());
-  llvm::SmallString<16> small;
-  llvm::raw_svector_ostream vector(small);
-  writeTo(vector);
-  std::printf("vector: %d\n", StringRef(small) == written);
   // A file has a buffer, whose pointers the library moves.
   std::error_code error;
   llvm::raw_fd_ostream file(argv[2], error);

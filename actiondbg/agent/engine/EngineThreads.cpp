@@ -336,10 +336,7 @@ void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
   using Kind = DiagnosticArgument::DiagnosticArgumentKind;
   if (parts.size() == 1 && parts[0].getKind() == Kind::String)
     return reason(frame, parts[0].getAsString());
-  llvm::SmallString<256> text;
-  llvm::raw_svector_ostream os(text);
-  diagnostic.print(os);
-  reason(frame, text);
+  reason(frame, diagnostic.str());
 }
 
 } // namespace adbg

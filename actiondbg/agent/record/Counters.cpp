@@ -29,7 +29,8 @@ static bool parseEvent(StringRef text, CountedEvent &event) {
   event.isUserOnly = code.consume_back(":u");
   auto [type, config] = code.split(':');
   if (name.empty() || name.size() >= sizeof(event.name) ||
-      type.getAsInteger(0, event.type) || config.getAsInteger(0, event.config))
+      type.getAsInteger(10, event.type) ||
+      config.getAsInteger(10, event.config))
     return false;
   std::memcpy(event.name, name.data(), name.size());
   event.name[name.size()] = 0;

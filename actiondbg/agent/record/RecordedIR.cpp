@@ -253,7 +253,8 @@ std::string OperationKeeper::lineOf(Operation *op) const {
     if (value)
       os << value.getType();
   });
-  llvm::interleaveComma(op->getResultTypes(), os << ") -> (");
+  llvm::interleaveComma(op->getResultTypes(), os << ") -> (",
+                        [&](Type type) { os << type; });
   os << ')';
   return text;
 }

@@ -140,7 +140,8 @@ uint32_t Recorder::textOfName(const Frame &frame) {
   std::string full =
       frame.pass() ? frame.pass()->getName().str() : frame.fullName();
   os << frame.tag() << '\0' << frame.name() << '\0' << full << '\0';
-  llvm::interleave(frame.labels(), os, "\x1f");
+  auto write = [&](StringRef label) { os << label; };
+  llvm::interleave(frame.labels(), os, write, "\x1f");
   if (StringRef unnamed = frame.unnamed(); !unnamed.empty())
     os << '\0' << unnamed;
   return of(Space::Action, text);

@@ -101,7 +101,7 @@ static void printUnit(const IRUnit &unit, raw_ostream &os) {
 /// Prints an operation with the previous numbering, if `generation` shows that
 /// nothing was changed since.
 static void printNumbered(Operation *op, uint64_t generation,
-                          llvm::raw_svector_ostream &os) {
+                          llvm::raw_string_ostream &os) {
   static thread_local Numbering kept;
   Operation *scope = numberedScope(op);
   if (!kept.state || kept.scope != scope || kept.generation != generation)
@@ -111,7 +111,8 @@ static void printNumbered(Operation *op, uint64_t generation,
   op->print(os, *kept.state);
   // Distinct attributes are numbered in printing order, and an operation that
   // is its own scope may rename the values in it.
-  if (scope == op || os.str().drop_front(start).contains("distinct["))
+  if (scope == op ||
+      StringRef(os.str()).drop_front(start).contains("distinct["))
     kept.state.reset();
 }
 
@@ -140,8 +141,8 @@ void UpstreamLog::Entry::begin() {
   bool isNumbered = isInGreedyIteration(frame);
   if (!isNumbered)
     changed();
-  llvm::SmallString<512> line;
-  llvm::raw_svector_ostream os(line);
+  std::string line;
+  llvm::raw_string_ostream os(line);
   printThread(os);
   os << "begins (no breakpoint) Action ";
   frame.action->print(os);
@@ -161,8 +162,8 @@ void UpstreamLog::Entry::end() {
   // Anything but a failed pattern may have changed IR without a notification.
   if (frame.kind != Kind::Pattern || frame.returned != Returned::Unknown)
     changed();
-  llvm::SmallString<64> line;
-  llvm::raw_svector_ostream os(line);
+  std::string line;
+  llvm::raw_string_ostream os(line);
   printThread(os);
   os << "completed `" << frame.tag() << "`\n";
   write(line);

@@ -108,7 +108,7 @@ static void print(raw_ostream &os, double number) {
 }
 static void print(raw_ostream &os, const Array &all) {
   os << '[';
-  interleave(all, os, ",");
+  interleave(all, os, [&](const Value &one) { os << one; }, ",");
   os << ']';
 }
 static void print(raw_ostream &os, const Object &object) {

@@ -4,68 +4,19 @@
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <cctype>
 #include <charconv>
 
 namespace llvm {
 
-//===----------------------------------------------------------------------===//
-// Integers
-//===----------------------------------------------------------------------===//
-
-/// The radix that the prefix tells, which is dropped.
-static unsigned takeRadix(StringRef &text) {
-  StringRef prefix = text.take_front(2);
-  unsigned radix = prefix == "0x" || prefix == "0X"   ? 16
-                   : prefix == "0b" || prefix == "0B" ? 2
-                   : prefix == "0o"                   ? 8
-                                                      : 0;
-  if (radix) {
-    text = text.drop_front(2);
-    return radix;
-  }
-  if (prefix.size() == 2 && prefix[0] == '0' && isDigit(prefix[1])) {
-    text = text.drop_front();
-    return 8;
-  }
-  return 10;
-}
-
-static unsigned digitValue(char c) {
-  c = toLower(c);
-  return isDigit(c) ? c - '0' : isLower(c) ? c - 'a' + 10 : ~0u;
-}
-
-bool consumeUnsignedInteger(StringRef &text, unsigned radix,
-                            unsigned long long &result) {
-  if (!radix)
-    radix = takeRadix(text);
-  result = 0;
-  size_t digits = 0;
-  for (; digits < text.size() && digitValue(text[digits]) < radix; ++digits)
-    if (__builtin_mul_overflow(result, radix, &result) ||
-        __builtin_add_overflow(result, digitValue(text[digits]), &result))
-      return true;
-  text = text.drop_front(digits);
-  return !digits;
-}
-
-bool consumeSignedInteger(StringRef &text, unsigned radix, long long &result) {
-  unsigned long long size;
-  bool isNegative = text.starts_with('-');
-  StringRef rest = text.drop_front(isNegative);
-  unsigned long long most = ~0ULL >> 1;
-  if (consumeUnsignedInteger(rest, radix, size) || size > most + isNegative)
-    return true;
-  text = rest;
-  result = static_cast<long long>(isNegative ? 0 - size : size);
-  return false;
-}
-
 std::string utohexstr(uint64_t value, bool isLowerCase) {
   char digits[16];
   auto written = std::to_chars(digits, std::end(digits), value, 16);
-  StringRef text(digits, written.ptr - digits);
-  return isLowerCase ? text.str() : text.upper();
+  std::string text(digits, written.ptr);
+  if (!isLowerCase)
+    for (char &c : text)
+      c = std::toupper(c);
+  return text;
 }
 
 std::string toHex(ArrayRef<uint8_t> bytes, bool isLowerCase) {
@@ -86,21 +37,6 @@ void printEscapedString(StringRef text, raw_ostream &os) {
     else
       os << '\\' << hexdigit(static_cast<unsigned char>(c) >> 4) << hexdigit(c);
   }
-}
-
-void StringRef::split(std::vector<StringRef> &parts, StringRef separator,
-                      int mostSplits, bool keepsEmpty) const {
-  StringRef rest = *this;
-  while (mostSplits-- != 0) {
-    size_t at = rest.find(separator);
-    if (at == npos)
-      break;
-    if (keepsEmpty || at)
-      parts.push_back(rest.take_front(at));
-    rest = rest.drop_front(at + separator.size());
-  }
-  if (keepsEmpty || !rest.empty())
-    parts.push_back(rest);
 }
 
 //===----------------------------------------------------------------------===//

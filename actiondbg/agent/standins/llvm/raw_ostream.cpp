@@ -22,7 +22,6 @@ raw_ostream::~raw_ostream() {
 
 // Where the table of virtual functions is emitted, as in LLVM.
 void raw_ostream::anchor() {}
-void raw_pwrite_stream::anchor() {}
 
 size_t raw_ostream::preferred_buffer_size() const { return 4096; }
 raw_ostream &raw_ostream::changeColor(Colors, bool, bool) { return *this; }
@@ -89,7 +88,7 @@ raw_ostream &raw_ostream::indent(unsigned spaces) {
 
 raw_fd_ostream::raw_fd_ostream(StringRef path, std::error_code &error,
                                sys::fs::OpenFlags flags)
-    : raw_pwrite_stream(/*isUnbuffered=*/false, OStreamKind::OK_FDStream),
+    : raw_ostream(/*isUnbuffered=*/false, OStreamKind::OK_FDStream),
       isOwned(true) {
   int mode = O_WRONLY | O_CREAT | O_CLOEXEC |
              (flags & sys::fs::OF_Append ? O_APPEND : O_TRUNC);
@@ -102,7 +101,7 @@ raw_fd_ostream::raw_fd_ostream(StringRef path, std::error_code &error,
 }
 
 raw_fd_ostream::raw_fd_ostream(int fd, bool shouldClose, bool isUnbuffered)
-    : raw_pwrite_stream(isUnbuffered, OStreamKind::OK_FDStream), fd(fd),
+    : raw_ostream(isUnbuffered, OStreamKind::OK_FDStream), fd(fd),
       isOwned(shouldClose) {}
 
 raw_fd_ostream::~raw_fd_ostream() { close(); }
@@ -129,12 +128,6 @@ void raw_fd_ostream::write_impl(const char *text, size_t size) {
     text += done;
     size -= done;
   }
-}
-
-void raw_fd_ostream::pwrite_impl(const char *text, size_t size, uint64_t at) {
-  flush();
-  if (::pwrite(fd, text, size, at) != ssize_t(size))
-    failure = std::error_code(errno, std::generic_category());
 }
 
 raw_fd_ostream &errs() {
@@ -164,15 +157,6 @@ raw_ostream &nulls() {
 raw_string_ostream::~raw_string_ostream() = default;
 void raw_string_ostream::write_impl(const char *more, size_t size) {
   text.append(more, size);
-}
-
-raw_svector_ostream::~raw_svector_ostream() = default;
-void raw_svector_ostream::write_impl(const char *more, size_t size) {
-  text.append(more, more + size);
-}
-void raw_svector_ostream::pwrite_impl(const char *more, size_t size,
-                                      uint64_t at) {
-  std::memcpy(text.data() + at, more, size);
 }
 
 } // namespace llvm

@@ -62,19 +62,6 @@ template <typename T> class SmallVectorImpl {
 
 protected:
   explicit SmallVectorImpl(size_t inner) : first(inside()), room(inner) {}
-  void take(SmallVectorImpl &&other) {
-    if (other.first == other.inside()) {
-      append(std::make_move_iterator(other.begin()),
-             std::make_move_iterator(other.end()));
-      other.clear();
-      return;
-    }
-    clear();
-    releaseRoom();
-    first = std::exchange(other.first, other.inside());
-    used = std::exchange(other.used, 0);
-    room = std::exchange(other.room, 0);
-  }
 
 public:
   using value_type = T;
@@ -139,27 +126,6 @@ public:
     for (; from != to; ++from)
       emplace_back(*from);
   }
-  void append(std::initializer_list<T> values) {
-    append(values.begin(), values.end());
-  }
-  template <typename Iterator, typename = typename std::iterator_traits<
-                                   Iterator>::iterator_category>
-  void assign(Iterator from, Iterator to) {
-    clear();
-    append(from, to);
-  }
-  SmallVectorImpl &operator=(const SmallVectorImpl &other) {
-    if (this != &other)
-      assign(other.begin(), other.end());
-    return *this;
-  }
-  SmallVectorImpl &operator=(SmallVectorImpl &&other) {
-    if (this != &other) {
-      clear();
-      take(std::move(other));
-    }
-    return *this;
-  }
 };
 
 template <typename T, unsigned inner> struct SmallVectorStorage {
@@ -176,28 +142,6 @@ template <typename T, unsigned inner = defaultInnerElements<T>>
 class SmallVector : public SmallVectorImpl<T>, SmallVectorStorage<T, inner> {
 public:
   SmallVector() : SmallVectorImpl<T>(inner) {}
-  template <typename Iterator, typename = typename std::iterator_traits<
-                                   Iterator>::iterator_category>
-  SmallVector(Iterator from, Iterator to) : SmallVector() {
-    this->append(from, to);
-  }
-  SmallVector(std::initializer_list<T> values) : SmallVector() {
-    this->append(values);
-  }
-  SmallVector(const SmallVector &other) : SmallVector() {
-    this->append(other.begin(), other.end());
-  }
-  SmallVector(SmallVector &&other) : SmallVector() {
-    this->take(std::move(other));
-  }
-  SmallVector &operator=(const SmallVector &other) {
-    SmallVectorImpl<T>::operator=(other);
-    return *this;
-  }
-  SmallVector &operator=(SmallVector &&other) {
-    SmallVectorImpl<T>::operator=(std::move(other));
-    return *this;
-  }
 };
 
 } // namespace llvm

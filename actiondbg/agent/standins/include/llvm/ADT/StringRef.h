@@ -5,20 +5,13 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Compiler.h"
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llvm {
-
-class StringRef;
-
-/// Parse an integer at the beginning of `text`, and drop its digits; return
-/// true on failure. A radix of 0: by the prefix.
-bool consumeUnsignedInteger(StringRef &text, unsigned radix,
-                            unsigned long long &result);
-bool consumeSignedInteger(StringRef &text, unsigned radix, long long &result);
 
 /// Crosses into the tool: an address and a length.
 class StringRef {
@@ -152,11 +145,13 @@ public:
   std::pair<StringRef, StringRef> rsplit(char separator) const {
     return around(rfind(separator), 1);
   }
-  void split(std::vector<StringRef> &parts, StringRef separator,
-             int mostSplits = -1, bool keepsEmpty = true) const;
-  void split(std::vector<StringRef> &parts, char separator, int mostSplits = -1,
-             bool keepsEmpty = true) const {
-    split(parts, StringRef(&separator, 1), mostSplits, keepsEmpty);
+  /// Adds all parts, the empty ones included.
+  void split(std::vector<StringRef> &parts, char separator) const {
+    StringRef rest = *this;
+    for (size_t at; (at = rest.find(separator)) != npos;
+         rest = rest.drop_front(at + 1))
+      parts.push_back(rest.take_front(at));
+    parts.push_back(rest);
   }
 
   StringRef ltrim(StringRef chars = " \t\n\v\f\r") const {
@@ -178,28 +173,11 @@ public:
   }
   /// Parses the digits at the beginning; returns true on failure.
   template <typename T> bool consumeInteger(unsigned radix, T &result) {
-    StringRef rest = *this;
-    std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>
-        value;
-    if constexpr (std::is_signed_v<T>) {
-      if (consumeSignedInteger(rest, radix, value))
-        return true;
-    } else if (consumeUnsignedInteger(rest, radix, value)) {
+    auto [rest, error] = std::from_chars(begin(), end(), result, radix);
+    if (error != std::errc())
       return true;
-    }
-    if (static_cast<decltype(value)>(static_cast<T>(value)) != value)
-      return true;
-    result = static_cast<T>(value);
-    *this = rest;
+    *this = drop_front(rest - begin());
     return false;
-  }
-
-  std::string upper() const {
-    std::string result = str();
-    for (char &c : result)
-      if (c >= 'a' && c <= 'z')
-        c -= 'a' - 'A';
-    return result;
   }
 
 private:

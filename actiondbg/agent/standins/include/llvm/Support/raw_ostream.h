@@ -9,7 +9,6 @@
 
 #pragma once
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
@@ -23,7 +22,7 @@ enum OpenFlags : unsigned { OF_None = 0, OF_Append = 4 };
 
 class raw_ostream {
 public:
-  enum class OStreamKind { OK_OStream, OK_FDStream, OK_SVecStream };
+  enum class OStreamKind { OK_OStream, OK_FDStream };
   enum class Colors { BLACK, RESET = 17 };
 
 private:
@@ -75,28 +74,13 @@ public:
     return write(text.data(), text.size());
   }
   raw_ostream &operator<<(const char *text) { return *this << StringRef(text); }
-  raw_ostream &operator<<(const std::string &text) {
-    return write(text.data(), text.size());
-  }
-  raw_ostream &operator<<(std::string_view text) {
-    return write(text.data(), text.size());
-  }
-  raw_ostream &operator<<(const SmallVectorImpl<char> &text) {
-    return write(text.data(), text.size());
-  }
   raw_ostream &operator<<(unsigned long long number);
   raw_ostream &operator<<(long long number);
-  raw_ostream &operator<<(unsigned long number) {
-    return *this << static_cast<unsigned long long>(number);
-  }
-  raw_ostream &operator<<(long number) {
-    return *this << static_cast<long long>(number);
-  }
-  raw_ostream &operator<<(unsigned number) {
-    return *this << static_cast<unsigned long long>(number);
-  }
-  raw_ostream &operator<<(int number) {
-    return *this << static_cast<long long>(number);
+  template <typename T>
+    requires std::is_integral_v<T>
+  raw_ostream &operator<<(T number) {
+    return *this << static_cast<std::conditional_t<
+               std::is_signed_v<T>, long long, unsigned long long>>(number);
   }
   raw_ostream &operator<<(const void *address);
   raw_ostream &operator<<(double number);
@@ -138,23 +122,14 @@ operator<<(Stream &&os, const T &value) {
   return static_cast<Stream &&>(os);
 }
 
-class raw_pwrite_stream : public raw_ostream {
-  virtual void pwrite_impl(const char *text, size_t size, uint64_t at) = 0;
-  void anchor() override;
-
-public:
-  using raw_ostream::raw_ostream;
-};
-
 /// Writes to a file, which an error does not end: it is kept.
-class raw_fd_ostream : public raw_pwrite_stream {
+class raw_fd_ostream : public raw_ostream {
   int fd = -1;
   bool isOwned = false;
   std::error_code failure;
   uint64_t position = 0;
 
   void write_impl(const char *text, size_t size) override;
-  void pwrite_impl(const char *text, size_t size, uint64_t at) override;
   uint64_t current_pos() const override { return position; }
 
 public:
@@ -189,26 +164,6 @@ public:
   ~raw_string_ostream() override;
 
   std::string &str() { return text; }
-  void reserveExtraSpace(uint64_t size) override {
-    text.reserve(text.size() + size);
-  }
-};
-
-/// Writes to a vector, which is always up to date.
-class raw_svector_ostream : public raw_pwrite_stream {
-  SmallVectorImpl<char> &text;
-
-  void write_impl(const char *more, size_t size) override;
-  void pwrite_impl(const char *more, size_t size, uint64_t at) override;
-  uint64_t current_pos() const override { return text.size(); }
-
-public:
-  explicit raw_svector_ostream(SmallVectorImpl<char> &text)
-      : raw_pwrite_stream(/*isUnbuffered=*/true, OStreamKind::OK_SVecStream),
-        text(text) {}
-  ~raw_svector_ostream() override;
-
-  StringRef str() const { return {text.data(), text.size()}; }
   void reserveExtraSpace(uint64_t size) override {
     text.reserve(text.size() + size);
   }

@@ -245,9 +245,7 @@ bool Engine::recordStage() {
   Frame *outermost = innermost;
   while (outermost && outermost->parent)
     outermost = outermost->parent;
-  Operation *root = outermost ? outermost->op() : nullptr;
-  while (root && root->getParentOp())
-    root = root->getParentOp();
+  Operation *root = outermost ? rootOf(outermost->op()) : nullptr;
   if (root)
     Stages::between(root, *recorder);
   return root;
@@ -299,8 +297,8 @@ void Engine::meet(Operation *op) {
   if (LLVM_LIKELY(ids.of(op)))
     return;
   // Other threads may change what is around it.
-  while (threads <= 1 && op->getParentOp())
-    op = op->getParentOp();
+  if (threads <= 1)
+    op = rootOf(op);
   // In the order in which the parser makes them.
   op->walk([&](Operation *each) {
     if (each->getBlock())

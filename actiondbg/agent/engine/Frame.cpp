@@ -149,10 +149,7 @@ const Frame *Frame::passAround() const {
 Operation *Frame::payload() const {
   if (const Frame *pass = passAround())
     return pass->op();
-  Operation *outermost = op();
-  while (outermost && outermost->getParentOp())
-    outermost = outermost->getParentOp();
-  return outermost;
+  return rootOf(op());
 }
 
 const ErasedUnit *Frame::erasedUnit(size_t index) const {

@@ -6,25 +6,8 @@
 namespace adbg {
 
 std::error_code HitLog::open(const std::string &path, bool around) {
-  std::error_code error;
-  auto opened = std::make_unique<raw_fd_ostream>(path, error);
-  if (!error)
-    file = std::move(opened);
   neighbourhoods = around;
-  return error;
-}
-
-bool HitLog::close() {
-  file->flush();
-  bool isWritten = !file->has_error();
-  file->clear_error();
-  file.reset();
-  return isWritten;
-}
-
-void HitLog::flush() {
-  if (file)
-    file->flush();
+  return LogFile::open(path);
 }
 
 void HitLog::write(Frame &frame, const Notice &notice, bool withChanges) {

@@ -180,17 +180,11 @@ Json StopLoop::describeCursorNow() const {
                 {"by", textOf(cursorBy)}};
 }
 
-static Operation *outermost(Operation *op) {
-  while (op && op->getParentOp())
-    op = op->getParentOp();
-  return op;
-}
-
 void StopLoop::showFailing() {
   Operation *op = failing.get();
   // A conversion unlinks operations before it destroys them.
   Operation *around = cursor ? holderOf(cursor) : nullptr;
-  if (!op || (around && outermost(around) != outermost(op)))
+  if (!op || (around && rootOf(around) != rootOf(op)))
     return;
   cursor = IRUnit(op);
   cursorBy = CursorBy::Failing;

@@ -2,7 +2,6 @@
 
 #include "fork/CrashSignals.h"
 #include "engine/Engine.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 
 #include <csignal>
 
@@ -40,8 +39,8 @@ static void raiseUnhandled(int number) {
 /// Whether the tool's handler of a crash is called: a replay recovers where the
 /// tool did, and does nothing else that the handler would.
 static bool isToolCalled(Role role) {
-  return role == Role::Tool ||
-         (role == Role::Replica && llvm::CrashRecoveryContext::GetCurrent());
+  return role == Role::Tool || (role == Role::Replica && tool::crashRecovery &&
+                                tool::crashRecovery());
 }
 
 static void onCrash(int number, siginfo_t *info, void *context) {

@@ -242,6 +242,12 @@ InFlight emitError(const void *loc, const void *twine)
 void reportDiagnostic(void *inFlight)
     ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
 
+/// The stream to standard output: it may hold text.
+raw_ostream &output() ADBG_TOOL("_ZN4llvm4outsEv");
+/// Removes the files that the tool is writing.
+void runInterruptHandlers() ADBG_TOOL("_ZN4llvm3sys20RunInterruptHandlersEv");
+/// The context around this thread that recovers from a crash; null for none.
+void *crashRecovery() ADBG_TOOL("_ZN4llvm20CrashRecoveryContext10GetCurrentEv");
 /// Runs a function in a context that recovers from its crash.
 bool runSafely(void *recovery, function_ref<void()> run)
     ADBG_TOOL("_ZN4llvm20CrashRecoveryContext9RunSafelyENS_12function_refIFvvEE"

@@ -39,10 +39,8 @@ void Watch::arm(Operation *anywhere) {
     return;
   }
   armed = true;
-  for (Operation *root = anywhere; root; root = root->getParentOp())
-    anywhere = root;
-  if (anywhere)
-    anywhere->walk([&](Operation *op) {
+  if (Operation *root = rootOf(anywhere))
+    root->walk([&](Operation *op) {
       count += glob->matches(op->getName().getStringRef());
     });
   counted = count;

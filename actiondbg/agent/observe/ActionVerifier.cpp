@@ -50,8 +50,7 @@ std::string ActionVerifier::check(const Frame &frame) {
   Operation *op = nullptr;
   for (const Frame *f = about; f && !op; f = f->parent)
     op = f->op();
-  while (op && op->getParentOp() && !isIsolated(op))
-    op = op->getParentOp();
+  op = scopeOf(op);
   if (!op)
     return "";
   std::string why = whyInvalid(op);

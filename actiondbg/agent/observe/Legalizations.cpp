@@ -27,15 +27,12 @@ bool WantedOperations::contains(Operation *op, uint32_t id) {
 
 std::error_code Legalizations::open(const std::string &path,
                                     WantedOperations operations, bool reasons) {
-  std::error_code error;
-  auto opened = std::make_unique<raw_fd_ostream>(path, error);
-  if (error)
+  if (std::error_code error = LogFile::open(path))
     return error;
-  file = std::move(opened);
   wanted = std::move(operations);
   written = 0;
   typeReasons.ask(reasons);
-  return error;
+  return {};
 }
 
 bool Legalizations::close() {
@@ -44,16 +41,7 @@ bool Legalizations::close() {
     write(conversion, linesOf(conversion.events));
   conversions.clear();
   typeReasons.ask(false);
-  file->flush();
-  bool isWritten = !file->has_error();
-  file->clear_error();
-  file.reset();
-  return isWritten;
-}
-
-void Legalizations::flush() {
-  if (file)
-    file->flush();
+  return LogFile::close();
 }
 
 static std::string lineOf(Object event) {

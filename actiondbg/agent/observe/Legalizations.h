@@ -11,13 +11,12 @@
 #include "match/Glob.h"
 #include "observe/Identity.h"
 #include "observe/TypeReasons.h"
+#include "support/LogFile.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 #include <functional>
-#include <memory>
 #include <unordered_set>
 
 namespace adbg {
@@ -34,17 +33,13 @@ struct WantedOperations {
   bool contains(Operation *op, uint32_t id);
 };
 
-class Legalizations {
+class Legalizations : public LogFile {
 public:
   /// `reasons`: whether to find out why types do not convert.
   std::error_code open(const std::string &path, WantedOperations wanted,
                        bool reasons);
-  bool isOpen() const { return file != nullptr; }
   /// Closes the file; returns false if a write failed.
   bool close();
-  /// Drops the file in a fork. It is leaked: the parent writes its data.
-  void abandon() { abandoned = file.release(); }
-  void flush();
 
   // --- conversions ---
 
@@ -140,8 +135,6 @@ private:
   WantedOperations wanted;
   int64_t written = 0;
   std::vector<Conversion> conversions;
-  std::unique_ptr<raw_fd_ostream> file;
-  raw_fd_ostream *abandoned = nullptr;
 };
 
 } // namespace adbg

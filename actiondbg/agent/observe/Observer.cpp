@@ -113,10 +113,7 @@ static bool isRunByDigest(const Frame &frame) {
 static Operation *scopeOf(const Frame &frame) {
   if (frame.kind == Kind::Step)
     return frame.payload();
-  Operation *op = frame.op();
-  while (op && op->getParentOp() && !isIsolated(op))
-    op = op->getParentOp();
-  return op;
+  return scopeOf(frame.op());
 }
 
 /// The operation whose digest shows whether the action changed something.

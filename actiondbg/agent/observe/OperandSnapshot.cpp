@@ -23,10 +23,8 @@ void OperandSnapshot::add(Operation *op) {
 }
 
 void OperandSnapshot::addAround(Operation *op) {
-  Operation *root = op->getParentOp();
-  while (root && !isIsolated(root))
-    root = root->getParentOp();
-  if (!root || !roots.try_emplace(root, true).second)
+  Operation *root = scopeOf(op->getParentOp());
+  if (!root || !isIsolated(root) || !roots.try_emplace(root, true).second)
     return;
   std::vector<Operation *> around = {root};
   while (!around.empty()) {

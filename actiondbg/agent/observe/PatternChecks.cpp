@@ -23,9 +23,7 @@ void PatternChecks::begin(const Frame &frame) {
   patterns.push_back({&frame, op && firstPlace(op->getLoc()), {}});
   if (!op || checked || frame.conversion)
     return;
-  Operation *around = op;
-  while (around->getParentOp() && !isIsolated(around))
-    around = around->getParentOp();
+  Operation *around = scopeOf(op);
   checked = &frame;
   root = OperationHandle(op);
   scope = OperationHandle(around);

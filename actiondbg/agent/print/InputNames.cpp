@@ -43,8 +43,7 @@ void InputNames::number(StringRef name) {
 }
 
 void InputNames::reached(Operation *op) {
-  while (Operation *parent = op->getParentOp())
-    op = parent;
+  op = rootOf(op);
   std::lock_guard<std::mutex> lock(mutex);
   if (!readsFiles || !roots.insert(ids.of(op)).second)
     return;

@@ -145,12 +145,6 @@ IRUnit findKey(Operation *root, StringRef key) {
   return op && root->isAncestor(op) ? IRUnit(op) : IRUnit();
 }
 
-Operation *scopeOf(Operation *op) {
-  while (op->getParentOp() && !isIsolated(op))
-    op = op->getParentOp();
-  return op;
-}
-
 bool isSmall(Operation *scope, int64_t most) {
   return !scope
               ->walk([&](Operation *) {

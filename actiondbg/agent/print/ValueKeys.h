@@ -121,9 +121,6 @@ std::string keyOf(BlockArgument argument);
 /// if there is none.
 IRUnit findKey(Operation *root, StringRef key);
 
-/// The operation around `op`, or itself, that is a naming scope of its own.
-Operation *scopeOf(Operation *op);
-
 /// Whether there are at most `most` operations in `scope`.
 bool isSmall(Operation *scope, int64_t most);
 

@@ -7,7 +7,6 @@
 #include "engine/Engine.h"
 #include "record/Stages.h"
 
-#include "llvm/Support/CrashRecoveryContext.h"
 #include <atomic>
 #include <csignal>
 
@@ -71,7 +70,7 @@ void Recorder::crash() {
   if (!isOn())
     return;
   // The tool may recover from the crash and continue.
-  if (llvm::CrashRecoveryContext::GetCurrent())
+  if (tool::crashRecovery && tool::crashRecovery())
     return flushEverywhere();
   static std::atomic<bool> isEnding{false};
   if (isEnding.exchange(true)) {

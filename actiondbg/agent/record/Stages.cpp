@@ -223,11 +223,9 @@ void Stages::begin() {
 }
 
 void Stages::reached(Operation *op, const Recorder &recorder) {
-  while (Operation *parent = op->getParentOp())
-    op = parent;
   AgentHeap agentHeap;
   std::lock_guard<std::mutex> lock(known().mutex);
-  writeInput(op, recorder);
+  writeInput(rootOf(op), recorder);
 }
 
 /// Records the output, unless no action has begun since it was recorded.

@@ -70,14 +70,6 @@ struct Numbering {
 };
 } // namespace
 
-/// Returns the operation whose values are numbered to print `op`, as
-/// Operation::print finds it.
-static Operation *numberedScope(Operation *op) {
-  while (!isIsolated(op) && op->getParentOp())
-    op = op->getParentOp();
-  return op;
-}
-
 /// Prints in the form that upstream would choose, without running verifiers
 /// that would crash.
 static OpPrintingFlags logFlags(Operation *scope) {
@@ -90,7 +82,7 @@ static OpPrintingFlags logFlags(Operation *scope) {
 static void printUnit(const IRUnit &unit, raw_ostream &os) {
   Operation *holder = holderOf(unit);
   OpPrintingFlags flags =
-      holder ? logFlags(numberedScope(holder)) : OpPrintingFlags();
+      holder ? logFlags(scopeOf(holder)) : OpPrintingFlags();
   // Upstream prints no values here, although the type allows them.
   if (auto value = dyn_cast_if_present<Value>(unit))
     value.print(os, flags);
@@ -103,7 +95,7 @@ static void printUnit(const IRUnit &unit, raw_ostream &os) {
 static void printNumbered(Operation *op, uint64_t generation,
                           llvm::raw_string_ostream &os) {
   static thread_local Numbering kept;
-  Operation *scope = numberedScope(op);
+  Operation *scope = scopeOf(op);
   if (!kept.state || kept.scope != scope || kept.generation != generation)
     kept = {scope, generation,
             std::make_unique<AsmState>(scope, logFlags(scope))};

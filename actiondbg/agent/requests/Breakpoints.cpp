@@ -39,8 +39,7 @@ struct OpenLogArguments {
 static Answer<NoResult> openLog(Engine &engine, OpenLogArguments &arguments) {
   if (std::error_code error =
           engine.hitLog.open(arguments.path, arguments.neighbourhoods))
-    return RequestError(FileNotWritten, "cannot write " + arguments.path +
-                                            ": " + error.message());
+    return notWritten(arguments.path, error);
   return NoResult();
 }
 
@@ -74,8 +73,7 @@ static Answer<NoResult>
 openLegalizations(Engine &engine, OpenLegalizationsArguments &arguments) {
   if (std::error_code error = engine.legalizations.open(
           arguments.path, std::move(arguments.wanted), arguments.reasons))
-    return RequestError(FileNotWritten, "cannot write " + arguments.path +
-                                            ": " + error.message());
+    return notWritten(arguments.path, error);
   return NoResult();
 }
 

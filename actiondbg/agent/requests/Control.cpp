@@ -142,8 +142,7 @@ static Answer<NoResult> setPlan(Engine &engine, SetPlanArguments &arguments) {
   if (engine.skips.plan)
     arguments.plan->inherit(*engine.skips.plan);
   if (std::error_code error = arguments.plan->recordTo(arguments.record))
-    return RequestError(FileNotWritten, "cannot write " + arguments.record +
-                                            ": " + error.message());
+    return notWritten(arguments.record, error);
   engine.skips.plan = std::move(arguments.plan);
   engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost());
   return NoResult();

@@ -118,8 +118,7 @@ static Answer<Object> writeValueNames(Engine &,
     std::error_code error;
     raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
     if (error)
-      return RequestError(FileNotWritten, "cannot write " + arguments.path +
-                                              ": " + error.message());
+      return notWritten(arguments.path, error);
     AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
     writeNames(scope, state, os);
     return Object{{"written", true}};

@@ -105,8 +105,7 @@ static Answer<NoResult> openRecording(Engine &engine,
   settings.path = arguments.path;
   settings.lineage = "on";
   if (!engine.beginRecording(settings))
-    return RequestError(FileNotWritten, "cannot write " + arguments.path +
-                                            ": " + strerror(errno));
+    return notWritten(arguments.path, {errno, std::generic_category()});
   return NoResult();
 }
 

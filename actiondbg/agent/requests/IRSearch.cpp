@@ -166,12 +166,6 @@ FoundUnit findLocation(const IRUnit &cursor, StringRef path, int64_t line,
 // Paths of IR units
 //===----------------------------------------------------------------------===//
 
-Operation *rootOf(Operation *op) {
-  while (op && op->getParentOp())
-    op = op->getParentOp();
-  return op;
-}
-
 /// Returns the index of a node in a list. In the middle of a rewrite an
 /// operation's parent block may not contain it: then it has no index, and a
 /// search from the operation would never end.

@@ -11,9 +11,6 @@
 
 namespace adbg {
 
-/// Returns the outermost operation around `op`.
-Operation *rootOf(Operation *op);
-
 /// Returns the indices that lead from `root` to `unit`: of a region in its
 /// operation, of a block in its region, of an operation in its block.
 Array pathTo(const IRUnit &unit, Operation *root);

@@ -181,10 +181,9 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   if (order != arguments.order)
     writeNamesTo(arguments.names, root, numbered, state);
   if (os.has_error()) {
-    std::string message = os.error().message();
+    std::error_code error = os.error();
     os.clear_error();
-    return RequestError(FileNotWritten,
-                        "cannot write " + arguments.path + ": " + message);
+    return notWritten(arguments.path, error);
   }
   Object result{{"bytes", int64_t(os.tell())},
                 {"markFirst", nullptr},
@@ -228,8 +227,7 @@ static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
   std::error_code error;
   raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
   if (error)
-    return RequestError(FileNotWritten, "cannot write " + arguments.path +
-                                            ": " + error.message());
+    return notWritten(arguments.path, error);
   // Numbering the values of a large module takes more memory than its text; and
   // in the middle of a rewrite IR may be incomplete. A single operation,
   // without its regions, is printed here.

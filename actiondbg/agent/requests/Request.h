@@ -4,6 +4,7 @@
 
 #include "support/Fields.h"
 #include "support/JsonRpc.h"
+#include <system_error>
 #include <tuple>
 #include <variant>
 
@@ -68,6 +69,7 @@ Requests printRequests();
 Requests stackRequests();
 Requests statusRequests();
 
+RequestError notWritten(const std::string &path, std::error_code error);
 /// Why there is no IR at this stop.
 RequestError noIR(const Engine &engine);
 /// Writes the census of the final IR, if this fork is to.

@@ -57,6 +57,11 @@ struct GetTogetherArguments {
 };
 
 /// Whether a request changes nothing, not even the cursor.
+RequestError notWritten(const std::string &path, std::error_code error) {
+  return RequestError(FileNotWritten,
+                      "cannot write " + path + ": " + error.message());
+}
+
 static bool isQuestion(StringRef method) {
   return llvm::is_contained<StringRef>({"action", "backtrace", "changes",
                                         "context", "cursor/get", "cursor/links",

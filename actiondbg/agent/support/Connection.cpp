@@ -1,11 +1,11 @@
 //===- Connection.cpp - The socket to the front end -----------------------===//
 
 #include "support/Connection.h"
+#include "layout/ToolFunctions.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/ProgramCounter.h"
 
-#include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <ctime>
 #include <dlfcn.h>
@@ -34,7 +34,8 @@ bool isFork() { return isForked; }
 void endProcess() {
   if (isFork())
     exitAtOnce(1);
-  llvm::sys::RunInterruptHandlers();
+  if (tool::runInterruptHandlers)
+    tool::runInterruptHandlers();
   exitAtOnce(1);
 }
 

@@ -240,16 +240,21 @@ PipelineError runPipeline(Operation *root, StringRef pipeline, bool forwards) {
   return first.empty() ? "a pass failed without a message" : first;
 }
 
+static void flushOutput() {
+  if (tool::output)
+    tool::output().flush();
+}
+
 std::vector<std::string> registeredPasses() {
   std::vector<std::string> names;
   // MLIR has no list of them but this text.
   int file = memfd_create("passes", MFD_CLOEXEC);
   int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   dup2(null, STDOUT_FILENO);
-  llvm::outs().flush();
+  flushOutput();
   dup2(file, STDOUT_FILENO);
   printRegisteredPasses();
-  llvm::outs().flush();
+  flushOutput();
   std::string text(lseek(file, 0, SEEK_END), '\0');
   ssize_t size = pread(file, text.data(), text.size(), 0);
   text.resize(std::max<ssize_t>(size, 0));

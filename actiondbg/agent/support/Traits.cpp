@@ -74,6 +74,18 @@ bool isIsolated(Operation *op) {
   return op->getName().hasTrait(traitIDs().isolated);
 }
 
+Operation *scopeOf(Operation *op) {
+  while (op && op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  return op;
+}
+
+Operation *rootOf(Operation *op) {
+  while (op && op->getParentOp())
+    op = op->getParentOp();
+  return op;
+}
+
 bool isTerminator(Operation *op) {
   return op->getName().hasTrait(traitIDs().terminator);
 }

@@ -29,6 +29,12 @@ bool isSymbolTable(Operation *op);
 bool isIsolated(Operation *op);
 bool isTerminator(Operation *op);
 
+/// The operation around `op`, or itself, that is a naming scope of its own;
+/// null of null.
+Operation *scopeOf(Operation *op);
+/// The outermost operation around `op`, or itself; null of null.
+Operation *rootOf(Operation *op);
+
 /// Cached properties of an operation name.
 struct NameFacts {
   /// Folding a constant returns its value: never an action. Known for names

@@ -147,8 +147,6 @@ public:
 
 /// Standard error, unbuffered.
 raw_fd_ostream &errs();
-/// The tool's stream to standard output, if it has one: it may hold text.
-raw_ostream &outs() __asm__("adbg_outs");
 raw_ostream &nulls();
 
 /// Writes to a string, which is always up to date.

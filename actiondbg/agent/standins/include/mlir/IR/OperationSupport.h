@@ -107,45 +107,29 @@ public:
   ADBG_STAND_IN OpPrintingFlags() { adbg::tool::makeFlags(&bytes); }
 
   ADBG_STAND_IN OpPrintingFlags &useLocalScope() {
-    if (adbg::tool::useLocalScope)
-      adbg::tool::useLocalScope(&bytes, true);
-    else if (adbg::tool::useLocalScope19)
-      adbg::tool::useLocalScope19(&bytes);
-    return *this;
+    return adbg::tool::useLocalScope ? set(adbg::tool::useLocalScope, true)
+                                     : set(adbg::tool::useLocalScope19);
   }
   ADBG_STAND_IN OpPrintingFlags &assumeVerified() {
-    if (adbg::tool::assumeVerified)
-      adbg::tool::assumeVerified(&bytes, true);
-    else if (adbg::tool::assumeVerified19)
-      adbg::tool::assumeVerified19(&bytes);
-    return *this;
+    return adbg::tool::assumeVerified ? set(adbg::tool::assumeVerified, true)
+                                      : set(adbg::tool::assumeVerified19);
   }
   ADBG_STAND_IN OpPrintingFlags &skipRegions() {
-    if (adbg::tool::skipRegions)
-      adbg::tool::skipRegions(&bytes, true);
-    return *this;
+    return set(adbg::tool::skipRegions, true);
   }
   ADBG_STAND_IN OpPrintingFlags &printGenericOpForm(bool enable = true) {
     isGeneric = enable;
-    if (adbg::tool::printGeneric)
-      adbg::tool::printGeneric(&bytes, enable);
-    return *this;
+    return set(adbg::tool::printGeneric, enable);
   }
   ADBG_STAND_IN OpPrintingFlags &enableDebugInfo(bool enable = true,
                                                  bool prettyForm = false) {
-    if (adbg::tool::enableDebugInfo)
-      adbg::tool::enableDebugInfo(&bytes, enable, prettyForm);
-    return *this;
+    return set(adbg::tool::enableDebugInfo, enable, prettyForm);
   }
   ADBG_STAND_IN OpPrintingFlags &elideLargeElementsAttrs(int64_t most = 16) {
-    if (adbg::tool::elideElements)
-      adbg::tool::elideElements(&bytes, most);
-    return *this;
+    return set(adbg::tool::elideElements, most);
   }
   ADBG_STAND_IN OpPrintingFlags &elideLargeResourceString(int64_t most = 64) {
-    if (adbg::tool::elideResources)
-      adbg::tool::elideResources(&bytes, most);
-    return *this;
+    return set(adbg::tool::elideResources, most);
   }
 
   ADBG_STAND_IN bool shouldPrintGenericOpForm() const { return isGeneric; }
@@ -154,6 +138,14 @@ public:
   const adbg::tool::FlagsArgument &asArgument() const { return bytes; }
 
 private:
+  template <typename... Args>
+  ADBG_STAND_IN OpPrintingFlags &set(void (*function)(void *, Args...),
+                                     std::type_identity_t<Args>... args) {
+    if (function)
+      function(&bytes, args...);
+    return *this;
+  }
+
   // 48 bytes in LLVM 19 to 22.
   alignas(16) adbg::tool::FlagsArgument bytes = {};
   bool isGeneric = false;

@@ -94,10 +94,9 @@ void Files::noteFork() { clock_gettime(CLOCK_REALTIME, &forkedAt); }
 // Counting output, and actions forbidden to forks
 //===----------------------------------------------------------------------===//
 
-ADBG_EXPORT ssize_t writeCounted(int fd, const void *bytes,
-                                 size_t size) __asm__("write");
-ssize_t writeCounted(int fd, const void *bytes, size_t size) {
-  static auto *next = real<ssize_t(int, const void *, size_t)>("write");
+ADBG_LIBC(ssize_t, writeCounted, "write", int fd, const void *bytes,
+          size_t size) {
+  static auto *next = real<decltype(writeCounted)>("write");
   if (fd != 1 && fd != 2)
     return next(fd, bytes, size);
   if (fd == 2 && LLVM_UNLIKELY(capturedErrors)) {
@@ -141,10 +140,9 @@ static void noteWritten(int fd, const struct iovec *parts, ssize_t size) {
   }
 }
 
-ADBG_EXPORT ssize_t writeManyCounted(int fd, const struct iovec *parts,
-                                     int count) __asm__("writev");
-ssize_t writeManyCounted(int fd, const struct iovec *parts, int count) {
-  static auto *next = real<ssize_t(int, const struct iovec *, int)>("writev");
+ADBG_LIBC(ssize_t, writeManyCounted, "writev", int fd,
+          const struct iovec *parts, int count) {
+  static auto *next = real<decltype(writeManyCounted)>("writev");
   // In one piece: what other writers of a pipe write must not come between.
   bool isWhole = (fd != 1 && fd != 2) || (!isSilenced(fd) && !capturedErrors);
   if (isWhole) {
@@ -166,13 +164,9 @@ ssize_t writeManyCounted(int fd, const struct iovec *parts, int count) {
 
 // The text of an assertion is written by the C library itself, which does not
 // call write: it is counted here, and goes nowhere where it is to be silent.
-ADBG_EXPORT void failAssertion(const char *, const char *, unsigned,
-                               const char *) __asm__("__assert_fail");
-void failAssertion(const char *assertion, const char *file, unsigned line,
-                   const char *function) {
-  static auto *next =
-      real<void(const char *, const char *, unsigned, const char *)>(
-          "__assert_fail");
+ADBG_LIBC(void, failAssertion, "__assert_fail", const char *assertion,
+          const char *file, unsigned line, const char *function) {
+  static auto *next = real<decltype(failAssertion)>("__assert_fail");
   int size = snprintf(nullptr, 0, "%s: %s:%u: %s: Assertion `%s' failed.\n",
                       program_invocation_short_name, file, line,
                       function ? function : "", assertion);
@@ -186,28 +180,24 @@ void failAssertion(const char *assertion, const char *file, unsigned line,
 // temporary ones: a fork that does not replace the tool removes only what it
 // has made.
 
-ADBG_EXPORT int removeFile(const char *path) __asm__("remove");
-int removeFile(const char *path) {
-  static auto *next = real<int(const char *)>("remove");
+ADBG_LIBC(int, removeFile, "remove", const char *path) {
+  static auto *next = real<decltype(removeFile)>("remove");
   return isKept(AT_FDCWD, path) ? 0 : next(path);
 }
 
-ADBG_EXPORT int unlinkFile(const char *path) __asm__("unlink");
-int unlinkFile(const char *path) {
-  static auto *next = real<int(const char *)>("unlink");
+ADBG_LIBC(int, unlinkFile, "unlink", const char *path) {
+  static auto *next = real<decltype(unlinkFile)>("unlink");
   return isKept(AT_FDCWD, path) ? 0 : next(path);
 }
 
-ADBG_EXPORT int unlinkFileAt(int directory, const char *path,
-                             int flags) __asm__("unlinkat");
-int unlinkFileAt(int directory, const char *path, int flags) {
-  static auto *next = real<int(int, const char *, int)>("unlinkat");
+ADBG_LIBC(int, unlinkFileAt, "unlinkat", int directory, const char *path,
+          int flags) {
+  static auto *next = real<decltype(unlinkFileAt)>("unlinkat");
   return isKept(directory, path) ? 0 : next(directory, path, flags);
 }
 
-ADBG_EXPORT int removeDirectory(const char *path) __asm__("rmdir");
-int removeDirectory(const char *path) {
-  static auto *next = real<int(const char *)>("rmdir");
+ADBG_LIBC(int, removeDirectory, "rmdir", const char *path) {
+  static auto *next = real<decltype(removeDirectory)>("rmdir");
   return isKept(AT_FDCWD, path) ? 0 : next(path);
 }
 

@@ -113,8 +113,7 @@ int SilentStreams::keptFor(int fd) {
 
 // Colours and buffers depend on whether a stream is a terminal: silent output
 // has to be that which was shown.
-ADBG_EXPORT int isTerminal(int fd) __asm__("isatty");
-int isTerminal(int fd) {
-  static auto *next = adbg::real<int(int)>("isatty");
+ADBG_LIBC(int, isTerminal, "isatty", int fd) {
+  static auto *next = adbg::real<decltype(isTerminal)>("isatty");
   return next(adbg::SilentStreams::shown(fd));
 }

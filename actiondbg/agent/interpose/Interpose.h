@@ -22,6 +22,11 @@
 /// For functions of the C library, and those that programs call.
 #define ADBG_EXPORT __attribute__((visibility("default"), used))
 
+/// Begins a function of the C library that the agent takes the place of.
+#define ADBG_LIBC(RESULT, NAME, SYMBOL, ...)                                   \
+  ADBG_EXPORT RESULT NAME(__VA_ARGS__) __asm__(SYMBOL);                        \
+  RESULT NAME(__VA_ARGS__)
+
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define ADBG_IN_INSTANCE(AROUND, RESULT, NAME, INSTANCE, ...)                  \
   reinterpret_cast<void *>(                                                    \

@@ -61,8 +61,6 @@ private:
 };
 
 using Words = char *const *;
-using Spawn = int(pid_t *, const char *, const posix_spawn_file_actions_t *,
-                  const posix_spawnattr_t *, Words, Words);
 
 namespace {
 /// The functions of the C library, looked up early: a child of vfork must not.
@@ -106,37 +104,30 @@ extern "C" {
 ADBG_EXIT(exitPlainly, "_exit")
 ADBG_EXIT(exitOfC99, "_Exit")
 
-ADBG_EXPORT int replaceBy(const char *path, Words words,
-                          Words environment) __asm__("execve");
-int replaceBy(const char *path, Words words, Words environment) {
+ADBG_LIBC(int, replaceBy, "execve", const char *path, Words words,
+          Words environment) {
   return execNoted(path, environment, [=](Words chosen) {
     return execs().execve(path, words, chosen);
   });
 }
 
-ADBG_EXPORT int replaceByFound(const char *file, Words words,
-                               Words environment) __asm__("execvpe");
-int replaceByFound(const char *file, Words words, Words environment) {
+ADBG_LIBC(int, replaceByFound, "execvpe", const char *file, Words words,
+          Words environment) {
   return execNoted(file, environment, [=](Words chosen) {
     return execs().execvpe(file, words, chosen);
   });
 }
 
-ADBG_EXPORT int replaceHere(const char *path, Words words) __asm__("execv");
-int replaceHere(const char *path, Words words) {
+ADBG_LIBC(int, replaceHere, "execv", const char *path, Words words) {
   return replaceBy(path, words, environ);
 }
 
-ADBG_EXPORT int replaceByFoundHere(const char *file,
-                                   Words words) __asm__("execvp");
-int replaceByFoundHere(const char *file, Words words) {
+ADBG_LIBC(int, replaceByFoundHere, "execvp", const char *file, Words words) {
   return replaceByFound(file, words, environ);
 }
 
 #define ADBG_LISTED(NAME, SYMBOL, TAKES_ENVIRONMENT, EXEC)                     \
-  ADBG_EXPORT int NAME(const char *path, const char *first,                    \
-                       ...) __asm__(SYMBOL);                                   \
-  int NAME(const char *path, const char *first, ...) {                         \
+  ADBG_LIBC(int, NAME, SYMBOL, const char *path, const char *first, ...) {     \
     va_list rest;                                                              \
     va_start(rest, first);                                                     \
     int result = execListed(first, rest, TAKES_ENVIRONMENT,                    \
@@ -151,21 +142,17 @@ ADBG_LISTED(replaceByListed, "execl", false, replaceBy)
 ADBG_LISTED(replaceByListedIn, "execle", true, replaceBy)
 ADBG_LISTED(replaceByFoundListed, "execlp", false, replaceByFound)
 
-ADBG_EXPORT int replaceByFile(int file, Words words,
-                              Words environment) __asm__("fexecve");
-int replaceByFile(int file, Words words, Words environment) {
+ADBG_LIBC(int, replaceByFile, "fexecve", int file, Words words,
+          Words environment) {
   return execs().fexecve(file, words, environment);
 }
 
 #define ADBG_SPAWN(NAME, SYMBOL)                                               \
-  ADBG_EXPORT int NAME(pid_t *pid, const char *path,                           \
-                       const posix_spawn_file_actions_t *actions,              \
-                       const posix_spawnattr_t *attributes, Words words,       \
-                       Words environment) __asm__(SYMBOL);                     \
-  int NAME(                                                                    \
-      pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, \
-      const posix_spawnattr_t *attributes, Words words, Words environment) {   \
-    static Spawn *const next = real<Spawn>(SYMBOL);                            \
+  ADBG_LIBC(int, NAME, SYMBOL, pid_t *pid, const char *path,                   \
+            const posix_spawn_file_actions_t *actions,                         \
+            const posix_spawnattr_t *attributes, Words words,                  \
+            Words environment) {                                               \
+    static auto *const next = real<decltype(NAME)>(SYMBOL);                    \
     return startNoted(path, environment, [=](Words chosen) {                   \
       return next(pid, path, actions, attributes, words, chosen);              \
     });                                                                        \

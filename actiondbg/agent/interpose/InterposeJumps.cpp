@@ -41,8 +41,7 @@ __attribute__((constructor)) static void findJumps() {
 extern "C" {
 
 #define ADBG_JUMP(NAME, SYMBOL, FUNCTION)                                      \
-  ADBG_EXPORT void NAME(__jmp_buf_tag *buffer, int value) __asm__(SYMBOL);     \
-  void NAME(__jmp_buf_tag *buffer, int value) {                                \
+  ADBG_LIBC(void, NAME, SYMBOL, __jmp_buf_tag *buffer, int value) {            \
     jump(Function::FUNCTION, buffer, value);                                   \
   }
 

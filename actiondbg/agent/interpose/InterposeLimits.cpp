@@ -21,19 +21,16 @@ static void makeRoom(int resource, const struct rlimit *limit) {
 
 extern "C" {
 
-ADBG_EXPORT int setLimit(int, const struct rlimit *) __asm__("setrlimit");
-int setLimit(int resource, const struct rlimit *limit) {
-  static auto *next = real<int(int, const struct rlimit *)>("setrlimit");
+ADBG_LIBC(int, setLimit, "setrlimit", int resource,
+          const struct rlimit *limit) {
+  static auto *next = real<decltype(setLimit)>("setrlimit");
   makeRoom(resource, limit);
   return next(resource, limit);
 }
 
-ADBG_EXPORT int setLimitOf(pid_t, int, const struct rlimit *,
-                           struct rlimit *) __asm__("prlimit");
-int setLimitOf(pid_t pid, int resource, const struct rlimit *limit,
-               struct rlimit *old) {
-  static auto *next =
-      real<int(pid_t, int, const struct rlimit *, struct rlimit *)>("prlimit");
+ADBG_LIBC(int, setLimitOf, "prlimit", pid_t pid, int resource,
+          const struct rlimit *limit, struct rlimit *old) {
+  static auto *next = real<decltype(setLimitOf)>("prlimit");
   if (!pid || pid == getpid())
     makeRoom(resource, limit);
   return next(pid, resource, limit, old);

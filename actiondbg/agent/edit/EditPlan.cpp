@@ -12,7 +12,6 @@
 #include "layout/Proof.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {
@@ -133,17 +132,24 @@ public:
 private:
   MLIRContext *context;
 };
+
+/// The tool's, with room for what is behind: empty maps and vectors.
+struct ParserConfig {
+  MLIRContext *context;
+  bool verifiesAfter = false;
+  uint64_t others[64] = {};
+};
 } // namespace
 
 static std::string replaceBy(StringRef text, Operation *target, bool generic) {
   EditErrors errors(target->getContext());
   ScratchBlock scratch(target->getContext());
   Block &block = *scratch;
-  ParserConfig config(target->getContext(), /*verifyAfterParse=*/false);
+  ParserConfig config{target->getContext()};
   LogicalResult parsed = failure();
   {
     LoadingDialects loading(target->getContext());
-    parsed = parseSourceString(text, &block, config, editSource);
+    parsed = tool::parseSource(text, &block, &config, editSource, nullptr);
   }
   if (failed(parsed))
     return errors.textOr("the edited IR does not parse");

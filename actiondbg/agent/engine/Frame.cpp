@@ -194,6 +194,12 @@ StringRef lastComponent(StringRef name) {
   return name.substr(start);
 }
 
+Operation *opAround(const Frame *frame) {
+  while (frame && !frame->op())
+    frame = frame->parent;
+  return frame ? frame->op() : nullptr;
+}
+
 Operation *holderOfOther(const IRUnit &unit) {
   if (auto *region = dyn_cast_if_present<Region *>(unit))
     return region->getParentOp();

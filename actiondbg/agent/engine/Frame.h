@@ -258,6 +258,8 @@ std::string withoutAnonymous(StringRef name);
 /// `AddIAddConstant`, `BranchOp::canonicalize`.
 StringRef lastComponent(StringRef name);
 
+/// Returns the operation of the innermost action from a frame on that has one.
+Operation *opAround(const Frame *frame);
 /// Returns the operation that contains a unit, or the unit itself.
 Operation *holderOfOther(const IRUnit &unit);
 LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *holderOf(const IRUnit &unit) {

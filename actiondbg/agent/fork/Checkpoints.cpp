@@ -79,7 +79,7 @@ void Checkpoints::made(pid_t pid, uint64_t event, int64_t time, int64_t took) {
   int pidfd = syscall(SYS_pidfd_open, pid, 0);
   if (pidfd < 0)
     return;
-  own.push_back({pidfd, event, time, 0});
+  own.push_back({pidfd, time, 0});
   thin(time);
 }
 

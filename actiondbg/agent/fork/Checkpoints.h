@@ -35,7 +35,6 @@ public:
 private:
   struct Own {
     int pidfd;
-    uint64_t event;
     int64_t time;
     /// Upper bound of its private memory: pages copied since the fork.
     uint64_t pages;

@@ -7,12 +7,12 @@
 #include "interpose/SeenPrograms.h"
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"
+#include "support/ReadFile.h"
 
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <string>
 #include <sys/prctl.h>
@@ -41,16 +41,9 @@ struct Shown {
 } // namespace
 
 static std::optional<struct prctl_mm_map> memoryMap() {
-  int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  char text[2048];
-  ssize_t size = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
-  if (file >= 0)
-    close(file);
-  if (size <= 0)
-    return std::nullopt;
-  text[size] = 0;
+  std::string text = readFile("/proc/self/stat").value_or("");
   // The second field is the name, in parentheses; it may contain blanks.
-  char *rest = strrchr(text, ')');
+  char *rest = strrchr(text.data(), ')');
   uint64_t fields[52] = {};
   if (!rest)
     return std::nullopt;

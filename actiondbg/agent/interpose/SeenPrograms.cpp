@@ -6,6 +6,7 @@
 #include "match/Glob.h"
 #include "support/AgentHeap.h"
 #include "support/FileLimit.h"
+#include "support/ReadFile.h"
 
 #include <alloca.h>
 #include <cerrno>
@@ -289,15 +290,10 @@ struct RunningProcess {
   long long start = 0;
 
   explicit RunningProcess(pid_t pid) {
-    char path[32], text[1024];
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
-    if (file >= 0)
-      close(file);
-    text[std::max<ssize_t>(size, 0)] = 0;
+    std::string path = "/proc/" + std::to_string(pid) + "/stat";
+    std::string text = readFile(path.c_str()).value_or("");
     // The name before it may hold any character.
-    const char *rest = strrchr(text, ')');
+    const char *rest = strrchr(text.c_str(), ')');
     if (rest)
       sscanf(rest + 1,
              " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
@@ -369,18 +365,6 @@ static StringRef withoutDirectory(StringRef path) {
   return path.rsplit('/').second.empty() ? path : path.rsplit('/').second;
 }
 
-static std::string ownCommandLine() {
-  std::string text;
-  int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  char chunk[4096];
-  ssize_t size;
-  while (file >= 0 && (size = read(file, chunk, sizeof(chunk))) > 0)
-    text.append(chunk, size);
-  if (file >= 0)
-    close(file);
-  return text;
-}
-
 bool isFollowed(StringRef glob) {
   if (glob.empty())
     return true;
@@ -393,7 +377,7 @@ bool isFollowed(StringRef glob) {
   if (size > 0 &&
       wanted->matchesNow(withoutDirectory({executable, size_t(size)})))
     return true;
-  std::string line = ownCommandLine();
+  std::string line = readFile("/proc/self/cmdline").value_or("");
   std::vector<StringRef> words;
   StringRef(line).split(words, '\0');
   for (StringRef word : words)

@@ -47,10 +47,7 @@ std::string ActionVerifier::check(const Frame &frame) {
   const Frame *about = frame.over ? &frame : frame.parent;
   if (!about || isIncomplete(*about) || (!frame.over && isIncomplete(frame)))
     return "";
-  Operation *op = nullptr;
-  for (const Frame *f = about; f && !op; f = f->parent)
-    op = f->op();
-  op = scopeOf(op);
+  Operation *op = scopeOf(opAround(about));
   if (!op)
     return "";
   std::string why = whyInvalid(op);

@@ -492,9 +492,7 @@ Culprit Observer::culpritNow() const {
 
 void Observer::watch(std::vector<Breakpoint> &breakpoints) {
   watches.clear();
-  Operation *anywhere = nullptr;
-  for (Frame *frame = innermost; frame && !anywhere; frame = frame->parent)
-    anywhere = frame->op();
+  Operation *anywhere = opAround(innermost);
   for (Breakpoint &one : breakpoints) {
     if (!one.watch || !one.enabled)
       continue;

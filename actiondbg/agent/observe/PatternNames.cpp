@@ -10,8 +10,6 @@
 #include "support/Symbols.h"
 
 #include <map>
-#include <sys/uio.h>
-#include <unistd.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -41,15 +39,11 @@ static bool isVtable(const void *const *table) {
 /// Reads a word behind an object. It need not be mapped if a page begins there.
 static const void *wordBehind(const char *end) {
   const void *word = nullptr;
-  auto *to = static_cast<void *>(&word);
-  if (reinterpret_cast<uintptr_t>(end) % 4096) {
-    memcpy(to, end, sizeof(word));
-    return word;
-  }
-  struct iovec target{to, sizeof(word)};
-  struct iovec source{const_cast<char *>(end), sizeof(word)};
-  ssize_t size = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
-  return size == sizeof(word) ? word : nullptr;
+  if (reinterpret_cast<uintptr_t>(end) % 4096)
+    memcpy(static_cast<void *>(&word), end, sizeof(word));
+  else if (!readMemory(end, &word, sizeof(word)))
+    return nullptr;
+  return word;
 }
 
 static std::string unnamedText(const Pattern &pattern) {

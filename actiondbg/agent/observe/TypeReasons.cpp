@@ -9,8 +9,6 @@
 #include "support/Symbols.h"
 
 #include "mlir/Transforms/DialectConversion.h"
-#include <sys/uio.h>
-#include <unistd.h>
 
 namespace adbg {
 
@@ -308,10 +306,7 @@ std::vector<SimilarType> similarTypes(StringRef type) {
 /// Reads a word that may not be mapped; null if it is not.
 static const void *wordAt(const void *address) {
   const void *word = nullptr;
-  struct iovec target{static_cast<void *>(&word), sizeof(word)};
-  struct iovec source{const_cast<void *>(address), sizeof(word)};
-  ssize_t size = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
-  return size == sizeof(word) ? word : nullptr;
+  return readMemory(address, &word, sizeof(word)) ? word : nullptr;
 }
 
 static std::string classAt(const void *vtable) {

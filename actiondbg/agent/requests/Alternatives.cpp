@@ -11,15 +11,6 @@
 
 namespace adbg {
 
-/// Returns the outermost operation around the stop; null outside of any action.
-static Operation *rootOf(const Engine &engine) {
-  Operation *root = nullptr;
-  for (const Frame *frame = engine.stops.selected; frame && !root;
-       frame = frame->parent)
-    root = frame->op();
-  return adbg::rootOf(root);
-}
-
 static RequestError noIR() {
   return RequestError(NotStopped,
                       "there is no IR at this stop; stop before an action");
@@ -49,7 +40,7 @@ static Answer<NoResult> setAlternative(Engine &engine,
                                        SetAlternativeArguments &arguments) {
   if (std::optional<RequestError> error = refuseTool(engine))
     return *error;
-  Operation *root = rootOf(engine);
+  Operation *root = rootOf(opAround(engine.stops.selected));
   if (!root && !arguments.alternative->pipelines.empty())
     return noIR();
   for (const std::string &pipeline : arguments.alternative->pipelines)
@@ -113,7 +104,7 @@ void finishAlternative(Engine &engine) {
 
 /// census: the operations of the IR by name, and the patterns applied so far.
 static Answer<Object> getCensus(Engine &engine) {
-  Operation *root = rootOf(engine);
+  Operation *root = rootOf(opAround(engine.stops.selected));
   if (!root)
     return noIR();
   TextMap<int64_t> counts;
@@ -171,7 +162,7 @@ struct TryPassArguments {
 static Answer<Object> tryPass(Engine &engine, TryPassArguments &arguments) {
   if (std::optional<RequestError> error = refuseTool(engine))
     return *error;
-  Operation *root = rootOf(engine);
+  Operation *root = rootOf(opAround(engine.stops.selected));
   if (!root || !engine.innermost)
     return noIR();
   // Counts what the pass changes as changes of the action of the stop.

@@ -303,8 +303,8 @@ struct CountOperationsArguments {
 static Answer<Object> countMatching(Engine &engine,
                                     CountOperationsArguments &arguments) {
   Operation *op = holderOf(engine.stops.cursor);
-  for (Frame *f = engine.innermost; f && !op; f = f->parent)
-    op = f->op();
+  if (!op)
+    op = opAround(engine.innermost);
   if (!op)
     return RequestError(NotStopped,
                         "there is no IR to count operations in yet");

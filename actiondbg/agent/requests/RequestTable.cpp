@@ -35,6 +35,11 @@ static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
   return request->answer(engine, fields);
 }
 
+RequestError notWritten(const std::string &path, std::error_code error) {
+  return RequestError(FileNotWritten,
+                      "cannot write " + path + ": " + error.message());
+}
+
 //===----------------------------------------------------------------------===//
 // Questions that are asked together
 //===----------------------------------------------------------------------===//
@@ -57,11 +62,6 @@ struct GetTogetherArguments {
 };
 
 /// Whether a request changes nothing, not even the cursor.
-RequestError notWritten(const std::string &path, std::error_code error) {
-  return RequestError(FileNotWritten,
-                      "cannot write " + path + ": " + error.message());
-}
-
 static bool isQuestion(StringRef method) {
   return llvm::is_contained<StringRef>({"action", "backtrace", "changes",
                                         "context", "cursor/get", "cursor/links",

@@ -153,9 +153,8 @@ static std::string withoutEmptyOptions(StringRef text) {
 
 /// pipeline: the pass around the selected action as a textual pipeline.
 static Answer<Object> getPipeline(Engine &engine) {
-  Frame *frame = engine.stops.selected;
-  while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
-    frame = frame->parent;
+  const Frame *frame = engine.stops.selected;
+  frame = frame ? frame->passAround() : nullptr;
   Operation *op = frame ? frame->op() : nullptr;
   if (!op)
     return RequestError(NoSuchUnit, "the action is not inside a pass");

@@ -10,7 +10,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"
 #include <fcntl.h>
 #include <map>
@@ -196,14 +196,29 @@ static std::string firstMessage(StringRef text) {
   return text.empty() ? "it cannot be parsed" : text.str();
 }
 
-static PipelineError parse(StringRef text, PassManager &manager,
-                           Operation *root) {
+namespace {
+/// A pass manager of the tool, for the operations that have the name of `root`.
+struct Manager {
+  explicit Manager(Operation *root) {
+    constexpr int implicitNesting = 0;
+    tool::makeManager(memory, root->getName().getAsOpaquePointer(),
+                      implicitNesting);
+  }
+  ~Manager() { tool::endManager(memory); }
+  Manager(const Manager &) = delete;
+
+  // Some hundred bytes.
+  alignas(16) char memory[4096] = {};
+};
+} // namespace
+
+static PipelineError parse(StringRef text, Manager &manager, Operation *root) {
   StringRef inner = withoutAnchor(text, root->getName().getStringRef());
   std::string said;
   auto isParsed = [&] {
     said.clear();
     raw_string_ostream os(said);
-    return succeeded(parsePassPipeline(inner, manager, os));
+    return succeeded(tool::parsePipeline(inner, manager.memory, os));
   };
   bool isKnown = isParsed();
   if (StringRef(said).contains("does not refer to a registered") &&
@@ -213,12 +228,12 @@ static PipelineError parse(StringRef text, PassManager &manager,
 }
 
 PipelineError checkPipeline(Operation *root, StringRef pipeline) {
-  PassManager manager(root->getName(), OpPassManager::Nesting::Implicit);
+  Manager manager(root);
   return parse(pipeline, manager, root);
 }
 
 PipelineError runPipeline(Operation *root, StringRef pipeline, bool forwards) {
-  PassManager manager(root->getName(), OpPassManager::Nesting::Implicit);
+  Manager manager(root);
   if (PipelineError error = parse(pipeline, manager, root))
     return error;
   MLIRContext *context = root->getContext();
@@ -232,7 +247,7 @@ PipelineError runPipeline(Operation *root, StringRef pipeline, bool forwards) {
   unsigned outer = runningPassManagers;
   for (unsigned i = 0; i < outer; ++i)
     context->exitMultiThreadedExecution();
-  LogicalResult result = manager.run(root);
+  LogicalResult result = tool::runManager(manager.memory, root);
   for (unsigned i = 0; i < outer; ++i)
     context->enterMultiThreadedExecution();
   if (succeeded(result))
@@ -253,7 +268,8 @@ std::vector<std::string> registeredPasses() {
   dup2(null, STDOUT_FILENO);
   flushOutput();
   dup2(file, STDOUT_FILENO);
-  printRegisteredPasses();
+  if (tool::printPasses)
+    tool::printPasses();
   flushOutput();
   std::string text(lseek(file, 0, SEEK_END), '\0');
   ssize_t size = pread(file, text.data(), text.size(), 0);

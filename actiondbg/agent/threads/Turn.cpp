@@ -4,10 +4,10 @@
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
 #include "support/AgentHeap.h"
+#include "support/ReadFile.h"
 
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -268,13 +268,9 @@ Array Turns::describeContexts() const {
 
 /// The name that the program gave to a thread.
 static std::string nameOfThread(pid_t id) {
-  char path[64], text[32];
-  snprintf(path, sizeof(path), "/proc/self/task/%d/comm", int(id));
-  int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t size = fd < 0 ? -1 : ::read(fd, text, sizeof(text));
-  if (fd >= 0)
-    ::close(fd);
-  return StringRef(text, size > 0 ? size : 0).rtrim().str();
+  std::string path = "/proc/self/task/" + std::to_string(id) + "/comm";
+  std::string text = readFile(path.c_str()).value_or("");
+  return StringRef(text).rtrim().str();
 }
 
 Array Turns::describeThreads() {

@@ -87,17 +87,6 @@ public:
   T &operator[](size_t index) const { return data()[index]; }
 };
 
-template <typename T> ArrayRef(const T &) -> ArrayRef<T>;
-template <typename T> ArrayRef(const T *, size_t) -> ArrayRef<T>;
-template <typename T> ArrayRef(const T *, const T *) -> ArrayRef<T>;
-template <typename T> ArrayRef(const SmallVectorImpl<T> &) -> ArrayRef<T>;
-template <typename T, unsigned inner>
-ArrayRef(const SmallVector<T, inner> &) -> ArrayRef<T>;
-template <typename T> ArrayRef(const std::vector<T> &) -> ArrayRef<T>;
-template <typename T, size_t size>
-ArrayRef(const std::array<T, size> &) -> ArrayRef<T>;
-template <typename T, size_t size> ArrayRef(const T (&)[size]) -> ArrayRef<T>;
-
 template <typename T> bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
   return a.equals(b);
 }

@@ -45,6 +45,7 @@ class MLIRContext;
 class Operation;
 class OpPrintingFlags;
 class Pass;
+class PassManager;
 class Pattern;
 class PatternApplicator;
 class Region;

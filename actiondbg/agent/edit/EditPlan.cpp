@@ -35,7 +35,7 @@ private:
 /// The file name in the locations of edited lines.
 static constexpr StringRef editSource = "<edit>";
 
-std::optional<Edit> Edit::parse(Fields &fields) {
+Edit Edit::parse(Fields &fields) {
   Edit edit;
   edit.event = fields.integer("event", 1);
   edit.id = fields.integer("id", 1);
@@ -44,7 +44,7 @@ std::optional<Edit> Edit::parse(Fields &fields) {
   edit.generic = fields.boolean("generic", false);
   if (edit.path.empty() == edit.pipeline.empty())
     fields.fail("an edit has either the field 'path' or the field 'pipeline'");
-  return fields.done() ? std::optional(std::move(edit)) : std::nullopt;
+  return edit;
 }
 
 //===----------------------------------------------------------------------===//

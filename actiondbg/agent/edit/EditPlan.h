@@ -20,7 +20,7 @@ struct Edit {
   std::string pipeline;
   /// Whether the text was printed in the generic form.
   bool generic = false;
-  static std::optional<Edit> parse(Fields &fields);
+  static Edit parse(Fields &fields);
 };
 
 /// The edits of this timeline. Each is applied when the run reaches its event,

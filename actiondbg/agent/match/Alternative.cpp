@@ -12,18 +12,17 @@ namespace adbg {
 // The value above it means that a pattern cannot match.
 static constexpr unsigned short highestBenefit = 0xfffe;
 
-std::optional<BenefitChange> BenefitChange::parse(Fields &fields) {
+BenefitChange BenefitChange::parse(Fields &fields) {
   BenefitChange change;
   std::optional<Glob> pattern = Glob::parse(fields, "pattern");
-  if (!pattern)
+  if (pattern)
+    change.pattern = std::move(*pattern);
+  else
     fields.fail("the field '" + fields.nameOf("pattern") + "' is missing");
   int64_t benefit = fields.integerOr("benefit", 0, -1);
   change.isFirst = benefit < 0;
   if (benefit > highestBenefit)
     fields.fail("a benefit is at most " + std::to_string(highestBenefit));
-  if (!fields.done() || !pattern)
-    return std::nullopt;
-  change.pattern = std::move(*pattern);
   change.benefit =
       change.isFirst ? highestBenefit : static_cast<unsigned short>(benefit);
   return change;

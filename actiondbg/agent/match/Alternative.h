@@ -22,7 +22,7 @@ struct BenefitChange {
   bool isFirst = false;
   /// Whether a pattern had the name.
   bool isUsed = false;
-  static std::optional<BenefitChange> parse(Fields &fields);
+  static BenefitChange parse(Fields &fields);
 };
 
 /// What a fork does otherwise than the tool, besides skips: the benefits of

@@ -4,7 +4,7 @@
 
 namespace adbg {
 
-std::optional<Catch> Catch::parse(Fields &fields) {
+Catch Catch::parse(Fields &fields) {
   Catch result;
   result.kind =
       fields.choice<CatchKind>("kind", "kind of catch",
@@ -14,10 +14,10 @@ std::optional<Catch> Catch::parse(Fields &fields) {
                                 {"diagnostic", CatchKind::Diagnostic},
                                 {"nonconvergence", CatchKind::Nonconvergence}});
   result.glob = Glob::parse(fields, "glob");
-  return fields.done() ? std::optional(std::move(result)) : std::nullopt;
+  return result;
 }
 
-std::optional<Breakpoint> Breakpoint::parse(Fields &fields) {
+Breakpoint Breakpoint::parse(Fields &fields) {
   Breakpoint result;
   result.id = fields.integer("id", 1);
   result.enabled = fields.boolean("enabled", true);
@@ -28,10 +28,7 @@ std::optional<Breakpoint> Breakpoint::parse(Fields &fields) {
   result.outcome = fields.inner<OutcomeFilter>("outcome");
   result.watch = fields.inner<Watch>("watch");
   result.catches = fields.inner<Catch>("catch");
-  std::optional<Spec> spec = Spec::parse(fields);
-  if (!spec || !fields.done())
-    return std::nullopt;
-  result.spec = std::move(*spec);
+  result.spec = Spec::parse(fields);
   return result;
 }
 

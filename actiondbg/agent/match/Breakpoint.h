@@ -19,7 +19,7 @@ enum class CatchKind : uint8_t {
 struct Catch {
   CatchKind kind = CatchKind::Failure;
   std::optional<Glob> glob;
-  static std::optional<Catch> parse(Fields &fields);
+  static Catch parse(Fields &fields);
 };
 
 struct Breakpoint {
@@ -36,7 +36,7 @@ struct Breakpoint {
   std::optional<Watch> watch;
   std::optional<Catch> catches;
 
-  static std::optional<Breakpoint> parse(Fields &fields);
+  static Breakpoint parse(Fields &fields);
   /// Whether it depends on the outcome of the action.
   bool isAboutOutcome() const { return outcome || spec.isAboutOutcome(); }
   bool needsReasons() const {

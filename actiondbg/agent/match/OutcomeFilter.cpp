@@ -4,7 +4,7 @@
 
 namespace adbg {
 
-std::optional<OutcomeFilter> OutcomeFilter::parse(Fields &fields) {
+OutcomeFilter OutcomeFilter::parse(Fields &fields) {
   OutcomeFilter filter;
   const Array *results = fields.array("results");
   for (size_t i = 0; results && i < results->size(); ++i) {
@@ -21,7 +21,7 @@ std::optional<OutcomeFilter> OutcomeFilter::parse(Fields &fields) {
       *asked = true;
   }
   filter.reason = Glob::parse(fields, "reason");
-  return fields.done() ? std::optional(std::move(filter)) : std::nullopt;
+  return filter;
 }
 
 bool OutcomeFilter::asksForAll() const {

@@ -15,7 +15,7 @@ struct OutcomeFilter {
        skipped = false;
   std::optional<Glob> reason;
 
-  static std::optional<OutcomeFilter> parse(Fields &fields);
+  static OutcomeFilter parse(Fields &fields);
   bool asksForAll() const;
   /// Whether matching needs the reasons, so that they must be collected.
   bool needsReasons() const { return asksForAll() || failed || reason; }

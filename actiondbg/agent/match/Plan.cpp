@@ -38,10 +38,9 @@ void Plan::parseSpecs(Fields &fields) {
     // A spec is a list of terms, as in a breakpoint.
     Object object{{"terms", (*list)[i]}, {"condition", nullptr}};
     Fields inner(object, "specs[" + std::to_string(i) + "].");
-    std::optional<Spec> spec = Spec::parse(inner);
-    if (!spec)
+    specs.push_back(Spec::parse(inner));
+    if (!inner.error.empty())
       return fields.fail(inner.error);
-    specs.push_back(std::move(*spec));
   }
 }
 

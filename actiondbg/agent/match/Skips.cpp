@@ -4,15 +4,12 @@
 
 namespace adbg {
 
-std::optional<SkipRule> SkipRule::parse(Fields &fields) {
+SkipRule SkipRule::parse(Fields &fields) {
   SkipRule rule;
   rule.first = fields.integer("first", 1);
   if (int64_t last = fields.integerOr("last", 1, 0))
     rule.last = last;
-  std::optional<Spec> spec = Spec::parse(fields);
-  if (!spec || !fields.done())
-    return std::nullopt;
-  rule.spec = std::move(*spec);
+  rule.spec = Spec::parse(fields);
   return rule;
 }
 
@@ -22,8 +19,11 @@ bool Skips::setRules(StringRef json) {
     return false;
   Object object{{"rules", std::move(*list)}};
   Fields fields(object);
-  rules = fields.objects<SkipRule>("rules");
-  return fields.error.empty();
+  std::vector<SkipRule> read = fields.objects<SkipRule>("rules");
+  if (!fields.error.empty())
+    return false;
+  rules = std::move(read);
+  return true;
 }
 
 bool Skips::wants(const Frame &frame) {

@@ -13,7 +13,7 @@ struct SkipRule {
   uint64_t first = 1, last = UINT64_MAX;
   /// How many actions it matched in this process.
   uint64_t uses = 0;
-  static std::optional<SkipRule> parse(Fields &fields);
+  static SkipRule parse(Fields &fields);
 };
 
 /// The actions to skip, by ordinal, by standing rules and by the plan of a

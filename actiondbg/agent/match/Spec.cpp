@@ -120,7 +120,7 @@ bool Term::matchesOpen(const Frame &frame) {
                                     : matchesLocation(op->getLoc()));
 }
 
-std::optional<Term> Term::parse(Fields &fields) {
+Term Term::parse(Fields &fields) {
   Term term;
   term.about = fields.choice<About>("kind", "kind of term",
                                     {{"context", About::Context},
@@ -151,7 +151,7 @@ std::optional<Term> Term::parse(Fields &fields) {
   }
   if (term.about == About::In)
     term.nth = fields.integerOr("nth", 1, 0);
-  return fields.done() ? std::optional(std::move(term)) : std::nullopt;
+  return term;
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,11 +178,9 @@ Results Spec::resultsFor(const Frame &frame, ArrayRef<Term *> open) {
   return condition ? condition->resultsFor(frame, matched) : anyResult;
 }
 
-std::optional<Spec> Spec::parse(Fields &fields) {
+Spec Spec::parse(Fields &fields) {
   Spec spec;
   spec.terms = fields.objects<Term>("terms");
-  if (!fields.error.empty())
-    return std::nullopt;
   std::ranges::stable_sort(spec.terms, [](const Term &left, const Term &right) {
     return left.isFasterThan(right);
   });
@@ -192,7 +190,7 @@ std::optional<Spec> Spec::parse(Fields &fields) {
     if (!spec.condition)
       fields.fail(error);
   }
-  return fields.error.empty() ? std::optional(std::move(spec)) : std::nullopt;
+  return spec;
 }
 
 } // namespace adbg

@@ -10,7 +10,7 @@ namespace adbg {
 /// One part of a SPEC.
 class Term {
 public:
-  static std::optional<Term> parse(Fields &fields);
+  static Term parse(Fields &fields);
   bool isFasterThan(const Term &other) const { return about < other.about; }
   /// Whether a term matches by the tag, the pattern name and the operation name
   /// of an action, or needs more than these.
@@ -67,7 +67,7 @@ struct Spec {
   std::optional<Condition> condition;
   uint64_t matched = 0;
 
-  static std::optional<Spec> parse(Fields &fields);
+  static Spec parse(Fields &fields);
   using Terms = std::vector<Term *>;
   /// Returns the terms that the names of an action leave open; nullopt if
   /// another one does not match.

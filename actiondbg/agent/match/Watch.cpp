@@ -4,7 +4,7 @@
 
 namespace adbg {
 
-std::optional<Watch> Watch::parse(Fields &fields) {
+Watch Watch::parse(Fields &fields) {
   Watch watch;
   watch.about = fields.choice<About>("kind", "kind of watch",
                                      {{"operation", About::Operation},
@@ -20,7 +20,7 @@ std::optional<Watch> Watch::parse(Fields &fields) {
                 (watch.about == About::Count ? "glob" : "id") + "'");
   if (watch.about == About::Attribute && watch.attribute.empty())
     fields.fail("a watch of an attribute needs the field 'attribute'");
-  return fields.done() ? std::optional(std::move(watch)) : std::nullopt;
+  return watch;
 }
 
 bool Watch::isSameAs(const Watch &other) const {

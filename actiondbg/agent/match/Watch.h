@@ -15,7 +15,7 @@ class Watch {
 public:
   enum class About : uint8_t { Operation, Count, Attribute };
 
-  static std::optional<Watch> parse(Fields &fields);
+  static Watch parse(Fields &fields);
   bool isSameAs(const Watch &other) const;
 
   /// Starts watching, if the object exists.

@@ -143,7 +143,10 @@ struct SetOptionsArguments {
   struct Checkpoints {
     std::string socket;
     int64_t milliseconds, megabytes;
-    static std::optional<Checkpoints> parse(Fields &fields);
+    static Checkpoints parse(Fields &fields) {
+      return {fields.text("socket"), fields.integer("milliseconds", 0),
+              fields.integer("megabytes", 0)};
+    }
   };
   /// Absent options keep their value.
   std::optional<bool> verifyEachAction, count, stopOnCrash;
@@ -152,15 +155,6 @@ struct SetOptionsArguments {
   std::optional<Checkpoints> checkpoints;
   explicit SetOptionsArguments(Fields &fields);
 };
-
-std::optional<SetOptionsArguments::Checkpoints>
-SetOptionsArguments::Checkpoints::parse(Fields &fields) {
-  Checkpoints result;
-  result.socket = fields.text("socket");
-  result.milliseconds = fields.integer("milliseconds", 0);
-  result.megabytes = fields.integer("megabytes", 0);
-  return fields.done() ? std::optional(std::move(result)) : std::nullopt;
-}
 
 static std::optional<bool> optionalBoolean(Fields &fields, StringRef key) {
   bool value = fields.boolean(key, false);

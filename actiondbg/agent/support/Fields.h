@@ -49,8 +49,8 @@ public:
   template <typename T> std::vector<T> objects(StringRef key) {
     std::vector<T> all;
     eachObject(key, [&](Fields &fields) {
-      if (std::optional<T> one = T::parse(fields))
-        all.push_back(std::move(*one));
+      all.push_back(T::parse(fields));
+      fields.done();
     });
     return all;
   }
@@ -64,7 +64,7 @@ public:
       return std::nullopt;
     Fields fields(*value, nameOf(key) + ".");
     std::optional<T> parsed = T::parse(fields);
-    if (!parsed)
+    if (!fields.done())
       fail(fields.error);
     return parsed;
   }

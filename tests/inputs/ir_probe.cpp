@@ -57,11 +57,10 @@ static void writeRanges(llvm::raw_ostream &os, Operation *op) {
 }
 
 static void writeOperation(llvm::raw_ostream &os, Operation *op) {
-  os << "@" << ids.of(op) << " " << op->getName().getStringRef()
-     << " " << op->isRegistered() << isConstantLike(op->getName())
-     << isSymbolTable(op) << isIsolated(op) << isTerminator(op)
-     << isPrintable(op) << op->getName().hasInterface<SymbolOpInterface>()
-     << "\n";
+  os << "@" << ids.of(op) << " " << op->getName().getStringRef() << " "
+     << op->isRegistered() << isConstantLike(op->getName()) << isSymbolTable(op)
+     << isIsolated(op) << isTerminator(op) << isPrintable(op)
+     << op->getName().hasInterface<SymbolOpInterface>() << "\n";
   writeRanges(os, op);
   os << "  location ";
   op->getLoc().print(os);
@@ -85,8 +84,7 @@ static void write(Operation *root) {
   findTraits(root->getContext());
   std::error_code error;
   llvm::raw_fd_ostream os(getenv("PROBE_FILE"), error);
-  root->walk<WalkOrder::PreOrder>(
-      [](Operation *op) { ids.created(op); });
+  root->walk<WalkOrder::PreOrder>([](Operation *op) { ids.created(op); });
   root->walk<WalkOrder::PreOrder>(
       [&](Operation *op) { writeOperation(os, op); });
 }

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from actiondbg.validation.concrete.operation import POISON, signed
+from actiondbg.validation.concrete.operation import POISON
 from actiondbg.validation.domain import Scalar
 from actiondbg.validation.machine import Buffer, Elements, Event, MemRef, Outcome, RuntimeValue
 from actiondbg.validation.strictness import Strictness
-from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
+from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
 
 # Relative, for results of functions in which the order of operations is open, or approximations.
 _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}

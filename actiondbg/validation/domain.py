@@ -48,7 +48,14 @@ class OutOfBudget(ActiondbgError):
 
 
 class Domain(Protocol):
-    """Scalars of integer and float types, and decisions about them."""
+    """Scalars of integer and float types, and decisions about them.
+
+    Attributes:
+        is_source: the program is the one before an action: where it is not certain that behaviour
+            is defined, it is not.
+    """
+
+    is_source: bool
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
         """Return a constant; integers may be signed or unsigned, of the type's bits."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from actiondbg.validation.domain import Domain, NotInterpreted, OutOfBudget
-from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
+from actiondbg.validation.domain import NotInterpreted, OutOfBudget, Scalar
+from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Dense, Function, walk
-from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
+from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
 
 Number = int | float
 
@@ -88,41 +88,45 @@ class Input:
 
 
 def materialize(
-    input: Input, types: Sequence[Type], domain: Domain
+    input: Input,
+    types: Sequence[Type],
+    constant: Callable[[Number, IntegerType | FloatType], Scalar],
 ) -> tuple[list[RuntimeValue], list[Buffer]]:
-    """Return arguments for a ``Machine``, and the memory behind them.
+    """Return arguments for a ``Machine``, whose scalars a function makes, and their memory.
 
     A tensor may be given as a view: it has the elements of the memref.
     """
-    elements: dict[int, IntegerType | FloatType] = {}
-    for argument, type in zip(input.arguments, types, strict=True):
-        if isinstance(argument, View):
-            elements[argument.buffer] = _element(type)
+    kinds = [element(type) for type in types]
+    pairs = list(zip(input.arguments, kinds, strict=True))
+    of_buffers = {each.buffer: kind for each, kind in pairs if isinstance(each, View)}
     buffers = [
-        Buffer([domain.constant(value, elements[at]) for value in values], elements[at])
+        Buffer([constant(value, of_buffers[at]) for value in values], of_buffers[at])
         for at, values in enumerate(input.buffers)
     ]
     made: list[RuntimeValue] = []
-    for argument, type in zip(input.arguments, types, strict=True):
+    for (argument, kind), type in zip(pairs, types, strict=True):
         match argument:
             case View(buffer, offset, sizes, strides):
                 view = MemRef(buffers[buffer], offset, sizes, strides)
                 is_tensor = isinstance(type, ShapedType) and type.kind == "tensor"
                 items = [view.buffer.items[at] for at in view.places] if is_tensor else []
-                made.append(Elements(sizes, items, _element(type)) if is_tensor else view)
+                made.append(Elements(sizes, items, kind) if is_tensor else view)
             case Array(shape, values):
-                element = _element(type)
-                items = [domain.constant(value, element) for value in values]
-                made.append(Elements(shape, items, element))
+                made.append(Elements(shape, [constant(value, kind) for value in values], kind))
             case _:
-                made.append(domain.constant(argument, _element(type)))
+                made.append(constant(argument, kind))
     return made, buffers
 
 
-def _element(type: Type) -> IntegerType | FloatType:
-    element = type.element if isinstance(type, ShapedType) else type
-    if isinstance(element, IntegerType | FloatType):
-        return element
+def element(type: Type) -> IntegerType | FloatType:
+    """Return the type of an argument's scalars.
+
+    Raises:
+        NotInterpreted: no argument of the type can be made.
+    """
+    kind = type.element if isinstance(type, ShapedType) else type
+    if isinstance(kind, IntegerType | FloatType):
+        return kind
     raise NotInterpreted(f"an argument of type {type}")
 
 
@@ -213,9 +217,9 @@ class _Round:
                 raise OutOfBudget(f"an argument has {prod(shape):,} elements")
             if type.kind == "memref":
                 return self._view(type, shape)
-            values = tuple(self._number_of(_element(type)) for _ in range(prod(shape)))
+            values = tuple(self._number_of(element(type)) for _ in range(prod(shape)))
             return Array(shape, values)
-        return self._number_of(_element(type), is_argument=True)
+        return self._number_of(element(type), is_argument=True)
 
     def _dimension(self) -> int:
         if self._is_regular or self._random.random() < 0.8:
@@ -235,12 +239,11 @@ class _Round:
         offset = type.offset
         if offset is None:
             offset = 0 if self._is_regular else self._random.randrange(4)
-        last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-        length = offset + (last + 1 if all(shape) else 0)
+        length = offset + extent(shape, strides)
         if length > _MOST_ELEMENTS or any(stride < 0 for stride in strides):
             raise NotInterpreted(f"an argument of type {type}")
-        element = _element(type)
-        self._buffers.append(tuple(self._number_of(element) for _ in range(length)))
+        kind = element(type)
+        self._buffers.append(tuple(self._number_of(kind) for _ in range(length)))
         return View(len(self._buffers) - 1, offset, shape, tuple(strides))
 
     def _number_of(self, type: IntegerType | FloatType, is_argument: bool = False) -> Number:
@@ -293,10 +296,7 @@ class _Round:
 
 def _fit(value: int, type: IntegerType) -> int:
     """Return a number cut down to the bits of a type, signed."""
-    if not type.width:
-        return 0
-    bits = value & ((1 << type.width) - 1)
-    return bits - (1 << type.width) if bits >> (type.width - 1) else bits
+    return signed(value & ((1 << type.width) - 1), type.width)
 
 
 def _special_floats(type: FloatType) -> tuple[float, ...]:

@@ -37,23 +37,7 @@ def run_function(
     *,
     steps: int = 200_000,
     entry_globals: dict[str, Buffer] | None = None,
-    is_source: bool = False,
 ) -> Outcome:
-    """Run a function of a module.
-
-    Args:
-        module: the program.
-        symbol: of the function.
-        arguments: of the function.
-        domain: of the scalars.
-        steps: the most operations that are run, and elements that are made.
-        entry_globals: memory of globals at the beginning, by symbol.
-        is_source: the program is the one before an action.
-
-    Raises:
-        UndefinedBehaviour: the run has none that is defined.
-        NotInterpreted: it came to something that has no meaning here.
-        OutOfBudget: it takes too long.
-    """
-    machine = Machine(module, domain, steps=steps, entry_globals=entry_globals, is_source=is_source)
+    """Run a function of a module; see ``Machine``."""
+    machine = Machine(module, domain, steps=steps, entry_globals=entry_globals)
     return machine.run(symbol, arguments)

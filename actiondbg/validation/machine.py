@@ -59,6 +59,31 @@ class Buffer:
     is_constant: bool = False
 
 
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of elements that are stored row by row."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def positions(sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> list[int]:
+    """Return where the elements of a window are, in the order of the window's rows."""
+    found = [offset]
+    for size, stride in zip(sizes, strides, strict=True):
+        steps = [at * stride for at in range(size)]
+        found = [base + step for base in found for step in steps]
+    return found
+
+
+def extent(sizes: Sequence[int], strides: Sequence[int]) -> int:
+    """Return how many items a window spans; none if it has no elements."""
+    last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    return last + 1 if all(sizes) else 0
+
+
 @dataclass(frozen=True, slots=True)
 class MemRef:
     """A view of memory: element (i, j) is ``items[offset + i*strides[0] + j*strides[1]]``.
@@ -74,10 +99,7 @@ class MemRef:
     @property
     def places(self) -> list[int]:
         """Where the elements are in the buffer, row by row."""
-        found = [self.offset]
-        for size, stride in zip(self.sizes, self.strides, strict=True):
-            found = [place + at * stride for place in found for at in range(size)]
-        return found
+        return positions(self.sizes, self.strides, self.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +231,6 @@ class Machine:
         steps: the most operations that are run, and elements that are made.
         entry_globals: memory of globals at the beginning, by symbol; others have their
             initial values.
-        is_source: the program is the one before an action: where it is not certain that behaviour
-            is defined, it is not.
 
     Attributes:
         escaped: memory that the world outside knows of, beside that of globals.
@@ -228,9 +248,7 @@ class Machine:
         *,
         steps: int = 200_000,
         entry_globals: dict[str, Buffer] | None = None,
-        is_source: bool = False,
     ) -> None:
-        self.is_source = is_source
         self.module = module
         self.domain = domain
         self.events: list[Event] = []

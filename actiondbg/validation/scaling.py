@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from actiondbg.validation.affine import AffineMap
+from actiondbg.validation.machine import row_major
 from actiondbg.validation.program import (
     Attribute,
     Block,
@@ -95,14 +96,15 @@ class _Sizes:
         """Return a type with small sizes."""
         if not isinstance(type, ShapedType):
             return type
-        shape = tuple(self.of(size or 0) for size in type.shape)
+        old = tuple(size or 0 for size in type.shape)
+        shape = tuple(map(self.of, old))
         words = "x".join((*map(str, shape), str(type.element)))
         text = f"{type.kind}<{words}>"
         if type.kind != "memref":
             return replace(type, shape=shape, text=text)
-        if type.strides != _row_major(type.shape) or type.offset != 0:
+        if type.strides != row_major(old) or type.offset != 0:
             raise NotScaled
-        return replace(type, shape=shape, strides=_row_major(shape), text=text)
+        return replace(type, shape=shape, strides=row_major(shape), text=text)
 
     def _check(self, operation: Operation) -> None:
         """Raise NotScaled if the meaning of an operation may depend on sizes."""
@@ -128,13 +130,6 @@ def _types(operation: Operation) -> Iterator[Type]:
         for region in each.regions:
             for block in region.blocks:
                 yield from (value.type for value in block.arguments)
-
-
-def _row_major(shape: Sequence[int | None]) -> tuple[int, ...]:
-    strides = [1]
-    for size in reversed(shape[1:]):
-        strides.insert(0, strides[0] * (size or 0))
-    return tuple(strides[: len(shape)])
 
 
 def _is_any_size(attribute: Attribute) -> bool:

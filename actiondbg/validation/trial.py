@@ -59,6 +59,7 @@ from actiondbg.validation.program import (
 )
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
+from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
 from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.strictness import PARALLEL_LOOPS, Strictness, strictness
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType, Type
@@ -362,18 +363,10 @@ class Trial:
         return f"undefined behaviour after, none before: {error}"
 
     def _run(self, module: Module, input: Input, steps: int) -> Run:
-        is_source = module is self._pair.before
-        domain = Concrete(is_source)
+        domain = Concrete(is_source=module is self._pair.before)
         function = module.functions[self._pair.symbol]
-        arguments, memory = materialize(input, function.inputs, domain)
-        outcome = run_function(
-            module,
-            self._pair.symbol,
-            arguments,
-            domain,
-            steps=steps,
-            is_source=is_source,
-        )
+        arguments, memory = materialize(input, function.inputs, domain.constant)
+        outcome = run_function(module, self._pair.symbol, arguments, domain, steps=steps)
         tensors = {
             argument.buffer
             for argument, type in zip(input.arguments, function.inputs, strict=True)
@@ -493,15 +486,14 @@ class Trial:
         found = self._proved()
         return f"confirmed by the solver: {found.where}" if isinstance(found, Refuted) else ""
 
-    def _proved(self) -> Proved | Refuted | str:
+    def _proved(self) -> ProofVerdict:
         limits = ProofLimits(
             seconds=self._left,
             query_seconds=self._left / 3,
             index_bits=self._limits.index_bits,
         )
         pair = self._pair
-        found = prove(pair.before, pair.after, pair.symbol, limits)
-        return found if isinstance(found, Proved | Refuted) else found.reason
+        return prove(pair.before, pair.after, pair.symbol, limits)
 
     def _tests(
         self, tests: tuple[Test, Test], before: Executed, after: Executed

@@ -80,3 +80,10 @@ Type = ScalarType | ShapedType | OpaqueType
 
 INDEX = IntegerType(INDEX_WIDTH, is_index=True)
 BOOL = IntegerType(1)
+
+
+def signed(value: int, width: int) -> int:
+    """Return the signed number with the bits of an unsigned one."""
+    if not width:  # of i0
+        return 0
+    return value - (1 << width) if value >> (width - 1) & 1 else value

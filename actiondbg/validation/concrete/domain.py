@@ -8,12 +8,12 @@ from typing import cast
 
 from actiondbg.validation.concrete.floating import FLOATS, float_result
 from actiondbg.validation.concrete.integers import DIVISIONS, INTEGERS
-from actiondbg.validation.concrete.operation import POISON, ScalarOperation, signed
+from actiondbg.validation.concrete.operation import POISON, ScalarOperation
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.flags import short_name
 from actiondbg.validation.floats import rounded
 from actiondbg.validation.program import Attribute
-from actiondbg.validation.types import FloatType, IntegerType, Type
+from actiondbg.validation.types import FloatType, IntegerType, Type, signed
 
 
 class Concrete:
@@ -24,7 +24,7 @@ class Concrete:
     """
 
     def __init__(self, is_source: bool = True) -> None:
-        self._is_source = is_source
+        self.is_source = is_source
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
         if isinstance(type, IntegerType):
@@ -44,7 +44,7 @@ class Concrete:
     ) -> tuple[Scalar, ...]:
         short = short_name(name)
         width = types[0].width if types and isinstance(types[0], IntegerType) else 0
-        context = ScalarOperation(short, width, types, results, attributes, self._is_source)
+        context = ScalarOperation(short, width, types, results, attributes, self.is_source)
         if short == "select":
             chosen, *ways = operands
             return (POISON if chosen is POISON else ways[0 if chosen else 1],)

@@ -13,13 +13,12 @@ from actiondbg.validation.concrete.operation import (
     Function,
     ScalarOperation,
     plain,
-    signed,
     width_of,
 )
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.flags import fast_math, predicate
 from actiondbg.validation.floats import rounded, rounded_exactly
-from actiondbg.validation.types import FloatType
+from actiondbg.validation.types import FloatType, signed
 
 
 def float_result(context: ScalarOperation, operands: Sequence[Scalar], result: Scalar) -> Scalar:

@@ -11,13 +11,12 @@ from actiondbg.validation.concrete.operation import (
     Function,
     ScalarOperation,
     plain,
-    signed,
     width_of,
 )
 from actiondbg.validation.domain import Scalar, UndefinedBehaviour, Unsettled
 from actiondbg.validation.flags import is_set, overflow_flags, predicate
 from actiondbg.validation.floats import bits_of, from_bits, rounded_exactly
-from actiondbg.validation.types import FloatType
+from actiondbg.validation.types import FloatType, signed
 
 
 def _wrapping(function: Callable[[int, int], int]) -> Function:

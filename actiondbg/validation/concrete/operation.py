@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.program import Attribute
-from actiondbg.validation.types import FloatType, IntegerType
+from actiondbg.validation.types import FloatType, IntegerType, signed
 
 
 class _Poison:
@@ -17,13 +17,6 @@ class _Poison:
 
 
 POISON: Final = _Poison()
-
-
-def signed(value: int, width: int) -> int:
-    """Return the signed number with the bits of an unsigned one."""
-    if not width:  # of i0
-        return 0
-    return value - (1 << width) if value >> (width - 1) & 1 else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def _guarded(machine: Machine, kind: str, left: Scalar, right: Scalar) -> Scalar
     hoisted.
     """
     is_positive = compared(machine, "slt", index(machine, 0), right)
-    if machine.is_source and not machine.domain.decide(is_positive):
+    if machine.domain.is_source and not machine.domain.decide(is_positive):
         raise UndefinedBehaviour("an affine division by what is not positive")
     safe = chosen(machine, is_positive, right, index(machine, 1), INDEX)
     divisor = applied(machine, "arith.freeze", (safe,), INDEX)
@@ -274,7 +274,7 @@ def _bounded(
 
     The operation does not compute with the bound, but passes may rely on it.
     """
-    if not machine.is_source:
+    if not machine.domain.is_source:
         return list(results)
     inside = [compared(machine, "slt", outermost, bound)]
     if not may_be_negative:

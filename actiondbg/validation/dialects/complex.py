@@ -47,7 +47,7 @@ class _Parts:
 
         Lowerings differ in products of infinities.
         """
-        if not self._machine.is_source:
+        if not self._machine.domain.is_source:
             return value
         is_nan = self.together("ori", *(self.compared("une", part, part) for part in value))
         nothing = self._machine.domain.poison(self._type)

@@ -6,30 +6,11 @@ from collections.abc import Sequence
 from math import prod
 
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Frame, Machine
+from actiondbg.validation.machine import Frame, Machine, positions, row_major
 from actiondbg.validation.program import Attribute, Operation, Value
 from actiondbg.validation.types import INDEX
 
 DYNAMIC = -(2**63)  # stands in an attribute for a size or a position that is an operand
-
-
-def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of elements that are stored row by row."""
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
-
-
-def positions(sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> list[int]:
-    """Return where the elements of a window are, in the order of the window's rows."""
-    found = [offset]
-    for size, stride in zip(sizes, strides, strict=True):
-        steps = [at * stride for at in range(size)]
-        found = [base + step for base in found for step in steps]
-    return found
 
 
 def flat(indices: Sequence[int], strides: Sequence[int], offset: int = 0) -> int:
@@ -98,7 +79,7 @@ def slice_positions(
         machine.domain.below(next(dynamic), INDEX, size + 1) if length == DYNAMIC else length
         for length, size in zip(numbers(attributes.get("static_sizes")), sizes, strict=True)
     ]
-    if not prod(taken) and not machine.is_source:
+    if not prod(taken) and not machine.domain.is_source:
         return taken, []  # passes make empty slices behind the end, which take nothing
     dynamic = iter(frame.all(offsets))
     starts: list[int] = []

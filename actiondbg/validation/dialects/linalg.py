@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.dialects.indices import flat, integers, numbers, positions, row_major
+from actiondbg.validation.dialects.indices import flat, integers, numbers
 from actiondbg.validation.dialects.scalars import index
 from actiondbg.validation.dialects.windows import View, view
 from actiondbg.validation.domain import NotInterpreted, OpenRace, UndefinedBehaviour
@@ -19,6 +19,8 @@ from actiondbg.validation.machine import (
     Results,
     RuntimeValue,
     handles,
+    positions,
+    row_major,
 )
 from actiondbg.validation.program import OpaqueAttribute, Operation, Value
 from actiondbg.validation.reading import MAPS

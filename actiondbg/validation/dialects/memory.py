@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
-from actiondbg.validation.dialects.indices import element_position, positions, row_major
+from actiondbg.validation.dialects.indices import element_position
 from actiondbg.validation.dialects.scalars import applied, index, poison
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
@@ -17,7 +17,10 @@ from actiondbg.validation.machine import (
     MemRef,
     Results,
     RuntimeValue,
+    extent,
     handles,
+    positions,
+    row_major,
 )
 from actiondbg.validation.program import Dense, Operation, Symbol
 from actiondbg.validation.types import (
@@ -164,8 +167,7 @@ def new_memory(machine: Machine, type: Type, sizes: tuple[int, ...]) -> MemRef:
     offset = type.offset or 0
     if min(strides, default=0) < 0 or offset < 0:
         raise NotInterpreted(f"memory of type {type}")
-    last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
-    count = (offset + last + 1 if all(sizes) else 0) * prod(shape or ())
+    count = (offset + extent(sizes, strides) if all(sizes) else 0) * prod(shape or ())
     machine.charge(count)
     return MemRef(Buffer([poison(machine, element)] * count, element), offset, sizes, strides)
 

@@ -10,14 +10,21 @@ from actiondbg.validation.dialects.indices import (
     element_position,
     integers,
     numbers,
-    positions,
-    row_major,
     slice_positions,
     without_units,
 )
 from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_element
 from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
-from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    Results,
+    RuntimeValue,
+    handles,
+    positions,
+    row_major,
+)
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import INDEX, IntegerType, ShapedType, Type
 

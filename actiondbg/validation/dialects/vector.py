@@ -8,7 +8,7 @@ from functools import partial
 from itertools import product
 from math import gcd, prod
 
-from actiondbg.validation.dialects.indices import DYNAMIC, flat, numbers, positions, row_major
+from actiondbg.validation.dialects.indices import DYNAMIC, flat, numbers
 from actiondbg.validation.dialects.scalars import (
     applied,
     both,
@@ -20,7 +20,16 @@ from actiondbg.validation.dialects.scalars import (
     scalar_element,
 )
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    Results,
+    RuntimeValue,
+    handles,
+    positions,
+    row_major,
+)
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import (
     BOOL,

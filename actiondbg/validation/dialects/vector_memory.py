@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from actiondbg.validation.affine import AffineMap, Expression
-from actiondbg.validation.dialects.indices import flat, row_major
+from actiondbg.validation.dialects.indices import flat
 from actiondbg.validation.dialects.memory import item as item_of
 from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
 from actiondbg.validation.dialects.vector import made, maskable, vector, vector_shape
@@ -20,6 +20,7 @@ from actiondbg.validation.machine import (
     Results,
     RuntimeValue,
     handles,
+    row_major,
 )
 from actiondbg.validation.program import Operation, Value
 from actiondbg.validation.types import INDEX, IntegerType, ShapedType
@@ -137,7 +138,9 @@ def _innermost(
         raise NotInterpreted("a load or a store of more dimensions than memory has")
     dimensions = tuple(range(rank - len(sizes), rank))
     # Passes rely on the next row to be behind a row, where it is.
-    return Window(sizes, dimensions, (may_leave,) * len(sizes), goes_on=not machine.is_source)
+    return Window(
+        sizes, dimensions, (may_leave,) * len(sizes), goes_on=not machine.domain.is_source
+    )
 
 
 @handles("vector.load")
@@ -148,7 +151,7 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     shape = vector_shape(operation.results[0].type)
     window = _innermost(machine, source, shape, may_leave=True)
     places = window.places(machine, source, frame.all(starts), is_masked=False)
-    if machine.is_source and places and set(places) == {BEYOND}:
+    if machine.domain.is_source and places and set(places) == {BEYOND}:
         raise UndefinedBehaviour("a vector is outside of memory from its start")
     nothing = [poison(machine, source.element)] * prod(source.unit)
     return [made(operation, read(machine, source, places, None, [nothing] * len(places)))]

@@ -8,11 +8,20 @@ from itertools import product
 from math import inf, nan, prod
 
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.dialects.indices import numbers, positions, row_major
+from actiondbg.validation.dialects.indices import numbers
 from actiondbg.validation.dialects.scalars import applied, chosen, plain_element
 from actiondbg.validation.dialects.vector import made, maskable, vector
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
+from actiondbg.validation.machine import (
+    Elements,
+    Frame,
+    Machine,
+    Results,
+    RuntimeValue,
+    handles,
+    positions,
+    row_major,
+)
 from actiondbg.validation.program import Attribute, OpaqueAttribute, Operation
 from actiondbg.validation.types import BOOL, ComplexType, FloatType, IntegerType, ShapedType
 

@@ -11,7 +11,6 @@ from actiondbg.validation.dialects.indices import (
     flat,
     integers,
     numbers,
-    row_major,
     without_units,
 )
 from actiondbg.validation.dialects.memory import (
@@ -35,6 +34,7 @@ from actiondbg.validation.machine import (
     Opaque,
     Results,
     handles,
+    row_major,
 )
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import INDEX, IntegerType, OpaqueType, ShapedType, Type

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from math import prod
 from typing import cast
 
-from actiondbg.validation.dialects.indices import row_major
 from actiondbg.validation.dialects.memory import check_alive, check_writable, item
 from actiondbg.validation.dialects.scalars import bounded, chosen
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Elements, Machine, MemRef, Results, RuntimeValue
+from actiondbg.validation.machine import (
+    Elements,
+    Machine,
+    MemRef,
+    Results,
+    RuntimeValue,
+    row_major,
+)
 from actiondbg.validation.types import INDEX, ScalarType, ShapedType, Type
 
 # Below every position, also those that negative strides lead to.

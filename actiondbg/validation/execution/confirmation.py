@@ -11,7 +11,7 @@ from typing import Literal
 
 from actiondbg.errors import IRNotParsed
 from actiondbg.validation.agreement import Run
-from actiondbg.validation.concrete.operation import POISON, signed
+from actiondbg.validation.concrete.operation import POISON
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.execution.harness import Test, make_test
 from actiondbg.validation.execution.literals import Element, as_bits, bits_in
@@ -21,7 +21,7 @@ from actiondbg.validation.execution.subject import NotRunnable, quoted
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Input
 from actiondbg.validation.machine import Elements, MemRef, RuntimeValue
-from actiondbg.validation.types import FloatType, IntegerType
+from actiondbg.validation.types import FloatType, IntegerType, signed
 
 Verdict = Literal["confirmed", "differs", "same", "not run"]
 
@@ -233,11 +233,8 @@ def _bits(value: RuntimeValue, element: object) -> Iterator[int | None]:
         for item in value.items:
             yield from _bits(item, value.element)
     elif isinstance(value, MemRef):
-        places = [value.offset]
-        for size, stride in zip(value.sizes, value.strides, strict=True):
-            places = [place + at * stride for place in places for at in range(size)]
         items = _content(value.buffer.items, value.buffer.element, value.buffer.is_alive)
-        yield from (items[place] if 0 <= place < len(items) else None for place in places)
+        yield from (items[place] if 0 <= place < len(items) else None for place in value.places)
     elif value is POISON or not isinstance(element, IntegerType | FloatType):
         yield None
     else:

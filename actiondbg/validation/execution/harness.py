@@ -13,7 +13,6 @@ from actiondbg.validation.execution.literals import (
     dense,
     element_of,
     number,
-    row_major,
     shaped,
     strided,
 )
@@ -26,6 +25,7 @@ from actiondbg.validation.execution.subject import (
     read_subject,
 )
 from actiondbg.validation.inputs import Argument, Array, Input, View
+from actiondbg.validation.machine import row_major
 from actiondbg.validation.types import INDEX_WIDTH, FloatType, IntegerType, ShapedType
 
 _NAMES = ("test", "actiondbg_test")  # of the entry

@@ -12,7 +12,7 @@ import numpy as np
 from actiondbg.validation.execution.subject import NotRunnable
 from actiondbg.validation.floats import bits_of, numpy_type, rounded
 from actiondbg.validation.inputs import Number
-from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
+from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
 
 _WIDEST = 64  # bits of an element that is printed
 _MOST_WRITTEN = 256  # elements that are written out one by one
@@ -79,7 +79,7 @@ def number(value: Number, type: Element) -> str:
     bits = as_bits(value, type)
     if type.width == 1:
         return "true" if bits else "false"
-    return str(bits - (1 << type.width) if bits >> (type.width - 1) else bits)
+    return str(signed(bits, type.width))
 
 
 def _float(value: float, type: FloatType) -> str:
@@ -124,8 +124,3 @@ def strided(strides: Sequence[int], offset: int) -> str:
     """Return a layout."""
     at = f", offset: {offset}" if offset else ""
     return f"strided<[{', '.join(map(str, strides))}]{at}>"
-
-
-def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides of a dense layout."""
-    return tuple(prod(sizes[at + 1 :]) for at in range(len(sizes)))

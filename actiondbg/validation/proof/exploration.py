@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from actiondbg.validation.proof.solver import Answer, Solver
-from actiondbg.validation.proof.terms import Term, Terms, signed
-from actiondbg.validation.types import INDEX_WIDTH
+from actiondbg.validation.proof.terms import Term, Terms
+from actiondbg.validation.types import INDEX_WIDTH, signed
 
 _SMALL = 4  # numbers below it are chosen first
 _FIRST_DEPTH = 8  # choices on a path, before others are followed that have fewer

@@ -11,7 +11,6 @@ from actiondbg.validation.proof.integers import is_negative
 from actiondbg.validation.proof.operation import (
     Computed,
     ScalarOperation,
-    Side,
     format_of,
     is_opaque,
     sort_of,
@@ -103,13 +102,13 @@ def _one_of_several(
     operation.around.approximate(terms.not_(where), f"{operation.full_name} leaves results open")
     operands = _ordered_operands(operation, operands)
     own = (flags & (_LOOSE | {"nsz"})) or frozenset({"open"})
-    if not own & _LOOSE and ("open" in own or operation.around.side is Side.SOURCE):
+    if not own & _LOOSE and ("open" in own or operation.around.is_source):
         choice = operation.around.choice()
         if choice is not None:
             condition = terms.and_(choice, where)
             return tuple(_other_zero(terms, condition, result) for result in results)
     key = (operation.name, tuple(operands), tuple(operation.results), tuple(sorted(own)))
-    if operation.around.is_recorded(key) or operation.around.side is Side.SOURCE:
+    if operation.around.is_recorded(key) or operation.around.is_source:
         return results
     name = f"{operation.name} {' '.join(sorted(own))}"
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from actiondbg.validation.flags import is_set, overflow_flags, predicate
-from actiondbg.validation.proof.operation import Computed, Function, ScalarOperation, Side, width_of
+from actiondbg.validation.proof.operation import Computed, Function, ScalarOperation, width_of
 from actiondbg.validation.proof.terms import Term
 
 
@@ -108,7 +108,7 @@ def _signed_remainder(operation: ScalarOperation, left: Term, right: Term) -> Co
     _check_divisor(operation, right)
     # The documentation of arith leaves open whether an overflow is undefined; its lowering to LLVM
     # makes it so. What an action makes of it may be either: the source has none, the target 0.
-    if operation.around.side is Side.SOURCE or operation.full_name == "llvm.srem":
+    if operation.around.is_source or operation.full_name == "llvm.srem":
         operation.undefined(_overflow(operation, left, right), "overflows")
     return Computed((terms.op("bvsrem", left, right),))
 

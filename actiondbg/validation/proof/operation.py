@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Protocol
 
-from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.program import Attribute
+from actiondbg.validation.proof.exploration import Explorer
 from actiondbg.validation.proof.terms import Sort, Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
@@ -30,13 +29,6 @@ class Value:
 
     term: Term
     poison: Term
-
-
-class Side(Enum):
-    """Which of the functions runs: what the program was, or what an action made of it."""
-
-    SOURCE = "before"
-    TARGET = "after"
 
 
 def sort_of(type: Type) -> Sort:
@@ -74,38 +66,97 @@ def is_opaque(type: Type) -> bool:
     return isinstance(type, FloatType) and isinstance(sort_of(type), int)
 
 
-class Surroundings(Protocol):
-    """What an operation may tell the domain, beside its results."""
+class UndefinedTarget(Exception):
+    """The target may have no defined behaviour where the source has one.
 
-    @property
-    def terms(self) -> Terms:
-        """What makes terms."""
-        ...
+    Args:
+        condition: where.
+        why: what it does.
+    """
 
-    @property
-    def side(self) -> Side:
-        """Which function runs."""
-        ...
+    def __init__(self, condition: Term, why: str) -> None:
+        super().__init__(why)
+        self.condition = condition
+        self.why = why
+
+
+class Undecided(Exception):
+    """The solver did not find an answer in time."""
+
+
+class Surroundings:
+    """What operations say beside their results, on one path.
+
+    Args:
+        terms: what makes terms.
+        explorer: follows the paths.
+        has_choices: whether each sign of zero that is open is a choice of its own.
+
+    Attributes:
+        is_source: whether the program before the action runs: its undefined behaviour ends the
+            path, that of the other one is a difference.
+        approximations: conditions under which results are exact, with what is open elsewhere.
+        choices: of the source, which may take the best ones.
+        open_signs: how many signs of zero are open in the source.
+    """
+
+    def __init__(self, terms: Terms, explorer: Explorer, *, has_choices: bool = False) -> None:
+        self.terms = terms
+        self.is_source = True
+        self.approximations: dict[Term, str] = {}
+        self.choices: list[Term] = []
+        self.open_signs = 0
+        self._explorer = explorer
+        self._has_choices = has_choices
+        self._targets_choices = 0
+        self._recorded: set[tuple[object, ...]] = set()
 
     def undefined(self, condition: Term, why: str) -> None:
-        """Say where the operation has no defined behaviour."""
-        ...
+        """Go on only where a condition does not hold; a target where it can hold differs.
+
+        Raises:
+            UndefinedBehaviour: the source has no other way.
+            UndefinedTarget: the target has it on this path.
+        """
+        if condition.value == 0:
+            return
+        if self.is_source:
+            if condition.value == 1:
+                raise UndefinedBehaviour(why)
+            self._explorer.assume(self.terms.not_(condition))
+            return
+        answer = self._explorer.ask([condition])
+        if answer.status == "sat":
+            raise UndefinedTarget(condition, why)
+        if answer.status == "unknown":
+            raise Undecided(f"whether {why}")
 
     def approximate(self, exact: Term, why: str) -> None:
         """Say that a result is one of several that are allowed, but where a condition holds."""
-        ...
+        if exact.value != 1:
+            self.approximations.setdefault(exact, why)
 
     def define(self, condition: Term) -> None:
         """Say what a new unknown is."""
-        ...
+        self._explorer.define(condition)
 
     def is_recorded(self, key: tuple[object, ...]) -> bool:
         """Whether the source has a result that is one of several; it records that it has."""
-        ...
+        if self.is_source:
+            self._recorded.add(key)
+        return key in self._recorded
 
     def choice(self) -> Term | None:
         """Return a condition that chooses one of two results; None if the first one is taken."""
-        ...
+        if self.is_source:
+            self.open_signs += 1
+        if not self._has_choices:
+            return None
+        if not self.is_source:
+            self._targets_choices += 1
+            return self.terms.var(f"choice {self._targets_choices} after", "Bool")
+        self.choices.append(self.terms.var(f"choice {self.open_signs} before", "Bool"))
+        return self.choices[-1]
 
 
 @dataclass(frozen=True, slots=True)

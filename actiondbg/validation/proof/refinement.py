@@ -7,9 +7,8 @@ the world sees is equal to that of the source, or that of the source is poison.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -24,10 +23,10 @@ from actiondbg.validation.proof.arguments import (
     unknown_globals,
 )
 from actiondbg.validation.proof.exploration import Explorer, Limits, PathLeft, TimeOver
-from actiondbg.validation.proof.operation import Side, Value
+from actiondbg.validation.proof.operation import Undecided, UndefinedTarget, Value
 from actiondbg.validation.proof.solver import Solver, SolverFailed
-from actiondbg.validation.proof.symbolic import Symbolic, Undecided, UndefinedTarget
-from actiondbg.validation.proof.terms import Term, Terms, signed, uses
+from actiondbg.validation.proof.symbolic import Symbolic
+from actiondbg.validation.proof.terms import Term, Terms, uses
 from actiondbg.validation.types import ShapedType
 
 
@@ -36,18 +35,10 @@ class Proved:
     """The target refines the source, on all paths that were followed.
 
     Args:
-        paths: how many.
-        queries: of the solver.
-        seconds: all together.
         bounds: up to what it holds, if not in general.
-        assumptions: about arguments.
     """
 
-    paths: int
-    queries: int
-    seconds: float
     bounds: str | None = None
-    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +48,10 @@ class Refuted:
     Args:
         input: for which it does; integers are signed, but those of one bit.
         where: what differs.
-        source: what the function did, in words.
-        target: what it does after the action.
-        has_poison: an argument is poison, for which the input has any number.
     """
 
     input: Input
     where: str
-    source: str
-    target: str
-    has_poison: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +77,16 @@ class _Found(Exception):
         self.verdict = verdict
 
 
-def prove(
-    before: Module,
-    after: Module,
-    symbol: str,
-    limits: Limits | None = None,
-    *,
-    poison_arguments: bool = False,
-    aliased_arguments: bool = False,
-) -> Verdict:
+def prove(before: Module, after: Module, symbol: str, limits: Limits | None = None) -> Verdict:
     """Decide whether a function after an action refines what it was before.
+
+    No argument is poison, and no two share memory.
 
     Args:
         before: the module before.
         after: the module after.
         symbol: of the function, in both.
         limits: of the time and of the paths.
-        poison_arguments: whether arguments may be poison.
-        aliased_arguments: whether memrefs of the same type share all of their memory.
 
     Raises:
         SolverMissing: the solver is not installed.
@@ -121,17 +98,16 @@ def prove(
     if _types(source) != _types(target):
         return NotProved(f"@{symbol} has another type")
     proof = _Proof(before, after, source, limits)
-    options = _Options(poison_arguments, aliased_arguments)
-    found = _verdict(proof, options)
+    found = _verdict(proof)
     if isinstance(found, NotProved) and 0 < proof.open_signs <= _MOST_CHOICES:
-        again = _verdict(proof, replace(options, has_choices=True))
+        again = _verdict(proof, has_choices=True)
         return again if isinstance(again, Proved) else found
     return found
 
 
-def _verdict(proof: _Proof, options: _Options) -> Verdict:
+def _verdict(proof: _Proof, *, has_choices: bool = False) -> Verdict:
     try:
-        return proof.verdict(options)
+        return proof.verdict(has_choices=has_choices)
     except _Found as found:
         return found.verdict
     except (NotInterpreted, Undecided, SolverFailed) as error:
@@ -144,21 +120,6 @@ def _verdict(proof: _Proof, options: _Options) -> Verdict:
 
 def _types(function: Function) -> list[str]:
     return [str(each) for each in (*function.inputs, "->", *function.results)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """How a proof goes.
-
-    Args:
-        may_be_poison: whether arguments may be poison.
-        is_aliased: whether memrefs share memory.
-        has_choices: whether the source may choose each sign of zero that is open.
-    """
-
-    may_be_poison: bool
-    is_aliased: bool
-    has_choices: bool = False
 
 
 class _Proof:
@@ -185,23 +146,19 @@ class _Proof:
         self._compared = 0
         self.open_signs = 0
 
-    def verdict(self, options: _Options) -> Verdict:
-        """Follow all paths, for each choice of dynamic sizes."""
-        began = time.monotonic()
-        self._options = options
+    def verdict(self, *, has_choices: bool) -> Verdict:
+        """Follow all paths, for each choice of dynamic sizes.
+
+        Args:
+            has_choices: whether the source may choose each sign of zero that is open.
+        """
+        self._has_choices = has_choices
         self._compared = 0
         self._explorer.restart()
         types = self._function.inputs
         bounds = self._explorer.bounds
         for shapes in size_combinations(types, self.limits.sizes):
-            arguments = SymbolicArguments(
-                self._terms,
-                types,
-                shapes,
-                options.may_be_poison,
-                options.is_aliased,
-                self.limits.index_bits,
-            )
+            arguments = SymbolicArguments(self._terms, types, shapes, self.limits.index_bits)
             if arguments.count > self.limits.elements:
                 raise NotInterpreted(f"proof with the {arguments.count:,} elements of arguments")
             self._explorer.each_path(lambda arguments=arguments: self._path(arguments))
@@ -210,34 +167,24 @@ class _Proof:
             bounds[f"dynamic sizes of {sizes}, strides without gaps"] = None
         if bounds and not self._compared:
             return NotProved(f"no path is complete within {'; '.join(bounds)}")
-        seconds = time.monotonic() - began
-        return Proved(
-            self._explorer.paths,
-            self._solver.queries,
-            seconds,
-            "; ".join(bounds) or None,
-            _assumptions(self._function, options),
-        )
+        return Proved("; ".join(bounds) or None)
 
     def _path(self, arguments: SymbolicArguments) -> None:
         """Run both functions on one path, and compare what they did."""
-        domain = Symbolic(self._terms, self._explorer, has_choices=self._options.has_choices)
+        domain = Symbolic(self._terms, self._explorer, has_choices=self._has_choices)
         source = self._run(self._before, domain, arguments)
         if source is None:
             return  # no defined behaviour: everything is allowed
         self._explorer.check_possible()
         self.open_signs = max(self.open_signs, domain.open_signs)
-        domain.side = Side.TARGET
-        shown = "defined behaviour"
+        domain.is_source = False
         try:
             target = self._run(self._after, domain, arguments)
         except UndefinedTarget as found:
-            difference = Difference(found.why, found.condition)
-            self._report(domain, arguments, difference, (shown, f"undefined: {found.why}"))
+            self._report(domain, arguments, Difference(found.why, found.condition))
             raise Undecided(found.why) from None
         if target is None:
-            difference = Difference(self._undefined, self._terms.true)
-            self._report(domain, arguments, difference, (shown, f"undefined: {self._undefined}"))
+            self._report(domain, arguments, Difference(self._undefined, self._terms.true))
             raise PathLeft
         found = differences(self._terms, source, target)
         for difference in self._best(domain, found) if domain.choices else found:
@@ -263,13 +210,7 @@ class _Proof:
         symbol, steps = self._function.symbol, self.limits.steps
         try:
             outcome = run_function(
-                module,
-                symbol,
-                made,
-                domain,
-                steps=steps,
-                entry_globals=memories,
-                is_source=module is self._before,
+                module, symbol, made, domain, steps=steps, entry_globals=memories
             )
         except UndefinedBehaviour as error:
             self._undefined = str(error)
@@ -280,11 +221,7 @@ class _Proof:
         return Run(outcome, memory)
 
     def _report(
-        self,
-        domain: Symbolic,
-        arguments: SymbolicArguments,
-        difference: Difference,
-        shown: tuple[str, str] | None = None,
+        self, domain: Symbolic, arguments: SymbolicArguments, difference: Difference
     ) -> None:
         """Do nothing if there is no such difference on this path.
 
@@ -297,18 +234,12 @@ class _Proof:
         if answer.status == "unknown":
             raise _Found(NotProved(f"the solver takes too long for {difference.where}"))
         open_results = "; ".join(dict.fromkeys(domain.approximations.values()))
-        scalars = [each for each in (difference.source, difference.target) if each is not None]
-        wanted = [*arguments.wanted, *_wanted(self._terms, scalars)]
         conditions = [difference.condition, *domain.approximations]
-        answer = self._explorer.ask(conditions, wanted or [self._terms.true])
+        answer = self._explorer.ask(conditions, arguments.leaves or [self._terms.true])
         if answer.status != "sat":
             reason = open_results or "the solver takes too long"
             raise _Found(NotProved(f"{difference.where} may differ, but {reason}"))
-        count = len(arguments.wanted)
-        input, has_poison = arguments.input(answer.values[:count])
-        if shown is None:
-            shown = _shown(scalars, answer.values[count:])
-        raise _Found(Refuted(input, difference.where, *shown, has_poison))
+        raise _Found(Refuted(arguments.input(answer.values), difference.where))
 
 
 def _is_dynamic(types: Sequence[object]) -> bool:
@@ -317,42 +248,6 @@ def _is_dynamic(types: Sequence[object]) -> bool:
         and (None in each.shape or None in each.strides or each.offset is None)
         for each in types
     )
-
-
-def _assumptions(function: Function, options: _Options) -> tuple[str, ...]:
-    found: list[str] = []
-    if function.inputs and not options.may_be_poison:
-        found.append("no argument is poison")
-    memory = [
-        each for each in function.inputs if isinstance(each, ShapedType) and each.kind == "memref"
-    ]
-    if len(memory) > 1 and not options.is_aliased:
-        found.append("no two arguments share memory")
-    return tuple(found)
-
-
-def _wanted(terms: Terms, scalars: Sequence[Value]) -> list[Term]:
-    """Return the bits, and whether it is poison, of each scalar."""
-    wanted: list[Term] = []
-    for scalar in scalars:
-        wanted += [scalar.term, scalar.poison]
-    return wanted
-
-
-def _shown(scalars: Sequence[Value], values: Sequence[int]) -> tuple[str, str]:
-    if len(scalars) != 2:
-        return "something else", "something else"
-    texts: list[str] = []
-    for at, scalar in enumerate(scalars):
-        bits, is_poison = values[2 * at : 2 * at + 2]
-        texts.append("poison" if is_poison else _text(bits, scalar.term))
-    return texts[0], texts[1]
-
-
-def _text(bits: int, term: Term) -> str:
-    if isinstance(term.sort, tuple):
-        return f"float bits {bits:#x}"
-    return str(bits if term.width == 1 else signed(bits, term.width))
 
 
 # --- differences ---
@@ -378,14 +273,10 @@ class Difference:
     Args:
         where: in words.
         condition: where it does.
-        source: the scalar before; None if something else differs.
-        target: the scalar after.
     """
 
     where: str
     condition: Term
-    source: Value | None = None
-    target: Value | None = None
 
 
 def differences(terms: Terms, source: Run, target: Run) -> Iterator[Difference]:
@@ -456,8 +347,7 @@ class _Comparison:
     def _scalars(self, where: str, left: Value, right: Value) -> Difference:
         terms = self._terms
         differs = terms.or_(right.poison, terms.not_(terms.eq(left.term, right.term)))
-        condition = terms.and_(terms.not_(left.poison), differs)
-        return Difference(where, condition, left, right)
+        return Difference(where, terms.and_(terms.not_(left.poison), differs))
 
     def _items(
         self, where: str, left: Sequence[RuntimeValue], right: Sequence[RuntimeValue]
@@ -489,7 +379,8 @@ class _Comparison:
         ]
         if places[0] != places[1] or (places[0] and left.offset != right.offset):
             raise NotInterpreted(f"proof where {where} shares other memory than before")
-        yield from self._items(where, _seen(left), _seen(right))
+        seen = [[view.buffer.items[place] for place in view.places] for view in (left, right)]
+        yield from self._items(where, *seen)
 
 
 def _places(run: Run) -> Mapping[int, str]:
@@ -497,11 +388,3 @@ def _places(run: Run) -> Mapping[int, str]:
     known = {id(buffer): f"argument {at}" for at, buffer in enumerate(run.memory)}
     known.update({id(buffer): f"@{symbol}" for symbol, buffer in run.outcome.globals.items()})
     return known
-
-
-def _seen(view: MemRef) -> list[RuntimeValue]:
-    """Return the elements of a view, row by row."""
-    places = [view.offset]
-    for size, stride in zip(view.sizes, view.strides, strict=True):
-        places = [place + at * stride for place in places for at in range(size)]
-    return [view.buffer.items[place] for place in places]

@@ -90,8 +90,6 @@ class Solver:
         except ImportError as error:
             raise SolverMissing("Proof needs Bitwuzla: pip install bitwuzla") from error
         self.seconds = seconds
-        self.queries = 0
-        self.spent = 0.0
         self._exact = _Translation(self._bitwuzla, self._bitwuzla.TermManager())
 
     @cached_property
@@ -119,7 +117,6 @@ class Solver:
         limit = self.seconds if seconds is None else min(seconds, self.seconds)
         if limit <= 0:
             return Answer("unknown")
-        self.queries += 1
         began = time.monotonic()
         try:
             if _is_heavy(kept) and self._query(self._abstract, kept, (), limit).status == "unsat":
@@ -128,8 +125,6 @@ class Solver:
             return self._query(self._exact, kept, wanted, max(limit, 0.01))
         except self._bitwuzla.BitwuzlaException as error:
             raise SolverFailed(f"the solver cannot read a query: {error}") from error
-        finally:
-            self.spent += time.monotonic() - began
 
     def _query(
         self,

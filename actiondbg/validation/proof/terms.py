@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from actiondbg.validation.types import signed
+
 # The sort of a term: "Bool", the bits of a bit-vector, or a floating-point number's bits of the
 # exponent and of the significand with its hidden bit.
 Sort = str | int | tuple[int, int]
@@ -105,11 +107,6 @@ class Term:
     def __repr__(self) -> str:
         inner = [str(each) for each in (*self.params, *self.args)]
         return f"({' '.join([self.op, *inner])})" if inner else self.op
-
-
-def signed(value: int, width: int) -> int:
-    """Return what bits are as a signed number."""
-    return value - (1 << width) if value >> (width - 1) else value
 
 
 def _sdiv(left: int, right: int, width: int) -> int:

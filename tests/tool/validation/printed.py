@@ -50,7 +50,7 @@ def executed(program: str, mlir_opt: str) -> str:
 def interpreted(program: str, *, steps: int = 2_000_000) -> str:
     """Return what @main prints when it is interpreted."""
     module = ProgramReader().read(program)
-    outcome = run_function(module, "main", [], Concrete(), steps=steps)
+    outcome = run_function(module, "main", [], Concrete(is_source=False), steps=steps)
     return "".join(_text(event) for event in outcome.events)
 
 

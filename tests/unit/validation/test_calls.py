@@ -35,7 +35,7 @@ func.func @f(%x: i32) -> i32 {
 def _run(module: Module, input: Input) -> Run:
     function = module.functions["f"]
     domain = Concrete()
-    arguments, memory = materialize(input, function.inputs, domain)
+    arguments, memory = materialize(input, function.inputs, domain.constant)
     return Run(run_function(module, "f", arguments, domain), memory, function.results)
 
 

@@ -33,7 +33,8 @@ def _run(body: str, *, results: str = "", rest: str = "", steps: int = 20_000) -
     arrow = f" -> {results}" if results else ""
     ending = "" if "return" in body else "  return\n"
     text = f"{rest}\nfunc.func @f(){arrow} {{\n{_CONSTANTS}{body}\n{ending}}}\n"
-    return run_function(ProgramReader().read(text), "f", [], Concrete(), steps=steps)
+    domain = Concrete(is_source=False)
+    return run_function(ProgramReader().read(text), "f", [], domain, steps=steps)
 
 
 _UNDEFINED = {

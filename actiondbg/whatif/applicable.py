@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
-from actiondbg.whatif.fork_run import refusal
+from actiondbg.whatif.fork_run import refusal, until_after
 
 if TYPE_CHECKING:
     from actiondbg.process.execution import Execution
@@ -123,14 +123,8 @@ def applicable_patterns(
         fork.request(protocol.SetBreakpoints(breakpoints=[]))
         fork.request(protocol.SetOptions(count=True))
         before = _succeeded(fork)
-        end = protocol.Until(
-            terms=[protocol.Term(kind="ordinal", ordinal=running[0].ordinal)],
-            condition=None,
-            within=False,
-            after=True,
-            outcome=protocol.OutcomeFilter(),
-        )
-        ended = fork.complete(seconds, end)
+        end = protocol.Term(kind="ordinal", ordinal=running[0].ordinal)
+        ended = fork.complete(seconds, until_after(end))
         if ended.when == "exit":
             raise ToolGone(f"The pass does not end: {ended.message or 'the tool ends in it.'}")
         after = _succeeded(fork)
@@ -170,7 +164,6 @@ def _try_pass(start: ForkedTool, name: str, seconds: float | None) -> TriedPass:
             return TriedPass(name=name, pipeline=name, result="timeout", reason=why)
         except ToolGone:
             return TriedPass(name=name, pipeline=name, result="crashed", reason="the tool crashed")
-    changes = sum(tried.counts.values())
     if tried.error is not None:
         is_run = bool(tried.counts)
         return TriedPass(
@@ -181,12 +174,9 @@ def _try_pass(start: ForkedTool, name: str, seconds: float | None) -> TriedPass:
         )
     if not tried.changed:
         return TriedPass(name=name, pipeline=tried.pipeline, result="unchanged")
+    changes = sum(tried.counts.values())
     return TriedPass(
-        name=name,
-        pipeline=tried.pipeline,
-        result="changed",
-        changes=changes,
-        counts=tried.counts,
+        name=name, pipeline=tried.pipeline, result="changed", changes=changes, counts=tried.counts
     )
 
 

@@ -34,7 +34,7 @@ from actiondbg.whatif.alternatives import (
     Switch,
     parse_alternatives,
 )
-from actiondbg.whatif.fork_run import RunEnd, check_pipelines, run_alternative, unmatched
+from actiondbg.whatif.fork_run import AlternativeRuns, RunEnd, check_pipelines, unmatched
 from actiondbg.whatif.pass_plan import PassPlan, find_pipeline
 
 if TYPE_CHECKING:
@@ -233,16 +233,16 @@ def compare(
         judge = None if oracle is None else _Judge(make_oracle(oracle), session, line, directory)
         with _freeze(execution, judge) as start:
             check_pipelines(start, wanted)
-            runs = _Runs(
+            each = AlternativeRuns(
                 start,
                 execution.branches.request(),
-                directory,
                 names_output=line.output is not None,
                 is_shared=is_shared(session.target.streams.stdout),
                 until=until,
                 seconds=timeout,
-                judge=judge,
+                catches=judge.catches() if judge else (),
             )
+            runs = _Runs(each, directory, judge)
             if any(one.names_places for one in wanted):
                 runs.plan(wanted, session.past.passes())
             made = runs.run([Alternative(), *wanted], jobs, progress)
@@ -375,30 +375,14 @@ class _Runs:
         notes: sentences about the places of the pipeline that the alternatives change.
     """
 
-    def __init__(
-        self,
-        start: ForkedTool,
-        skips: protocol.SetSkips,
-        directory: Path,
-        *,
-        names_output: bool,
-        is_shared: bool,
-        until: str | None,
-        seconds: float | None,
-        judge: _Judge | None,
-    ) -> None:
-        self._start = start
-        self._skips = skips
+    def __init__(self, each: AlternativeRuns, directory: Path, judge: _Judge | None) -> None:
+        self._each = each
         self._directory = directory
+        self._judge = judge
         self._numbers = itertools.count()
         self.notes: list[str] = []
         self._plans: dict[Alternative, PassPlan] = {}
         self._begun: list[ListedAction] = []
-        self._names_output = names_output
-        self._is_shared = is_shared
-        self._until = until
-        self._seconds = seconds
-        self._judge = judge
 
     def plan(self, alternatives: Iterable[Alternative], runs: list[ListedAction]) -> None:
         """Plan the changes of single places; ``runs`` are all passes of the timeline.
@@ -406,7 +390,7 @@ class _Runs:
         Raises:
             UsageError: a change names no pass ahead, or cannot be made.
         """
-        pipeline = find_pipeline(self._start, self._skips, runs)
+        pipeline = find_pipeline(self._each.start, self._each.skips, runs)
         self._begun = [run for run in runs if run.ordinal < pipeline.first]
         plans = {one: PassPlan(one, pipeline) for one in alternatives if one.names_places}
         self.notes = [note for plan in plans.values() for note in plan.notes]
@@ -439,19 +423,8 @@ class _Runs:
 
     def _run(self, alternative: Alternative, running: RunningTrial) -> tuple[Row, Path]:
         try:
-            end = run_alternative(
-                self._start,
-                self._skips,
-                alternative,
-                running,
-                names_output=self._names_output,
-                is_shared=self._is_shared,
-                until=self._until,
-                seconds=self._seconds,
-                catches=self._judge.catches() if self._judge else (),
-                plan=self._plans.get(alternative),
-                runs=self._begun,
-            )
+            plan = self._plans.get(alternative)
+            end = self._each.run(alternative, running, plan, self._begun)
             judged = None if self._judge is None else self._judge.judge(end, running)
         finally:
             running.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,111 +58,117 @@ class RunEnd(NamedTuple):
     errors: Path
 
 
-def run_alternative(
-    start: ForkedTool,
-    skips: protocol.SetSkips,
-    alternative: Alternative,
-    running: RunningTrial,
-    *,
-    names_output: bool,
-    is_shared: bool,
-    until: str | None,
-    seconds: float | None,
-    catches: Sequence[protocol.WireBreakpoint] = (),
-    plan: PassPlan | None = None,
-    runs: Iterable[ListedAction] = (),
-) -> RunEnd:
-    """Run an alternative to its end.
+@dataclass(frozen=True, slots=True)
+class AlternativeRuns:
+    """Runs alternatives, each to its end in a fork of a stop.
 
     Args:
         start: the frozen stop.
         skips: of the timeline.
-        alternative: what the run does otherwise.
-        running: owns the fork, and has the directory of its files.
         names_output: whether the command line names an output file.
         is_shared: whether others write to the tool's stdout, so that its text up to the stop is not
             the tool's.
-        until: the pass after which the run stops, a glob; None for the end.
-        seconds: the time limit; None for none.
+        until: the pass after which runs stop, a glob; None for the end.
+        seconds: the time limit of each; None for none.
         catches: what the oracle catches; set in the frozen stop.
-        plan: the changes of single places of the pipeline; None for none.
-        runs: the passes that began before the stop.
-
-    Raises:
-        UsageError: a pipeline of the plan cannot run at its place.
     """
-    stem, report = running.directory / "run", running.directory / "census.json"
-    output, errors = stem.with_suffix(".output"), stem.with_suffix(".err")
-    ir = stem.with_suffix(".mlir")
-    out = stem.with_suffix(".out")
-    fork = running.own(start.fork("trial", stdout=str(out), stderr=str(errors), output=str(output)))
-    copied = out.stat().st_size
-    skips = skips_with(skips, alternative.changes)
-    fork.request(skips)
-    fork.request(request_of(alternative.changes, report, ir))
-    driver = None if plan is None else PlanDriver(fork, skips, plan, runs)
-    census: protocol.Census | None = None
-    actions: int | None = None
-    began = time.monotonic()
-    stop, caught = _complete(fork, _until(until), seconds, catches, driver)
-    taken = time.monotonic() - began
-    if stop is not None and stop.when != "exit":
-        census = fork.request(protocol.GetCensus())
-        actions = fork.request(protocol.GetStatus()).ordinal
-        output = ir
-        fork.request(protocol.Print(what="module", path=str(ir)))
-    elif stop is not None:
-        census = _read(report)
-        actions = stop.actions
-        output = output if names_output else out
-        if output is out and is_shared and copied:
-            out.write_bytes(out.read_bytes()[copied:])
-    fork.close()
-    if actions is not None and census is not None:
-        actions -= _left_out(alternative.changes, census, driver)
-    return RunEnd(stop, caught, census, actions, taken, output, ir, errors)
 
+    start: ForkedTool
+    skips: protocol.SetSkips
+    names_output: bool
+    is_shared: bool
+    until: str | None
+    seconds: float | None
+    catches: Sequence[protocol.WireBreakpoint]
 
-def _left_out(changes: Sequence[Change], census: protocol.Census, driver: PlanDriver | None) -> int:
-    """Return the number of dispatched actions that an alternative has left out."""
-    return sum(_uses(changes, census)) + (0 if driver is None else driver.left_out)
+    def run(
+        self,
+        alternative: Alternative,
+        running: RunningTrial,
+        plan: PassPlan | None,
+        begun: Iterable[ListedAction],
+    ) -> RunEnd:
+        """Run an alternative to its end.
+
+        Args:
+            alternative: what the run does otherwise.
+            running: owns the fork, and has the directory of its files.
+            plan: the changes of single places of the pipeline; None for none.
+            begun: the passes that began before the stop.
+
+        Raises:
+            UsageError: a pipeline of the plan cannot run at its place.
+        """
+        stem, report = running.directory / "run", running.directory / "census.json"
+        output, errors = stem.with_suffix(".output"), stem.with_suffix(".err")
+        ir = stem.with_suffix(".mlir")
+        out = stem.with_suffix(".out")
+        fork = running.own(
+            self.start.fork("trial", stdout=str(out), stderr=str(errors), output=str(output))
+        )
+        copied = out.stat().st_size
+        skips = skips_with(self.skips, alternative.changes)
+        fork.request(skips)
+        fork.request(request_of(alternative.changes, report, ir))
+        driver = None if plan is None else PlanDriver(fork, skips, plan, begun)
+        census: protocol.Census | None = None
+        actions: int | None = None
+        began = time.monotonic()
+        stop, caught = self._complete(fork, driver)
+        taken = time.monotonic() - began
+        if stop is not None and stop.when != "exit":
+            census = fork.request(protocol.GetCensus())
+            actions = fork.request(protocol.GetStatus()).ordinal
+            output = ir
+            fork.request(protocol.Print(what="module", path=str(ir)))
+        elif stop is not None:
+            census = _read(report)
+            actions = stop.actions
+            output = output if self.names_output else out
+            if output is out and self.is_shared and copied:
+                out.write_bytes(out.read_bytes()[copied:])
+        fork.close()
+        if actions is not None and census is not None:
+            actions -= sum(_uses(alternative.changes, census))
+            actions -= 0 if driver is None else driver.left_out
+        return RunEnd(stop, caught, census, actions, taken, output, ir, errors)
+
+    def _complete(
+        self, fork: ForkedTool, driver: PlanDriver | None
+    ) -> tuple[Stop | None, Stop | None]:
+        """Run a fork to its end; return the end, or None after a time-out, and what was caught."""
+        until = (
+            None if self.until is None else until_after(protocol.Term(kind="pass", glob=self.until))
+        )
+        deadline = None if self.seconds is None else time.monotonic() + self.seconds
+        own = [] if driver is None else [driver.breakpoint]
+        caught: Stop | None = None
+        try:
+            if driver is not None:
+                fork.request(protocol.SetBreakpoints(breakpoints=[*self.catches, *own]))
+            control = "continue" if driver is None else driver.begin()
+            while True:
+                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                stop = fork.complete(left, until, control)
+                control = "continue"
+                if stop.reason in ("catch", "verify"):
+                    caught = stop
+                    fork.request(protocol.SetBreakpoints(breakpoints=own))
+                elif stop.reason == "breakpoint" and driver is not None:
+                    control = driver.before_pass(stop)
+                else:
+                    return stop, caught
+        except TimeoutError:
+            return None, caught
+        except AgentError as error:
+            raise UsageError(
+                f"A pipeline cannot run at its place: {refusal(str(error))}."
+            ) from error
 
 
 def _uses(changes: Sequence[Change], census: protocol.Census) -> list[int]:
     """Return how many actions each rule of the changes matched: their rules are the last."""
     return census.rules[len(census.rules) - len(_ruled(changes)) :]
-
-
-def _complete(
-    fork: ForkedTool,
-    until: protocol.Until | None,
-    seconds: float | None,
-    catches: Sequence[protocol.WireBreakpoint],
-    driver: PlanDriver | None,
-) -> tuple[Stop | None, Stop | None]:
-    """Run a fork to its end; return the end, or None after a time-out, and what was caught."""
-    deadline = None if seconds is None else time.monotonic() + seconds
-    own = [] if driver is None else [driver.breakpoint]
-    caught: Stop | None = None
-    try:
-        if driver is not None:
-            fork.request(protocol.SetBreakpoints(breakpoints=[*catches, *own]))
-        control = "continue" if driver is None else driver.begin()
-        while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            stop = fork.complete(left, until, control)
-            control = "continue"
-            if stop.reason in ("catch", "verify"):
-                caught = stop
-                fork.request(protocol.SetBreakpoints(breakpoints=own))
-            elif stop.reason == "breakpoint" and driver is not None:
-                control = driver.before_pass(stop)
-            else:
-                return stop, caught
-    except TimeoutError:
-        return None, caught
-    except AgentError as error:
-        raise UsageError(f"A pipeline cannot run at its place: {refusal(str(error))}.") from error
 
 
 def check_pipelines(start: ForkedTool, alternatives: Sequence[Alternative]) -> None:
@@ -268,16 +275,9 @@ def _exempting(rule: protocol.SkipRule, pattern: str) -> protocol.SkipRule:
     return msgspec.structs.replace(rule, condition=condition)
 
 
-def _until(name: str | None) -> protocol.Until | None:
-    if name is None:
-        return None
-    return protocol.Until(
-        terms=[protocol.Term(kind="pass", glob=name)],
-        condition=None,
-        within=False,
-        after=True,
-        outcome=protocol.OutcomeFilter(),
-    )
+def until_after(term: protocol.Term) -> protocol.Until:
+    """Return the request to run to the end of an action."""
+    return protocol.Until(terms=[term], condition=None, within=False, after=True)
 
 
 def _read(report: Path) -> protocol.Census | None:

@@ -84,14 +84,14 @@ class TimelinePipeline:
         """
         if reference.number is None:
             found = [one for one in self.ahead if glob_matches(reference.name, one.name)]
-            if not found:
-                find_pass(self.runs, reference.name)  # raises, if it does not run at all
-                raise self._over(reference)
-            return found
-        ordinal = find_pass(self.runs, str(reference))
-        found = [one for one in self.ahead if any(run.ordinal == ordinal for run in one.runs)]
+        else:
+            ordinal = find_pass(self.runs, str(reference))
+            found = [one for one in self.ahead if any(run.ordinal == ordinal for run in one.runs)]
         if not found:
-            raise self._over(reference)
+            find_pass(self.runs, reference.name)  # raises, if it does not run at all
+            raise UsageError(
+                f"{reference} has run before this stop: alternatives change what runs from here on."
+            )
         return found
 
     def find_single(self, reference: PassReference) -> PlacedPass:
@@ -113,11 +113,6 @@ class TimelinePipeline:
         """Return a reference to a pass that a reference without a number selects."""
         runs = [run.ordinal for run in self.runs if glob_matches(reference.name, run.name)]
         return f"{reference}#{runs.index(one.runs[0].ordinal) + 1}"
-
-    def _over(self, reference: PassReference) -> UsageError:
-        return UsageError(
-            f"{reference} has run before this stop: alternatives change what runs from here on."
-        )
 
 
 @dataclass

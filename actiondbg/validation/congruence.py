@@ -18,6 +18,8 @@ from actiondbg.support.alignment import Alignment
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.machine import TERMINATORS, Frame, Machine, RuntimeValue, handles
 from actiondbg.validation.program import (
+    MAPS,
+    STRUCTURED,
     Attribute,
     Block,
     Function,
@@ -29,11 +31,9 @@ from actiondbg.validation.program import (
     structure,
     walk,
 )
-from actiondbg.validation.reading import MAPS
 from actiondbg.validation.types import OpaqueType, ShapedType, Type
 
 _NAME = "cut"
-_GENERIC = "linalg.generic"
 _COPY = "cut.copy"  # an operation of ours: its result is its operand
 _MOST_OPERATIONS = 200  # of a cut
 _MOST_KNOWN = 2**15  # operations of which something is kept: the cuts of a function ask again
@@ -317,23 +317,21 @@ def _kind(operation: Operation) -> str:
 
 
 def _meaning(operation: Operation) -> tuple[str, Mapping[str, Attribute]]:
-    """Return a name and attributes that operations have in common if they do the same.
-
-    The named operations of linalg do what their maps and their body say.
-    """
-    maps = operation.attributes.get(MAPS)
-    if not isinstance(maps, tuple) or not maps or not operation.regions:
-        return operation.name, operation.attributes
-    if operation.name == _GENERIC and not _has_usual_loops(operation, maps):
+    """Return a name and attributes that operations have in common if they do the same."""
+    if not operation.is_structured or (
+        operation.name == STRUCTURED and not _has_usual_loops(operation)
+    ):
         return operation.name, operation.attributes
     kept = (MAPS, "operandSegmentSizes")
     found = {name: operation.attributes[name] for name in kept if name in operation.attributes}
-    return _GENERIC, found
+    return STRUCTURED, found
 
 
-def _has_usual_loops(operation: Operation, maps: tuple[Attribute, ...]) -> bool:
+def _has_usual_loops(operation: Operation) -> bool:
     """Whether the loops over the outputs are parallel, and no other: so it is by a name."""
-    listed = operation.attributes.get("iterator_types")
+    listed, maps = (operation.attributes.get(name) for name in ("iterator_types", MAPS))
+    if not isinstance(listed, tuple) or not isinstance(maps, tuple):
+        return False
     outputs = maps[-len(operation.segments()[-1]) :]
     places = {
         result.value
@@ -342,8 +340,6 @@ def _has_usual_loops(operation: Operation, maps: tuple[Attribute, ...]) -> bool:
         for result in map.results
         if result.kind == "input"
     }
-    if not isinstance(listed, tuple):
-        return False
     usual = ["parallel" if at in places else "reduction" for at in range(len(listed))]
     return [f"#linalg.iterator_type<{kind}>" for kind in usual] == [
         each.text if isinstance(each, OpaqueAttribute) else "" for each in listed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
-from typing import Any, NoReturn
+from typing import Any
 
 from actiondbg.validation.domain import (
     Domain,
@@ -15,6 +15,7 @@ from actiondbg.validation.domain import (
     UndefinedBehaviour,
 )
 from actiondbg.validation.program import (
+    STRUCTURED,
     Block,
     Dense,
     Function,
@@ -88,13 +89,14 @@ def extent(sizes: Sequence[int], strides: Sequence[int]) -> int:
 class MemRef:
     """A view of memory: element (i, j) is ``items[offset + i*strides[0] + j*strides[1]]``.
 
-    In a memref of vectors, the offset and the strides count vectors.
+    In a memref of vectors, the offset and the strides count vectors, each of ``unit`` items.
     """
 
     buffer: Buffer
     offset: int
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
+    unit: tuple[int, ...] | None = None
 
     @property
     def places(self) -> list[int]:
@@ -159,18 +161,12 @@ class Aborted(Exception):
     """The program ended itself; the last event says how."""
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(dict[Value, RuntimeValue]):
     """The values of a call of a function; regions share the frame of their function."""
-
-    values: dict[Value, RuntimeValue] = field(default_factory=dict[Value, RuntimeValue])
-
-    def __getitem__(self, value: Value) -> RuntimeValue:
-        return self.values[value]
 
     def all(self, values: Sequence[Value]) -> list[RuntimeValue]:
         """Return what some values are."""
-        return [self.values[value] for value in values]
+        return [self[value] for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +184,11 @@ class Terminated:
 
 Handler = Callable[["Machine", Operation, Frame], Results]
 _HANDLERS: dict[str, Handler] = {}
+UNKNOWN = "any operation of which nothing is known"
+# Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
+_SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
+_DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
+_MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
 TERMINATORS = frozenset(
     {
         "func.return",
@@ -210,7 +211,8 @@ TERMINATORS = frozenset(
 def handles(*names: str) -> Callable[[Handler], Handler]:
     """Register a function as the meaning of operations.
 
-    It is given the machine, the operation, and the frame, and returns a value for each result.
+    It is given the machine, the operation, and the frame, and returns a value for each result; for
+    a branch the block to go on with, and its arguments.
     """
 
     def register(handler: Handler) -> Handler:
@@ -310,7 +312,7 @@ class Machine:
         """Run a region from its first block to a terminator that leaves it."""
         block = region.blocks[0]
         while True:
-            frame.values.update(zip(block.arguments, arguments, strict=True))
+            frame.update(zip(block.arguments, arguments, strict=True))
             ended = self._block(block, frame)
             if isinstance(ended, Terminated):
                 return ended
@@ -351,20 +353,13 @@ class Machine:
             self.charge(1)
             if operation.name in TERMINATORS:
                 return Terminated(operation, frame.all(operation.operands))
-            if operation.successors:
-                return self._successor(operation, frame)
             results = self.evaluate(operation, frame)
-            frame.values.update(zip(operation.results, results, strict=True))
+            if operation.successors:
+                block, arguments = results
+                return block, arguments
+            frame.update(zip(operation.results, results, strict=True))
         last = block.operations[-1].name if block.operations else "nothing"
         raise NotInterpreted(f"a block that ends with {last}")
-
-    def _successor(
-        self, operation: Operation, frame: Frame
-    ) -> tuple[Block, Sequence[RuntimeValue]]:
-        branch = _BRANCHES.get(operation.name)
-        if branch is None:
-            raise NotInterpreted(operation.name)
-        return branch(self, operation, frame)
 
     def evaluate(self, operation: Operation, frame: Frame) -> Results:
         """Return the results of an operation that is not a terminator.
@@ -373,16 +368,16 @@ class Machine:
             NotInterpreted: it has no meaning here, or an operand has another type than it should.
         """
         handler = _HANDLERS.get(operation.name)
-        if handler is not None:
-            try:
-                return handler(self, operation, frame)
-            except UndefinedBehaviour as error:
-                error.operation = error.operation or operation.name
-                raise
-        operands = frame.all(operation.operands)
-        if operation.regions or operation.name.partition(".")[0] not in _SCALAR_DIALECTS:
-            return _UNKNOWN[-1](self, operation, operands)
-        return self.elementwise(operation, operands)
+        if handler is None:
+            has_parts = operation.regions or operation.successors
+            if not has_parts and operation.name.partition(".")[0] in _SCALAR_DIALECTS:
+                return self.elementwise(operation, frame.all(operation.operands))
+            handler = _HANDLERS[STRUCTURED if operation.is_structured else UNKNOWN]
+        try:
+            return handler(self, operation, frame)
+        except UndefinedBehaviour as error:
+            error.operation = error.operation or operation.name
+            raise
 
     def elementwise(self, operation: Operation, operands: Sequence[RuntimeValue]) -> Results:
         """Apply a scalar operation to scalars, or to each element of vectors and tensors."""
@@ -446,41 +441,6 @@ class Machine:
             items = [self.domain.constant(each, element) for each in value.values]
             return Elements(shape, items * count if value.is_splat else items, element)
         raise NotInterpreted(f"a constant of type {type}")
-
-
-# Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
-_SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
-_DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
-_MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
-Unknown = Callable[[Machine, Operation, Sequence[RuntimeValue]], Results]
-
-
-def _not_interpreted(_: Machine, operation: Operation, __: Sequence[RuntimeValue]) -> NoReturn:
-    raise NotInterpreted(operation.name)
-
-
-_UNKNOWN: list[Unknown] = [_not_interpreted]
-
-
-def means_unknown(unknown: Unknown) -> Unknown:
-    """Register what an operation of which nothing is known does; the last one counts."""
-    _UNKNOWN.append(unknown)
-    return unknown
-
-
-Branch = Callable[[Machine, Operation, Frame], tuple[Block, Sequence[RuntimeValue]]]
-_BRANCHES: dict[str, Branch] = {}
-
-
-def branches(*names: str) -> Callable[[Branch], Branch]:
-    """Register a function that chooses the successor of a terminator, and its operands."""
-
-    def register(branch: Branch) -> Branch:
-        for name in names:
-            _BRANCHES[name] = branch
-        return branch
-
-    return register
 
 
 def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from actiondbg.validation.affine import AffineMap, IntegerSet
 from actiondbg.validation.types import ShapedType, Type
 
+# The maps of an operation of linalg, also where they follow from its name: an attribute of ours.
+MAPS = "_maps"
+STRUCTURED = "linalg.generic"
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -84,6 +88,11 @@ class Operation:
     regions: tuple[Region, ...] = ()
     successors: tuple[Block, ...] = ()
     line: int = 0
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether it does what its maps and its body say, as the named operations of linalg do."""
+        return bool(self.attributes.get(MAPS) and self.regions)
 
     def segments(self) -> list[tuple[Value, ...]]:
         """Return the operands by ``operandSegmentSizes``; one segment without it."""

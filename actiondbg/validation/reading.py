@@ -13,6 +13,7 @@ from actiondbg.ir.bindings import IRReader
 from actiondbg.validation.affine import parse_affine
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.program import (
+    MAPS,
     Attribute,
     Block,
     Dense,
@@ -41,8 +42,6 @@ _KINDS: dict[str, Literal["vector", "tensor", "memref"]] = {
     "RankedTensorType": "tensor",
     "MemRefType": "memref",
 }
-# The maps of an operation of linalg, also where they follow from its name: an attribute of ours.
-MAPS = "_maps"
 _DYNAMIC = -(2**63)  # a size, a stride or an offset
 _FUNCTIONS = frozenset({"func.func", "llvm.func"})
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")

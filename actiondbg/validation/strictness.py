@@ -9,6 +9,7 @@ from functools import lru_cache
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.flags import fast_math
 from actiondbg.validation.program import (
+    MAPS,
     Attribute,
     Function,
     Module,
@@ -17,7 +18,6 @@ from actiondbg.validation.program import (
     called,
     walk,
 )
-from actiondbg.validation.reading import MAPS
 from actiondbg.validation.types import ComplexType, FloatType, OpaqueType, ShapedType, Type
 
 _EXTREMES = frozenset({"maximumf", "minimumf", "maxnumf", "minnumf"})

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
 from actiondbg.validation.dialects.control import counted, nested
 from actiondbg.validation.dialects.indices import DYNAMIC, numbers
-from actiondbg.validation.dialects.memory import item, place, read, write
+from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import iterations
-from actiondbg.validation.dialects.reductions import identity, reduced
+from actiondbg.validation.dialects.reductions import OPERATIONS, identity, reduced
 from actiondbg.validation.dialects.scalars import applied, both, chosen, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Elements, Frame, Machine, MemRef, Results, handles
+from actiondbg.validation.machine import Frame, Machine, MemRef, Results, handles
 from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Value
-from actiondbg.validation.types import BOOL, INDEX, ShapedType
+from actiondbg.validation.types import BOOL, INDEX
 
 # Affine operations may assume that nothing overflows.
 _NO_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
@@ -144,7 +144,9 @@ def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Results:
     steps = [index(machine, step) for step in numbers(attributes.get("steps"))]
     kinds = numbers(attributes.get("reductions", ()))
     types = [result.type for result in operation.results]
-    results = [identity(machine, kind, type) for kind, type in zip(kinds, types, strict=True)]
+    results = [
+        identity(machine, OPERATIONS[kind], type) for kind, type in zip(kinds, types, strict=True)
+    ]
     with iterations(machine, frame, operation.name) as loop:
         for variables in nested(machine, list(zip(lows, highs, steps, strict=True))):
             loop.current += 1
@@ -177,75 +179,23 @@ def _grouped(
 def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, *operands = operation.operands
     view: MemRef = frame[source]
-    return [
-        read(view, place(machine, view, _indices(machine, operation, operands, frame)), source.type)
-    ]
+    return [read(view, place(machine, view, indices(machine, operation, operands, frame)))]
 
 
 @handles("affine.store")
 def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, destination, *operands = operation.operands
     view: MemRef = frame[destination]
-    at = place(machine, view, _indices(machine, operation, operands, frame))
+    at = place(machine, view, indices(machine, operation, operands, frame))
     write(view, at, frame[value])
     return []
 
 
-def _indices(
+def indices(
     machine: Machine, operation: Operation, operands: Sequence[Value], frame: Frame
 ) -> list[Scalar]:
+    """Return the indices that the map of an operation makes of its operands."""
     return _results(machine, operation.attributes.get("map"), frame.all(operands))
-
-
-def _window(
-    machine: Machine, view: MemRef, indices: Sequence[Scalar], shape: Sequence[int]
-) -> list[int]:
-    """Return the places of a vector in memory, which must be all inside."""
-    first = place(machine, view, indices)
-    offsets = [
-        machine.domain.below(at, INDEX, size) for at, size in zip(indices, view.sizes, strict=True)
-    ]
-    rank = len(shape)
-    found = [first]
-    for start, size, stride, count in zip(
-        offsets[-rank:], view.sizes[-rank:], view.strides[-rank:], shape, strict=True
-    ):
-        if start + count > size:
-            raise UndefinedBehaviour("a vector is not within its memory")
-        found = [base + step * stride for base in found for step in range(count)]
-    return found
-
-
-def _vector_shape(machine: Machine, value: Value, memory: Value) -> tuple[int, ...]:
-    type = value.type
-    if not isinstance(type, ShapedType) or item(memory.type)[0] is not None:
-        raise NotInterpreted("a vector in memory of vectors")
-    shape = tuple(size or 0 for size in type.shape)
-    if not isinstance(memory.type, ShapedType) or len(shape) > len(memory.type.shape):
-        raise NotInterpreted("a vector of a higher rank than its memory")
-    machine.charge(len(shape))
-    return shape
-
-
-@handles("affine.vector_load")
-def _vector_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source, *operands = operation.operands
-    view: MemRef = frame[source]
-    shape = _vector_shape(machine, operation.results[0], source)
-    places = _window(machine, view, _indices(machine, operation, operands, frame), shape)
-    items = [read(view, at, source.type) for at in places]
-    return [Elements(shape, items, item(source.type)[1])]
-
-
-@handles("affine.vector_store")
-def _vector_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    value, destination, *operands = operation.operands
-    view: MemRef = frame[destination]
-    shape = _vector_shape(machine, value, destination)
-    places = _window(machine, view, _indices(machine, operation, operands, frame), shape)
-    for at, each in zip(places, frame[value].items, strict=True):
-        write(view, at, each)
-    return []
 
 
 # --- indices ---

@@ -10,6 +10,7 @@ from actiondbg.validation.dialects.memory import places, read
 from actiondbg.validation.dialects.scalars import plain_element
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import (
+    UNKNOWN,
     Elements,
     Event,
     Frame,
@@ -19,7 +20,6 @@ from actiondbg.validation.machine import (
     Results,
     RuntimeValue,
     handles,
-    means_unknown,
 )
 from actiondbg.validation.program import Attribute, Operation, Symbol
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
@@ -112,9 +112,9 @@ def _print_memory(
         or "vector" in str(operation.operands[-1].type)
     ):
         raise NotInterpreted(f"{name} of something else")
-    element = view.buffer.element
-    items = [read(view, at, element) for at in places(machine, view)]
-    machine.happens(Event(f"call {name}", (Elements(view.sizes, items, element),)))
+    items = [read(view, at) for at in places(machine, view)]
+    printed = Elements(view.sizes, items, view.buffer.element)
+    machine.happens(Event(f"call {name}", (printed,)))
     return []
 
 
@@ -175,9 +175,9 @@ def _shapes(operands: Sequence[RuntimeValue]) -> tuple[tuple[int, ...], ...]:
 _PURE_DIALECTS = frozenset({"arith", "math", "complex"})
 
 
-@means_unknown
-def _unknown(machine: Machine, operation: Operation, operands: Sequence[RuntimeValue]) -> Results:
-    name = operation.name
+@handles(UNKNOWN)
+def _unknown(machine: Machine, operation: Operation, frame: Frame) -> Results:
+    name, operands = operation.name, frame.all(operation.operands)
     if operation.regions or operation.successors or name.startswith("llvm."):
         raise NotInterpreted(name)
     if any(isinstance(each, Symbol) for each in operation.attributes.values()):

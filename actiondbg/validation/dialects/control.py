@@ -18,33 +18,31 @@ from actiondbg.validation.machine import (
     Results,
     RuntimeValue,
     Terminated,
-    branches,
     handles,
 )
-from actiondbg.validation.program import Block, Dense, OpaqueAttribute, Operation, Value
+from actiondbg.validation.program import Dense, OpaqueAttribute, Operation, Value
 from actiondbg.validation.types import INDEX, IntegerType
 
 _NO_SIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
 _NO_UNSIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nuw>")}
-Target = tuple[Block, Sequence[RuntimeValue]]
 
 # --- branches ---
 
 
-@branches("cf.br", "llvm.br")
-def _branch(_: Machine, operation: Operation, frame: Frame) -> Target:
+@handles("cf.br", "llvm.br")
+def _branch(_: Machine, operation: Operation, frame: Frame) -> Results:
     return operation.successors[0], frame.all(operation.operands)
 
 
-@branches("cf.cond_br", "llvm.cond_br")
-def _conditional(machine: Machine, operation: Operation, frame: Frame) -> Target:
+@handles("cf.cond_br", "llvm.cond_br")
+def _conditional(machine: Machine, operation: Operation, frame: Frame) -> Results:
     condition, *operands = operation.segments()
     at = 0 if machine.domain.decide(frame[condition[0]]) else 1
     return operation.successors[at], frame.all(operands[at])
 
 
-@branches("cf.switch", "llvm.switch")
-def _switch(machine: Machine, operation: Operation, frame: Frame) -> Target:
+@handles("cf.switch", "llvm.switch")
+def _switch(machine: Machine, operation: Operation, frame: Frame) -> Results:
     (flag,), default, operands = operation.segments()
     cases = operation.attributes.get("case_values", ())
     sizes = operation.attributes.get("case_operand_segments", ())

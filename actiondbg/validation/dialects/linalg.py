@@ -8,8 +8,9 @@ from math import prod
 
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import flat, integers, numbers
+from actiondbg.validation.dialects.memory import read, write_items
 from actiondbg.validation.dialects.scalars import index
-from actiondbg.validation.dialects.windows import View, view
+from actiondbg.validation.dialects.windows import view
 from actiondbg.validation.domain import NotInterpreted, OpenRace, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
@@ -22,37 +23,8 @@ from actiondbg.validation.machine import (
     positions,
     row_major,
 )
-from actiondbg.validation.program import OpaqueAttribute, Operation, Value
-from actiondbg.validation.reading import MAPS
+from actiondbg.validation.program import MAPS, STRUCTURED, OpaqueAttribute, Operation, Value
 from actiondbg.validation.types import INDEX, ShapedType
-
-_ELEMENTWISE = (
-    *("copy", "exp", "log", "abs", "ceil", "floor", "negf", "reciprocal", "round", "sqrt"),
-    *("rsqrt", "square", "tanh", "erf", "add", "sub", "mul", "div", "div_unsigned", "max", "min"),
-    *("powf", "select", "elementwise"),
-)
-_PRODUCTS = (
-    *("matmul", "quantized_matmul", "mmt4d", "batch_mmt4d", "batch_matmul", "dot", "contract"),
-    *("quantized_batch_matmul", "batch_reduce_matmul", "matvec", "vecmat", "batch_matvec"),
-    *("batch_vecmat", "conv_1d", "conv_2d", "conv_3d", "conv_1d_nwc_wcf", "conv_1d_ncw_fcw"),
-    *("conv_2d_nhwc_hwcf", "conv_2d_nhwc_fhwc", "conv_2d_nhwc_hwcf_q", "conv_2d_nhwc_fhwc_q"),
-    *("conv_2d_nchw_fchw", "conv_2d_nchw_fchw_q", "conv_2d_ngchw_fgchw", "conv_2d_ngchw_gfchw"),
-    *("conv_2d_nhwgc_gfhwc", "conv_2d_nhwgc_gfhwc_q", "conv_2d_ngchw_gfchw_q"),
-    *("conv_3d_ndhwc_dhwcf", "conv_3d_ndhwc_dhwcf_q", "conv_3d_ncdhw_fcdhw"),
-    *("depthwise_conv_1d_nwc_wc", "depthwise_conv_1d_ncw_cw", "depthwise_conv_1d_nwc_wcm"),
-    *("depthwise_conv_2d_nhwc_hwc", "depthwise_conv_2d_nchw_chw", "depthwise_conv_2d_nhwc_hwc_q"),
-    *("depthwise_conv_2d_nhwc_hwcm", "depthwise_conv_2d_nhwc_hwcm_q"),
-    *("depthwise_conv_3d_ndhwc_dhwc", "depthwise_conv_3d_ncdhw_cdhw"),
-    "depthwise_conv_3d_ndhwc_dhwcm",
-)
-_POOLINGS = (
-    *("pooling_nhwc_sum", "pooling_nchw_sum", "pooling_nhwc_max", "pooling_nhwc_max_unsigned"),
-    *("pooling_nchw_max", "pooling_nhwc_min", "pooling_nhwc_min_unsigned", "pooling_nwc_sum"),
-    *("pooling_ncw_sum", "pooling_nwc_max", "pooling_nwc_max_unsigned", "pooling_ncw_max"),
-    *("pooling_nwc_min", "pooling_nwc_min_unsigned", "pooling_ndhwc_sum", "pooling_ndhwc_max"),
-    "pooling_ndhwc_min",
-)
-_GENERAL = ("generic", "map", "reduce", "transpose", "broadcast", "fill", "fill_rng_2d")
 
 _PARALLEL = OpaqueAttribute("#linalg.iterator_type<parallel>")
 
@@ -60,12 +32,12 @@ _PARALLEL = OpaqueAttribute("#linalg.iterator_type<parallel>")
 _POSITION = Value(INDEX)
 
 
-@handles(*(f"linalg.{name}" for name in (*_ELEMENTWISE, *_PRODUCTS, *_POOLINGS, *_GENERAL)))
+@handles(STRUCTURED)
 def _structured(machine: Machine, operation: Operation, frame: Frame) -> Results:
     inputs, outputs = _inputs_and_outputs(operation)
     maps = _maps(operation)
     _check_race(operation, maps[len(inputs) :])
-    sources = [_view(frame[each], each, is_written=each in outputs) for each in (*inputs, *outputs)]
+    sources = [_view(each, frame, is_written=each in outputs) for each in (*inputs, *outputs)]
     sizes = _sizes(operation, sources, maps)
     count = prod(sizes)
     machine.charge(count)
@@ -73,7 +45,7 @@ def _structured(machine: Machine, operation: Operation, frame: Frame) -> Results
     _run(machine, operation, frame, sources, places, sizes)
     written = zip(outputs, sources[len(inputs) :], strict=True)
     return [
-        Elements(target.sizes, target.items, target.element)
+        Elements(target.sizes, target.buffer.items, target.buffer.element)
         for value, target in written
         if isinstance(frame[value], Elements)
     ]
@@ -105,20 +77,21 @@ def _maps(operation: Operation) -> list[AffineMap]:
     return maps
 
 
-def _view(value: RuntimeValue, of: Value, *, is_written: bool) -> View | RuntimeValue:
-    """Return the elements of an operand; a scalar itself."""
+def _view(of: Value, frame: Frame, *, is_written: bool) -> RuntimeValue:
+    """Return the elements of an operand as memory; a scalar itself."""
+    value = frame[of]
     if not isinstance(value, Elements | MemRef):
         return value
     if isinstance(of.type, ShapedType) and of.type.kind == "vector":
         raise NotInterpreted("an operand of linalg that is a vector")
-    found = view(value, of.type, is_written=is_written)
+    found = view(value, is_written=is_written)
     if found.unit:
         raise NotInterpreted("an operand of linalg with elements that are vectors")
     return found
 
 
 def _sizes(
-    operation: Operation, sources: Sequence[View | RuntimeValue], maps: Sequence[AffineMap]
+    operation: Operation, sources: Sequence[RuntimeValue], maps: Sequence[AffineMap]
 ) -> list[int]:
     """Return how often each loop runs.
 
@@ -127,7 +100,7 @@ def _sizes(
     """
     found: dict[int, int] = {}
     for source, map in zip(sources, maps, strict=True):
-        if not isinstance(source, View):
+        if not isinstance(source, MemRef):
             continue
         for result, size in zip(map.results, source.sizes, strict=True):
             if result.kind == "input" and found.setdefault(result.value, size) != size:
@@ -137,13 +110,13 @@ def _sizes(
     return [found[at] for at in range(len(found))]
 
 
-def _places(source: View | RuntimeValue, map: AffineMap, sizes: Sequence[int]) -> list[int]:
+def _places(source: RuntimeValue, map: AffineMap, sizes: Sequence[int]) -> list[int]:
     """Return where the element of each iteration is.
 
     Raises:
         UndefinedBehaviour: it is outside.
     """
-    if not isinstance(source, View):
+    if not isinstance(source, MemRef):
         return []
     if all(result.kind == "input" for result in map.results):
         steps = [0] * len(sizes)
@@ -168,34 +141,32 @@ def _run(
     machine: Machine,
     operation: Operation,
     frame: Frame,
-    sources: Sequence[View | RuntimeValue],
+    sources: Sequence[RuntimeValue],
     places: Sequence[Sequence[int]],
     sizes: Sequence[int],
 ) -> None:
     """Run the body for each iteration, in the order of loops in each other."""
     region = operation.regions[0]
     wanted = len(region.blocks[0].arguments)
-    around = frame.values.get(_POSITION)
+    around = frame.get(_POSITION)
     count = len(_inputs_and_outputs(operation)[1])
     outputs = range(len(sources) - count, len(sources))
     for number, at in enumerate(product(*_ranges(sizes))):
         arguments = [
-            source.at(where[number])[0] if isinstance(source, View) else source
+            read(source, where[number]) if isinstance(source, MemRef) else source
             for source, where in zip(sources[:wanted], places, strict=False)
         ]
-        frame.values[_POSITION] = at
+        frame[_POSITION] = at
         yielded = machine.region(region, arguments, frame).operands
         for output, value in zip(outputs, yielded, strict=True):
-            target = sources[output]
-            assert isinstance(target, View)
-            target.put(places[output][number], [value])
-    frame.values[_POSITION] = around
+            write_items(sources[output], places[output][number], [value])
+    frame[_POSITION] = around
 
 
 @handles("linalg.index")
 def _index(machine: Machine, operation: Operation, frame: Frame) -> Results:
     dimension = operation.attributes.get("dim")
-    position = frame.values.get(_POSITION)
+    position = frame.get(_POSITION)
     if not isinstance(dimension, int) or position is None:
         raise NotInterpreted("linalg.index outside of a body")
     return [index(machine, position[dimension])]

@@ -95,33 +95,38 @@ def check_writable(view: MemRef) -> None:
         raise UndefinedBehaviour("constant memory is written to")
 
 
-def read(view: MemRef, at: int, type: Type) -> RuntimeValue:
-    """Return an element of a memref of a type, at a place that ``place`` found."""
-    shape, element = item(type)
-    items = view.buffer.items
-    if shape is None:
-        return items[_inside(view, at, 1)]
-    count = prod(shape)
-    start = _inside(view, at, count)
-    return Elements(shape, items[start : start + count], element)
+def read(view: MemRef, at: int) -> RuntimeValue:
+    """Return an element at a place that ``place`` found."""
+    if view.unit is None:
+        return view.buffer.items[_inside(view, at).start]
+    return Elements(view.unit, read_items(view, at), view.buffer.element)
+
+
+def read_items(view: MemRef, at: int) -> Results:
+    """Return the items of an element."""
+    return view.buffer.items[_inside(view, at)]
 
 
 def write(view: MemRef, at: int, value: RuntimeValue) -> None:
     """Change an element at a place that ``place`` found."""
     check_writable(view)
-    items = view.buffer.items
     if isinstance(value, Elements):
-        start = _inside(view, at, len(value.items))
-        items[start : start + len(value.items)] = value.items
-        return
-    items[_inside(view, at, 1)] = value
+        write_items(view, at, value.items)
+    else:
+        view.buffer.items[_inside(view, at).start] = value
 
 
-def _inside(view: MemRef, at: int, count: int) -> int:
+def write_items(view: MemRef, at: int, items: Results) -> None:
+    """Change the items of an element, of memory that is known to be writable."""
+    view.buffer.items[_inside(view, at)] = items
+
+
+def _inside(view: MemRef, at: int) -> slice[int, int]:
+    count = prod(view.unit or ())
     start = at * count
     if start < 0 or start + count > len(view.buffer.items):
         raise UndefinedBehaviour("a view is larger than its memory")
-    return start
+    return slice(start, start + count)
 
 
 def places(machine: Machine, view: MemRef) -> list[int]:
@@ -169,7 +174,8 @@ def new_memory(machine: Machine, type: Type, sizes: tuple[int, ...]) -> MemRef:
         raise NotInterpreted(f"memory of type {type}")
     count = (offset + extent(sizes, strides) if all(sizes) else 0) * prod(shape or ())
     machine.charge(count)
-    return MemRef(Buffer([poison(machine, element)] * count, element), offset, sizes, strides)
+    buffer = Buffer([poison(machine, element)] * count, element)
+    return MemRef(buffer, offset, sizes, strides, shape)
 
 
 @handles("memref.alloc", "memref.alloca")
@@ -241,7 +247,7 @@ def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Results:
 def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, *indices = operation.operands
     view: MemRef = frame[source]
-    return [read(view, place(machine, view, frame.all(indices)), source.type)]
+    return [read(view, place(machine, view, frame.all(indices)))]
 
 
 @handles("memref.store")
@@ -254,18 +260,12 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
 @handles("memref.copy")
 def _copy(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source, destination = frame.all(operation.operands)
-    copy(machine, source, destination, operation.operands[0].type)
+    copy(machine, source, destination)
     return []
 
 
-def copy(machine: Machine, source: MemRef, destination: MemRef, type: Type) -> None:
+def copy(machine: Machine, source: MemRef, destination: MemRef) -> None:
     """Copy the elements of a view to another one.
-
-    Args:
-        machine: interprets it.
-        source: what is copied.
-        destination: where to.
-        type: of the source.
 
     Raises:
         UndefinedBehaviour: their sizes differ.
@@ -280,7 +280,7 @@ def copy(machine: Machine, source: MemRef, destination: MemRef, type: Type) -> N
     if not is_simple and set(from_places) & set(to_places):
         raise NotInterpreted("memory is copied to where it overlaps itself")
     for at, to in zip(from_places, to_places, strict=True):
-        write(destination, to, read(source, at, type))
+        write(destination, to, read(source, at))
 
 
 @handles("memref.global")
@@ -296,7 +296,7 @@ def _get_global(machine: Machine, operation: Operation, _: Frame) -> Results:
         raise NotInterpreted("memref.get_global")
     sizes = sizes_of(machine, type.shape, [])
     buffer = _global_buffer(machine, symbol.path[0])
-    return [MemRef(buffer, type.offset or 0, sizes, row_major(sizes))]
+    return [MemRef(buffer, type.offset or 0, sizes, row_major(sizes), item(type)[0])]
 
 
 def _global_buffer(machine: Machine, name: str) -> Buffer:

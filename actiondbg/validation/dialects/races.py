@@ -98,7 +98,7 @@ def iterations(machine: Machine, frame: Frame, name: str) -> Generator[Iteration
     loop = Iterations(name)
     machine.parallel.append(loop)
     found = [
-        *frame.values.values(),
+        *frame.values(),
         *(MemRef(each, 0, (), ()) for each in machine.globals.values()),
     ]
     buffers = {each.buffer: None for each in found if isinstance(each, MemRef)}

@@ -14,7 +14,7 @@ from actiondbg.validation.program import Operation
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
 # By the number of the kind: the operation of arith; "" is assignment.
-_OPERATIONS = (
+OPERATIONS = (
     *("addf", "addi", "andi", "", "maximumf", "maxnumf", "maxsi", "maxui"),
     *("minimumf", "minnumf", "minsi", "minui", "mulf", "muli", "ori", "xori"),
 )
@@ -32,13 +32,12 @@ _IDENTITIES: dict[str, Callable[[int], int]] = {  # by the width
 _FLOAT_IDENTITIES = {"addf": 0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
 
 
-def identity(machine: Machine, kind: int, type: Type) -> Scalar:
-    """Return the value that a reduction begins with.
+def identity(machine: Machine, name: str, type: Type) -> Scalar:
+    """Return the value that a reduction by an operation of arith begins with.
 
     Raises:
-        NotInterpreted: the type is no scalar, or the kind has none.
+        NotInterpreted: the type is no scalar, or the operation has none.
     """
-    name = _OPERATIONS[kind]
     if isinstance(type, IntegerType) and name in _IDENTITIES:
         return machine.domain.constant(_IDENTITIES[name](type.width), type)
     if isinstance(type, FloatType) and name in _FLOAT_IDENTITIES:
@@ -48,7 +47,7 @@ def identity(machine: Machine, kind: int, type: Type) -> Scalar:
 
 def reduced(machine: Machine, kind: int, operands: Sequence[Scalar], type: Type) -> Scalar:
     """Return what a reduction makes of what it has and a new value."""
-    name = _OPERATIONS[kind]
+    name = OPERATIONS[kind]
     if not isinstance(type, IntegerType | FloatType):
         raise NotInterpreted(f"a reduction of type {type}")
     return applied(machine, f"arith.{name}", operands, type) if name else operands[1]
@@ -73,7 +72,7 @@ def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[destination]
     at = place(machine, view, frame.all(indices))
     with atomic(machine):
-        old = read(view, at, destination.type)
+        old = read(view, at)
         new = reduced(machine, kind, (old, frame[value]), value.type)
         write(view, at, new)
     return [new]
@@ -86,7 +85,7 @@ def _generic_atomic(machine: Machine, operation: Operation, frame: Frame) -> Res
     view: MemRef = frame[destination]
     at = place(machine, view, frame.all(indices))
     with atomic(machine):
-        old = read(view, at, destination.type)
+        old = read(view, at)
         (new,) = machine.region(operation.regions[0], [old], frame).operands
         write(view, at, new)
     return [new]

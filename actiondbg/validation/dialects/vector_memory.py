@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from math import prod
 
 from actiondbg.validation.affine import AffineMap, Expression
+from actiondbg.validation.dialects.affine import indices
 from actiondbg.validation.dialects.indices import flat
 from actiondbg.validation.dialects.memory import item as item_of
+from actiondbg.validation.dialects.memory import read_items, write_items
 from actiondbg.validation.dialects.scalars import applied, compared, index, plain_element, poison
 from actiondbg.validation.dialects.vector import made, maskable, vector, vector_shape
-from actiondbg.validation.dialects.windows import BEYOND, View, Window, read, view, write
+from actiondbg.validation.dialects.windows import BEYOND, Window, read, view, write
 from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
@@ -33,7 +35,7 @@ def _transfer_read(
     machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
 ) -> Results:
     (base,), starts, (padding,), masks = operation.segments()
-    source = view(frame[base], base.type, is_written=False)
+    source = view(frame[base], is_written=False)
     shape = vector_shape(operation.results[0].type)
     window = _transfer_window(operation, source, shape)
     mask = _lanes(operation, frame, window, masks, outer)
@@ -48,7 +50,7 @@ def _transfer_write(
     machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
 ) -> Results:
     (value,), (base,), starts, masks = operation.segments()
-    target = view(frame[base], base.type, is_written=True)
+    target = view(frame[base], is_written=True)
     mine = vector(frame[value], operation)
     window = _transfer_window(operation, target, mine.shape)
     sizes = zip(window.dimensions, window.shape, strict=True)
@@ -60,15 +62,16 @@ def _transfer_write(
     return _written(machine, operation, frame[base], target)
 
 
-def _written(machine: Machine, operation: Operation, base: RuntimeValue, target: View) -> Results:
+def _written(machine: Machine, operation: Operation, base: RuntimeValue, target: MemRef) -> Results:
     """Return the tensor that was written to; nothing for memory."""
     if isinstance(base, MemRef):
         return []
-    machine.charge(len(target.items))
-    return [Elements(target.sizes, target.items, target.element)] if operation.results else []
+    items = target.buffer.items
+    machine.charge(len(items))
+    return [Elements(target.sizes, items, target.buffer.element)] if operation.results else []
 
 
-def _transfer_window(operation: Operation, base: View, shape: Sequence[int]) -> Window:
+def _transfer_window(operation: Operation, base: MemRef, shape: Sequence[int]) -> Window:
     permutation = operation.attributes.get("permutation_map")
     if not isinstance(permutation, AffineMap):
         raise NotInterpreted(f"the permutation of {operation.name}")
@@ -76,7 +79,7 @@ def _transfer_window(operation: Operation, base: View, shape: Sequence[int]) -> 
     count = len(permutation.results)
     known = in_bounds if isinstance(in_bounds, tuple) else (False,) * count
     may_leave = tuple(not each for each in known)
-    if len(shape) != count + len(base.unit) or len(may_leave) != count:
+    if len(shape) != count + len(base.unit or ()) or len(may_leave) != count:
         raise NotInterpreted(f"{operation.name} of another rank than its permutation")
     dimensions = tuple(_dimension(each) for each in permutation.results)
     return Window(tuple(shape[:count]), dimensions, may_leave)
@@ -127,7 +130,7 @@ def _sized(window: Window) -> list[tuple[int, int]]:
 
 
 def _innermost(
-    machine: Machine, base: View, shape: Sequence[int], *, may_leave: bool = False
+    base: MemRef, shape: Sequence[int], *, may_leave: bool = False, goes_on: bool = False
 ) -> Window:
     """Return a window onto the last dimensions; onto one element, if that has the shape."""
     sizes = () if base.unit else tuple(shape)
@@ -137,33 +140,56 @@ def _innermost(
     if len(sizes) > rank:
         raise NotInterpreted("a load or a store of more dimensions than memory has")
     dimensions = tuple(range(rank - len(sizes), rank))
-    # Passes rely on the next row to be behind a row, where it is.
-    return Window(
-        sizes, dimensions, (may_leave,) * len(sizes), goes_on=not machine.domain.is_source
-    )
+    return Window(sizes, dimensions, (may_leave,) * len(sizes), goes_on)
+
+
+def _goes_on(machine: Machine) -> bool:
+    """Passes rely on the next row to be behind a row, where it is."""
+    return not machine.domain.is_source
 
 
 @handles("vector.load")
 def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts = operation.operands
-    source = view(frame[base], base.type, is_written=False)
+    source = view(frame[base], is_written=False)
     # What is outside has any value: the documentation permits to read it.
     shape = vector_shape(operation.results[0].type)
-    window = _innermost(machine, source, shape, may_leave=True)
+    window = _innermost(source, shape, may_leave=True, goes_on=_goes_on(machine))
     places = window.places(machine, source, frame.all(starts), is_masked=False)
     if machine.domain.is_source and places and set(places) == {BEYOND}:
         raise UndefinedBehaviour("a vector is outside of memory from its start")
-    nothing = [poison(machine, source.element)] * prod(source.unit)
+    nothing = [poison(machine, source.buffer.element)] * prod(source.unit or ())
     return [made(operation, read(machine, source, places, None, [nothing] * len(places)))]
 
 
 @handles("vector.store")
 def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value, base, *starts = operation.operands
-    target = view(frame[base], base.type, is_written=True)
+    target = view(frame[base], is_written=True)
     mine = vector(frame[value], operation)
-    window = _innermost(machine, target, mine.shape)
+    window = _innermost(target, mine.shape, goes_on=_goes_on(machine))
     places = window.places(machine, target, frame.all(starts), is_masked=False)
+    write(machine, target, places, None, mine.items)
+    return []
+
+
+@handles("affine.vector_load")
+def _affine_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+    base, *operands = operation.operands
+    source = view(frame[base], is_written=False)
+    shape = vector_shape(operation.results[0].type)
+    starts = indices(machine, operation, operands, frame)
+    places = _innermost(source, shape).places(machine, source, starts, is_masked=False)
+    return [made(operation, read(machine, source, places, None, []))]
+
+
+@handles("affine.vector_store")
+def _affine_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
+    value, base, *operands = operation.operands
+    target = view(frame[base], is_written=True)
+    mine = vector(frame[value], operation)
+    starts = indices(machine, operation, operands, frame)
+    places = _innermost(target, mine.shape).places(machine, target, starts, is_masked=False)
     write(machine, target, places, None, mine.items)
     return []
 
@@ -171,9 +197,9 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
 @handles("vector.maskedload")
 def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, other = operation.operands
-    source = view(frame[base], base.type, is_written=False)
+    source = view(frame[base], is_written=False)
     mask, passed = (vector(frame[each], operation) for each in (lanes, other))
-    window = _innermost(machine, source, mask.shape)
+    window = _innermost(source, mask.shape, goes_on=_goes_on(machine))
     if window.shape != mask.shape:
         raise NotInterpreted("vector.maskedload of memory of vectors")
     places = window.places(machine, source, frame.all(starts), is_masked=True)
@@ -184,9 +210,9 @@ def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> Result
 @handles("vector.maskedstore")
 def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, value = operation.operands
-    target = view(frame[base], base.type, is_written=True)
+    target = view(frame[base], is_written=True)
     mask, mine = (vector(frame[each], operation) for each in (lanes, value))
-    window = _innermost(machine, target, mask.shape)
+    window = _innermost(target, mask.shape, goes_on=_goes_on(machine))
     if window.shape != mask.shape:
         raise NotInterpreted("vector.maskedstore to memory of vectors")
     places = window.places(machine, target, frame.all(starts), is_masked=True)
@@ -197,14 +223,14 @@ def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> Resul
 @handles("vector.type_cast")
 def _type_cast(_: Machine, operation: Operation, frame: Frame) -> Results:
     """See the same memory with other elements: the strides count those."""
-    base, new = operation.operands[0].type, operation.results[0].type
+    new = operation.results[0].type
     source: MemRef = frame[operation.operands[0]]
-    old_unit, new_unit = (prod(item_of(type)[0] or ()) for type in (base, new))
-    offset, rest = divmod(source.offset * old_unit, new_unit)
+    unit = item_of(new)[0]
+    offset, rest = divmod(source.offset * prod(source.unit or ()), prod(unit or ()))
     if rest or source.strides != row_major(source.sizes) or not isinstance(new, ShapedType):
         raise NotInterpreted("vector.type_cast of a view with a layout")
     sizes = tuple(size or 0 for size in new.shape)
-    return [MemRef(source.buffer, offset, sizes, row_major(sizes))]
+    return [MemRef(source.buffer, offset, sizes, row_major(sizes), unit)]
 
 
 # --- single elements, at positions of their own ---
@@ -217,12 +243,12 @@ def _gather(
     if outer is not None:
         raise NotInterpreted("vector.gather with two masks")
     base, *starts, at, lanes, other = operation.operands
-    source = view(frame[base], base.type, is_written=False)
+    source = view(frame[base], is_written=False)
     passed = vector(frame[other], operation)
     machine.charge(len(passed.items))
     places = _lane_places(machine, operation, frame, source, (*starts, at, lanes))
     items = [
-        item if place is None else source.at(place)[0]
+        item if place is None else read_items(source, place)[0]
         for place, item in zip(places, passed.items, strict=True)
     ]
     return [made(operation, items)]
@@ -231,7 +257,7 @@ def _gather(
 @handles("vector.scatter")
 def _scatter(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, at, lanes, value = operation.operands
-    target = view(frame[base], base.type, is_written=True)
+    target = view(frame[base], is_written=True)
     mine = vector(frame[value], operation)
     machine.charge(len(mine.items))
     places = _lane_places(machine, operation, frame, target, (*starts, at, lanes))
@@ -241,7 +267,7 @@ def _scatter(machine: Machine, operation: Operation, frame: Frame) -> Results:
         raise OpenOrder("vector.scatter of two elements to one place")
     for place, item in zip(places, mine.items, strict=True):
         if place is not None:
-            target.put(place, [item])
+            write_items(target, place, [item])
     return _written(machine, operation, frame[base], target)
 
 
@@ -249,7 +275,7 @@ def _lane_places(
     machine: Machine,
     operation: Operation,
     frame: Frame,
-    base: View,
+    base: MemRef,
     operands: Sequence[Value],
 ) -> list[int | None]:
     """Return where the element of each lane is; None for lanes that are off."""
@@ -266,7 +292,7 @@ def _lane_places(
 
 
 def _lane_place(
-    machine: Machine, base: View, firsts: Sequence[Scalar], offset: Scalar, type: IntegerType
+    machine: Machine, base: MemRef, firsts: Sequence[Scalar], offset: Scalar, type: IntegerType
 ) -> int:
     if type != INDEX:
         offset = applied(machine, "arith.index_cast", [offset], type, INDEX)
@@ -288,11 +314,11 @@ def _lane_place(
 @handles("vector.expandload")
 def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, other = operation.operands
-    source = view(frame[base], base.type, is_written=False)
+    source = view(frame[base], is_written=False)
     mask, passed = (vector(frame[each], operation) for each in (lanes, other))
     places = _packed_places(machine, operation, source, frame.all(starts), mask)
     items = [
-        item if place is None else source.at(place)[0]
+        item if place is None else read_items(source, place)[0]
         for place, item in zip(places, passed.items, strict=True)
     ]
     return [made(operation, items)]
@@ -301,17 +327,17 @@ def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> Result
 @handles("vector.compressstore")
 def _compress_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
     base, *starts, lanes, value = operation.operands
-    target = view(frame[base], base.type, is_written=True)
+    target = view(frame[base], is_written=True)
     mask, mine = (vector(frame[each], operation) for each in (lanes, value))
     places = _packed_places(machine, operation, target, frame.all(starts), mask)
     for place, item in zip(places, mine.items, strict=True):
         if place is not None:
-            target.put(place, [item])
+            write_items(target, place, [item])
     return []
 
 
 def _packed_places(
-    machine: Machine, operation: Operation, base: View, starts: Sequence[Scalar], mask: Elements
+    machine: Machine, operation: Operation, base: MemRef, starts: Sequence[Scalar], mask: Elements
 ) -> list[int | None]:
     """Return where the elements of lanes are that are on, one after the other."""
     if base.unit or len(mask.shape) != 1 or not starts:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import inf, nan, prod
+from math import nan, prod
 
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import numbers
+from actiondbg.validation.dialects.reductions import identity
 from actiondbg.validation.dialects.scalars import applied, chosen, plain_element
 from actiondbg.validation.dialects.vector import made, maskable, vector
 from actiondbg.validation.domain import NotInterpreted, Scalar
@@ -25,19 +26,6 @@ from actiondbg.validation.machine import (
 from actiondbg.validation.program import Attribute, OpaqueAttribute, Operation
 from actiondbg.validation.types import BOOL, ComplexType, FloatType, IntegerType, ShapedType
 
-# What kinds mean for integers and for numbers with a point; and what changes nothing.
-_INTEGER_KINDS = {
-    **{kind: f"arith.{kind}i" for kind in ("add", "mul", "and", "or", "xor")},
-    **{kind: f"arith.{kind}" for kind in ("minsi", "minui", "maxsi", "maxui")},
-}
-_FLOAT_KINDS = {
-    **{kind: f"arith.{kind}f" for kind in ("add", "mul")},
-    **{kind: f"arith.{kind}" for kind in ("minnumf", "maxnumf", "minimumf", "maximumf")},
-}
-_NEUTRAL_FLOATS = {
-    **{"add": 0.0, "mul": 1.0, "minimumf": inf, "maximumf": -inf},
-    **{"minnumf": nan, "maxnumf": nan},
-}
 _OPEN_ORDER = {"fastmath": OpaqueAttribute("#arith.fastmath<reassoc,contract>")}
 
 
@@ -58,16 +46,8 @@ class Combination:
     attributes: Mapping[str, Attribute]
 
     def of(self, left: Scalar, right: Scalar) -> Scalar:
-        """Combine two elements.
-
-        Raises:
-            NotInterpreted: the kind is unknown for the type.
-        """
-        kinds = _FLOAT_KINDS if isinstance(self.element, FloatType) else _INTEGER_KINDS
-        name = kinds.get(self.kind)
-        if name is None:
-            raise NotInterpreted(f"the combination {self.kind} of {self.element}")
-        return applied(self.machine, name, (left, right), self.element, attributes=self.attributes)
+        """Combine two elements."""
+        return self._applied(self._name(self.kind), left, right)
 
     def more(self, left: Scalar, right: Scalar, lane: Scalar | None) -> Scalar:
         """Combine two elements if a lane is on, or there is no mask."""
@@ -78,18 +58,23 @@ class Combination:
 
     def product(self, left: Scalar, right: Scalar) -> Scalar:
         """Return the product of two elements."""
-        name = "arith.mulf" if isinstance(self.element, FloatType) else "arith.muli"
-        return applied(self.machine, name, (left, right), self.element, attributes=self.attributes)
+        return self._applied(self._name("mul"), left, right)
 
     def neutral(self) -> Scalar:
         """Return what changes nothing."""
-        constant = self.machine.domain.constant
-        if isinstance(self.element, FloatType):
-            return constant(_NEUTRAL_FLOATS[self.kind], self.element)
-        ones = (1 << self.element.width) - 1
-        neutral = {"mul": 1, "and": ones, "minui": ones}
-        limits = {"minsi": ones >> 1, "maxsi": (ones >> 1) + 1}
-        return constant({**neutral, **limits}.get(self.kind, 0), self.element)
+        if self.kind in ("minnumf", "maxnumf"):
+            return self.machine.domain.constant(nan, self.element)
+        return identity(self.machine, self._name(self.kind), self.element)
+
+    def _name(self, kind: str) -> str:
+        """Return the operation of arith for the type."""
+        if kind not in ("add", "mul", "and", "or", "xor"):
+            return kind
+        return f"{kind}f" if isinstance(self.element, FloatType) else f"{kind}i"
+
+    def _applied(self, name: str, *operands: Scalar) -> Scalar:
+        attributes = self.attributes
+        return applied(self.machine, f"arith.{name}", operands, self.element, attributes=attributes)
 
 
 def _combination(machine: Machine, operation: Operation, at: int = 0) -> Combination:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from actiondbg.validation.affine import AffineMap
@@ -74,7 +75,7 @@ def _nowhere(view: MemRef, type: ShapedType) -> MemRef:
         known if size is None else size for size, known in zip(type.shape, view.sizes, strict=True)
     )
     dead = Buffer([], view.buffer.element, is_alive=False)
-    return MemRef(dead, view.offset, sizes, view.strides)
+    return replace(view, buffer=dead, sizes=sizes)
 
 
 @handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
@@ -110,7 +111,8 @@ def _subview(machine: Machine, operation: Operation, frame: Frame) -> Results:
         raise NotInterpreted("memref.subview that drops dimensions")
     offset = flat(starts, view.strides, view.offset)
     kept_strides = tuple(stepped[at] for at in kept)
-    result = MemRef(view.buffer, offset, tuple(sizes[at] for at in kept), kept_strides)
+    kept_sizes = tuple(sizes[at] for at in kept)
+    result = replace(view, offset=offset, sizes=kept_sizes, strides=kept_strides)
     return [
         checked(result, type)
         if is_inside and min(sizes, default=0) >= 0
@@ -135,7 +137,8 @@ def _reinterpret(machine: Machine, operation: Operation, frame: Frame) -> Result
     (offset,) = integers(machine, frame, attributes.get("static_offsets"), offsets)
     sizes = integers(machine, frame, attributes.get("static_sizes"), lengths)
     strides = integers(machine, frame, attributes.get("static_strides"), steps)
-    view = MemRef(frame[source].buffer, offset, tuple(sizes), tuple(strides))
+    view: MemRef = frame[source]
+    view = replace(view, offset=offset, sizes=tuple(sizes), strides=tuple(strides))
     return [checked(view, operation.results[0].type)]
 
 
@@ -146,7 +149,7 @@ def _transpose(_: Machine, operation: Operation, frame: Frame) -> Results:
     if not isinstance(permutation, AffineMap):
         raise NotInterpreted("memref.transpose")
     sizes = permutation.evaluate(view.sizes)
-    result = MemRef(view.buffer, view.offset, sizes, permutation.evaluate(view.strides))
+    result = replace(view, sizes=sizes, strides=permutation.evaluate(view.strides))
     return [checked(result, operation.results[0].type)]
 
 
@@ -164,7 +167,7 @@ def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
             raise UndefinedBehaviour("memref.expand_shape to another number of elements")
         strides.extend(stride * step for step in row_major(inner))
     strides.extend([1] * (len(sizes) - len(strides)))  # of a memref without dimensions
-    result = MemRef(view.buffer, view.offset, tuple(sizes), tuple(strides))
+    result = replace(view, sizes=tuple(sizes), strides=tuple(strides))
     return [checked(result, operation.results[0].type)]
 
 
@@ -183,7 +186,7 @@ def _collapse(_: Machine, operation: Operation, frame: Frame) -> Results:
             raise UndefinedBehaviour("memref.collapse_shape of dimensions that are apart")
         sizes.append(prod(inner))
         strides.append(stride)
-    result = MemRef(view.buffer, view.offset, tuple(sizes), tuple(strides))
+    result = replace(view, sizes=tuple(sizes), strides=tuple(strides))
     return [checked(result, operation.results[0].type)]
 
 
@@ -197,18 +200,15 @@ def _groups(operation: Operation) -> list[tuple[int, ...]]:
 @handles("memref.reshape")
 def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view, shape = (frame[operand] for operand in operation.operands)
-    type = operation.operands[1].type
-    element = plain_element(type)
+    element = plain_element(operation.operands[1].type)
     if not isinstance(element, IntegerType):
         raise NotInterpreted("memref.reshape")
-    sizes = [
-        machine.domain.integer(read(shape, at, type), element) for at in places(machine, shape)
-    ]
+    sizes = [machine.domain.integer(read(shape, at), element) for at in places(machine, shape)]
     if view.strides != row_major(view.sizes):
         raise NotInterpreted("memref.reshape of memory with a layout")
     if any(size < 0 for size in sizes) or prod(sizes) != prod(view.sizes):
         raise UndefinedBehaviour("memref.reshape to another number of elements")
-    result = MemRef(view.buffer, view.offset, tuple(sizes), row_major(sizes))
+    result = replace(view, sizes=tuple(sizes), strides=row_major(sizes))
     return [checked(result, operation.results[0].type)]
 
 
@@ -231,7 +231,8 @@ def _view(machine: Machine, operation: Operation, frame: Frame) -> Results:
 def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Results:
     view: MemRef = frame[operation.operands[0]]
     found = (view.offset, *view.sizes, *view.strides)
-    return [MemRef(view.buffer, 0, (), ()), *(index(machine, number) for number in found)]
+    base = replace(view, offset=0, sizes=(), strides=())
+    return [base, *(index(machine, number) for number in found)]
 
 
 def _is_memref_of(type: Type, view: MemRef) -> bool:
@@ -268,15 +269,7 @@ def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Results
 # --- memory and tensors ---
 
 
-def elements_of(machine: Machine, view: MemRef, type: Type) -> Elements:
-    """Return what a view of a type has now."""
-    shape, element = item(type)
-    if shape is not None:
-        raise NotInterpreted("a tensor of vectors")
-    return Elements(view.sizes, [read(view, at, type) for at in places(machine, view)], element)
-
-
-def fill(machine: Machine, view: MemRef, elements: Elements) -> None:
+def _fill(machine: Machine, view: MemRef, elements: Elements) -> None:
     """Write a tensor to a view.
 
     Raises:
@@ -290,8 +283,11 @@ def fill(machine: Machine, view: MemRef, elements: Elements) -> None:
 
 @handles("bufferization.to_tensor")
 def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = operation.operands[0]
-    return [elements_of(machine, frame[source], source.type)]
+    view: MemRef = frame[operation.operands[0]]
+    if view.unit is not None:
+        raise NotInterpreted("a tensor of vectors")
+    items = [read(view, at) for at in places(machine, view)]
+    return [Elements(view.sizes, items, view.buffer.element)]
 
 
 @handles("bufferization.to_buffer")
@@ -301,19 +297,18 @@ def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Results:
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"bufferization.to_buffer to {type}")
     view = new_memory(machine, type, elements.shape)
-    fill(machine, view, elements)
+    _fill(machine, view, elements)
     return [checked(view, type)]
 
 
 @handles("bufferization.clone")
 def _clone(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = operation.operands[0]
-    view: MemRef = frame[source]
+    view: MemRef = frame[operation.operands[0]]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"bufferization.clone to {type}")
     made = new_memory(machine, type, view.sizes)
-    copy(machine, view, made, source.type)
+    copy(machine, view, made)
     return [made]
 
 
@@ -341,7 +336,7 @@ def _materialize(machine: Machine, operation: Operation, frame: Frame) -> Result
     elements, destination = frame.all(operation.operands)
     if isinstance(destination, MemRef):
         check_alive(destination)
-        fill(machine, destination, elements)
+        _fill(machine, destination, elements)
         return []
     if destination.shape != elements.shape:
         raise UndefinedBehaviour("a tensor is put into one of other sizes")

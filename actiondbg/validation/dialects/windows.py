@@ -7,82 +7,42 @@ from dataclasses import dataclass
 from math import prod
 from typing import cast
 
-from actiondbg.validation.dialects.memory import check_alive, check_writable, item
+from actiondbg.validation.dialects.memory import (
+    check_alive,
+    check_writable,
+    read_items,
+    write_items,
+)
 from actiondbg.validation.dialects.scalars import bounded, chosen
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
+    Buffer,
     Elements,
     Machine,
     MemRef,
-    Results,
     RuntimeValue,
     row_major,
 )
-from actiondbg.validation.types import INDEX, ScalarType, ShapedType, Type
+from actiondbg.validation.types import INDEX
 
 # Below every position, also those that negative strides lead to.
 OUTSIDE = -(2**80)  # an element that nobody may access
 BEYOND = -(2**81)  # an element that is outside, as the operation allows
 
 
-@dataclass(slots=True)
-class View:
-    """Elements of a tensor or of memory.
-
-    Args:
-        items: changed in place, those of memory for everyone.
-        offset: of the first element.
-        sizes: by dimension.
-        strides: in items.
-        unit: how many items an element has: those of a vector in memory.
-        element: the type of the items.
-    """
-
-    items: list[RuntimeValue]
-    offset: int
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...]
-    unit: tuple[int, ...]
-    element: ScalarType
-
-    def at(self, place: int) -> Results:
-        """Return the items of an element.
-
-        Raises:
-            UndefinedBehaviour: they are not in memory.
-        """
-        count = self._check(place)
-        return self.items[place : place + count]
-
-    def put(self, place: int, items: Sequence[RuntimeValue]) -> None:
-        """Change the items of an element."""
-        count = self._check(place)
-        self.items[place : place + count] = items
-
-    def _check(self, place: int) -> int:
-        count = prod(self.unit)
-        if not 0 <= place <= len(self.items) - count:
-            raise UndefinedBehaviour("an access outside of memory")
-        return count
-
-
-def view(value: RuntimeValue, type: Type, *, is_written: bool) -> View:
-    """Return the elements of a tensor, a copy if they are written, or of memory.
+def view(value: RuntimeValue, *, is_written: bool) -> MemRef:
+    """Return memory, or a tensor as memory: a copy if it is written.
 
     Raises:
         UndefinedBehaviour: the memory is freed, or constant.
     """
     if isinstance(value, Elements):
         items = list(value.items) if is_written else cast("list[RuntimeValue]", value.items)
-        return View(items, 0, value.shape, row_major(value.shape), (), value.element)
-    if not isinstance(value, MemRef) or not isinstance(type, ShapedType):
-        raise NotInterpreted(f"elements of {type}")
+        return MemRef(Buffer(items, value.element), 0, value.shape, row_major(value.shape))
+    if not isinstance(value, MemRef):
+        raise NotInterpreted("elements of neither a tensor nor memory")
     (check_writable if is_written else check_alive)(value)
-    shape, element = item(type)
-    unit = shape or ()
-    count = prod(unit)
-    strides = tuple(stride * count for stride in value.strides)
-    return View(value.buffer.items, value.offset * count, value.sizes, strides, unit, element)
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +62,9 @@ class Window:
     goes_on: bool = False
 
     def places(
-        self, machine: Machine, source: View, starts: Sequence[Scalar], *, is_masked: bool
+        self, machine: Machine, source: MemRef, starts: Sequence[Scalar], *, is_masked: bool
     ) -> list[int]:
-        """Return the positions of the items, ``OUTSIDE`` and ``BEYOND`` among them.
+        """Return the places of the elements, ``OUTSIDE`` and ``BEYOND`` among them.
 
         Raises:
             UndefinedBehaviour: there is no mask, and an element is outside that must not be.
@@ -127,7 +87,7 @@ class Window:
                 steps = _steps(firsts[at], extent, size, source.strides[at], out)
             found = _moved(found, steps)
         if self.goes_on:
-            end = len(source.items) - prod(source.unit)
+            end = len(source.buffer.items) // prod(source.unit or ()) - 1
             out = BEYOND if any(self.may_leave) else OUTSIDE
             return [each if each <= end else out for each in found]
         return found
@@ -161,7 +121,7 @@ def _worse(left: int, right: int) -> int:
 
 def read(
     machine: Machine,
-    source: View,
+    source: MemRef,
     places: Sequence[int],
     mask: Sequence[Scalar] | None,
     others: Sequence[Sequence[RuntimeValue]],
@@ -181,11 +141,11 @@ def read(
     items: list[RuntimeValue] = []
     for at, place in enumerate(places):
         if place > OUTSIDE and mask is None:
-            items += source.at(place)
+            items += read_items(source, place)
         elif place > OUTSIDE and mask is not None:
             items += [
-                chosen(machine, mask[at], new, old, source.element)
-                for new, old in zip(source.at(place), others[at], strict=True)
+                chosen(machine, mask[at], new, old, source.buffer.element)
+                for new, old in zip(read_items(source, place), others[at], strict=True)
             ]
         else:
             _check_off(machine, place, None if mask is None else mask[at])
@@ -195,25 +155,23 @@ def read(
 
 def write(
     machine: Machine,
-    target: View,
+    target: MemRef,
     places: Sequence[int],
     mask: Sequence[Scalar] | None,
     values: Sequence[RuntimeValue],
 ) -> None:
     """Change the items of elements; see ``read``."""
-    count = prod(target.unit)
+    count = prod(target.unit or ())
     for at, place in enumerate(places):
         mine = values[at * count : (at + 1) * count]
         if place > OUTSIDE and mask is None:
-            target.put(place, mine)
+            write_items(target, place, mine)
         elif place > OUTSIDE and mask is not None:
-            target.put(
-                place,
-                [
-                    chosen(machine, mask[at], new, old, target.element)
-                    for new, old in zip(mine, target.at(place), strict=True)
-                ],
-            )
+            changed = [
+                chosen(machine, mask[at], new, old, target.buffer.element)
+                for new, old in zip(mine, read_items(target, place), strict=True)
+            ]
+            write_items(target, place, changed)
         else:
             _check_off(machine, place, None if mask is None else mask[at])
 

@@ -112,27 +112,23 @@ class _Check:
         if isinstance(left, Elements) and isinstance(right, Elements):
             if left.shape != right.shape:
                 return f" has shape {left.shape} before and {right.shape} after"
-            element = left.element
-            assert isinstance(element, IntegerType | FloatType)
-            return self._items(left.items, right.items, element, left.shape)
+            return self._items(left.items, right.items, left.element, left.shape)
         if isinstance(left, Elements) and isinstance(right, MemRef):
             return self._bufferized(left, right)
         if isinstance(left, MemRef) and isinstance(right, MemRef):
             return self._views(left, right)
-        element = type.element if isinstance(type, ShapedType) else type
-        kind = element if isinstance(element, IntegerType | FloatType) else None
+        kind = type.element if isinstance(type, ShapedType) else type
         if self._agrees(left, right, kind):
             return None
         return f": {shown(left, kind)} before, {shown(right, kind)} after"
 
     def buffers(self, left: Buffer, right: Buffer) -> str | None:
         """Return how the elements of two buffers differ."""
-        kind = left.element if isinstance(left.element, IntegerType | FloatType) else None
         if not left.is_alive:
             return None
         if not right.is_alive:
             return " is freed after, and not before"
-        return self._items(left.items, right.items, kind, (len(left.items),))
+        return self._items(left.items, right.items, left.element, (len(left.items),))
 
     def _bufferized(self, left: Elements, right: MemRef) -> str | None:
         """Return how a tensor and the memref that it became differ."""
@@ -140,8 +136,7 @@ class _Check:
             return f" has shape {left.shape} before and sizes {right.sizes} after"
         if not right.buffer.is_alive:
             return " is freed"
-        kind = left.element if isinstance(left.element, IntegerType | FloatType) else None
-        return self._items(left.items, _seen(right), kind, left.shape)
+        return self._items(left.items, _seen(right), left.element, left.shape)
 
     def _views(self, left: MemRef, right: MemRef) -> str | None:
         if left.sizes != right.sizes:
@@ -150,15 +145,13 @@ class _Check:
             return None
         if not right.buffer.is_alive:
             return NO_MEMORY
-        kind = left.buffer.element
-        kind = kind if isinstance(kind, IntegerType | FloatType) else None
-        return self._items(_seen(left), _seen(right), kind, left.sizes)
+        return self._items(_seen(left), _seen(right), left.buffer.element, left.sizes)
 
     def _items(
         self,
         left: Sequence[RuntimeValue],
         right: Sequence[RuntimeValue],
-        kind: IntegerType | FloatType | None,
+        kind: Type | None,
         shape: tuple[int, ...],
     ) -> str | None:
         if len(left) != len(right):
@@ -173,7 +166,7 @@ class _Check:
                 return f"{where}: {shown(one, kind)} before, {shown(other, kind)} after"
         return None
 
-    def _agrees(self, left: Scalar, right: Scalar, kind: IntegerType | FloatType | None) -> bool:
+    def _agrees(self, left: Scalar, right: Scalar, kind: Type | None) -> bool:
         if isinstance(left, tuple) and isinstance(right, tuple):
             parts = cast("tuple[Scalar, ...]", left), cast("tuple[Scalar, ...]", right)
             return all(self._agrees(*each, kind) for each in zip(*parts, strict=True))
@@ -185,9 +178,7 @@ class _Check:
             return self._floats_agree(left, right, kind)
         return left == right
 
-    def _floats_agree(
-        self, left: float, right: float, kind: IntegerType | FloatType | None
-    ) -> bool:
+    def _floats_agree(self, left: float, right: float, kind: Type | None) -> bool:
         if math.isnan(left) or math.isnan(right):
             return math.isnan(left) and math.isnan(right)
         if left == right:
@@ -214,12 +205,10 @@ def _place(at: int, shape: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
-def shown(value: RuntimeValue, kind: IntegerType | FloatType | None) -> str:
+def shown(value: RuntimeValue, kind: Type | None) -> str:
     """Return a value as a person reads it: integers signed, but i1."""
     if isinstance(value, Elements):
-        element = value.element
-        assert isinstance(element, IntegerType | FloatType)
-        return f"[{', '.join(shown(item, element) for item in value.items[:64])}]"
+        return f"[{', '.join(shown(item, value.element) for item in value.items[:64])}]"
     if isinstance(value, int) and isinstance(kind, IntegerType):
         if kind.width == 1:
             return "true" if value else "false"

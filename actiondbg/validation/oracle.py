@@ -6,7 +6,6 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
@@ -16,6 +15,7 @@ from actiondbg.validation.judgement import Limits, Query
 from actiondbg.validation.workers import judge_apart
 
 _SECONDS = 30.0  # for a function
+_ONE_AT_A_TIME = Lock()  # as a judgement has a time limit
 
 
 @dataclass
@@ -30,16 +30,6 @@ class Validate(Oracle):
     symptom = "a program that does something else than the input"
     _before: str = ""
     _limits: Limits = field(default_factory=Limits)
-    _lock: Lock = field(default_factory=Lock)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what a copy in another process makes for itself."""
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._lock = Lock()
 
     def as_option(self) -> str:
         words = ["--validate"] if self.input is None else ["--validate", "--input", str(self.input)]
@@ -59,9 +49,8 @@ class Validate(Oracle):
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         after = output.read_text(encoding="utf-8", errors="replace")
         query = Query(self._before, after)
-        # A process for each, as it ends with the thread that started it. One at a time, as a
-        # judgement has a time limit.
-        with self._lock:
+        # A process for each, as it ends with the thread that started it.
+        with _ONE_AT_A_TIME:
             found = judge_apart(query, self._limits)
         verdicts: dict[str, Verdict] = {"different": "bad", "unknown": "untestable"}
         for verdict, means in verdicts.items():

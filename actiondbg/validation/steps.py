@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG
@@ -52,6 +52,11 @@ class Step:
         return self.tag == PASS_TAG
 
     @property
+    def is_own_pass(self) -> bool:
+        """Whether it is a pass, and no adaptor."""
+        return self.is_pass and not is_adaptor(self.name)
+
+    @property
     def weight(self) -> int:
         """How long it takes to judge it, about, among the others of a run."""
         return _MODULE_WEIGHT if self.op == _MODULE else 1
@@ -63,15 +68,9 @@ class Step:
         return f"#{self.ordinal} {self.tag}{name}{place}{where}"
 
 
-class Rerun(Protocol):
-    """Runs the tool again."""
-
-    def __call__(self, ordinals: range, seconds: float) -> Recording | None:
-        """Return a recording with the IR of functions around some actions; None if there is none.
-
-        It may be cut off after some seconds.
-        """
-        ...
+# Runs the tool again: returns a recording with the IR of functions around some actions, which may
+# be cut off after some seconds; None if there is none.
+Rerun: TypeAlias = "Callable[[range, float], Recording | None]"
 
 
 class Steps:
@@ -95,7 +94,7 @@ class Steps:
 
         Of a run without passes, the outermost actions that changed IR.
         """
-        found = [each for each in self._steps.values() if each.is_pass and self._is_own(each)]
+        found = [each for each in self._steps.values() if each.is_own_pass]
         return found or self._nested[0]
 
     def look_into(self, step: Step, seconds: float) -> int:
@@ -184,15 +183,12 @@ class Steps:
         columns = ["op", "file", "line", "col", "function", "created_by", "erased_by"]
         return self._recording.table("operations", columns).to_pylist()
 
-    def _is_own(self, step: Step) -> bool:
-        return not is_adaptor(step.name)
-
     def _pass_around(self, step: Step) -> int:
         """Return the ordinal of the next pass around a step, or 0."""
         ordinal = self._parents[step.ordinal]
         while ordinal:
             around = self._steps.get(ordinal)
-            if around is not None and around.is_pass and self._is_own(around):
+            if around is not None and around.is_own_pass:
                 return ordinal
             ordinal = self._parents[ordinal]
         return 0

@@ -50,28 +50,18 @@ def _float_remainder(left: float, right: float) -> float:
     return math.copysign(math.fmod(left, right), left)
 
 
-def _extreme(is_max: bool, left: float, right: float) -> float:
-    """Return the larger or the smaller; of zeros, by their signs."""
-    if left == right:
-        positive = math.copysign(1, left) > 0
-        return left if positive == is_max else right
-    return max(left, right) if is_max else min(left, right)
+def _extreme(*, is_max: bool, ignores_nan: bool) -> Function:
+    """The larger or the smaller; of zeros, by their signs."""
 
-
-def _propagating(is_max: bool) -> Function:
     def apply(_: ScalarOperation, left: float, right: float) -> float:
         if math.isnan(left) or math.isnan(right):
-            return math.nan
-        return _extreme(is_max, left, right)
-
-    return apply
-
-
-def _ignoring(is_max: bool) -> Function:
-    def apply(_: ScalarOperation, left: float, right: float) -> float:
-        if math.isnan(left) or math.isnan(right):
+            if not ignores_nan:
+                return math.nan
             return right if math.isnan(left) else left
-        return _extreme(is_max, left, right)
+        if left == right:
+            positive = math.copysign(1, left) > 0
+            return left if positive == is_max else right
+        return max(left, right) if is_max else min(left, right)
 
     return apply
 
@@ -133,19 +123,13 @@ def _guarded(function: Callable[..., float]) -> Function:
     return apply
 
 
-def _logarithm(function: Callable[[float], float]) -> Function:
+def _logarithm(function: Callable[[float], float], pole: float = 0) -> Function:
     def apply(_: ScalarOperation, value: float) -> float:
-        if value == 0:
+        if value == pole:
             return -math.inf
-        return math.nan if value < 0 or math.isnan(value) else function(value)
+        return math.nan if value < pole or math.isnan(value) else function(value)
 
     return apply
-
-
-def _log_plus_one(value: float) -> float:
-    if value == -1:
-        return -math.inf
-    return math.nan if value < -1 or math.isnan(value) else math.log1p(value)
 
 
 def _inverse_tanh(value: float) -> float:
@@ -189,14 +173,10 @@ def _reciprocal_root(value: float) -> float:
 def _power_of_float(_: ScalarOperation, base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
-    except OverflowError:
-        odd = exponent == math.floor(exponent) and exponent % 2 == 1
-        return -math.inf if base < 0 and odd else math.inf
-    except ValueError:
-        if base == 0:
-            odd = exponent == math.floor(exponent) and exponent % 2 == 1
-            return math.copysign(math.inf, base) if odd else math.inf
-        return math.nan
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, ValueError) and base != 0:
+            return math.nan
+        return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
 
 
 def _integer_power(context: ScalarOperation, base: float, exponent: int) -> float:
@@ -220,10 +200,10 @@ FLOATS: dict[str, Function] = {
     "divf": plain(_division),
     "remf": plain(_float_remainder),
     "negf": plain(operator.neg),
-    "maximumf": _propagating(is_max=True),
-    "minimumf": _propagating(is_max=False),
-    "maxnumf": _ignoring(is_max=True),
-    "minnumf": _ignoring(is_max=False),
+    "maximumf": _extreme(is_max=True, ignores_nan=False),
+    "minimumf": _extreme(is_max=False, ignores_nan=False),
+    "maxnumf": _extreme(is_max=True, ignores_nan=True),
+    "minnumf": _extreme(is_max=False, ignores_nan=True),
     "cmpf": _compare_floats,
     "extf": plain(_same),
     "truncf": _truncate_float,
@@ -247,7 +227,7 @@ FLOATS: dict[str, Function] = {
     "log": _logarithm(math.log),
     "log2": _logarithm(math.log2),
     "log10": _logarithm(math.log10),
-    "log1p": plain(_log_plus_one),
+    "log1p": _logarithm(math.log1p, pole=-1),
     "powf": _power_of_float,
     "fpowi": _integer_power,
     **{

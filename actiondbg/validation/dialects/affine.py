@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
 from actiondbg.validation.dialects.control import counted, nested
-from actiondbg.validation.dialects.indices import DYNAMIC, numbers
+from actiondbg.validation.dialects.indices import mixed, numbers
 from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import OPERATIONS, identity, reduced
@@ -201,17 +201,6 @@ def indices(
 # --- indices ---
 
 
-def _basis(
-    machine: Machine, operation: Operation, frame: Frame, dynamic: Sequence[Value]
-) -> list[Scalar]:
-    """Return the sizes of all dimensions, or of all but the first one."""
-    left = iter(frame.all(dynamic))
-    return [
-        next(left) if static == DYNAMIC else index(machine, static)
-        for static in numbers(operation.attributes.get("static_basis"))
-    ]
-
-
 def _bounded(
     machine: Machine,
     outermost: Scalar,
@@ -238,7 +227,7 @@ def _bounded(
 def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Results:
     linear, *dynamic = operation.operands
     rest: Scalar = frame[linear]
-    basis = _basis(machine, operation, frame, dynamic)
+    basis = mixed(machine, frame, operation.attributes.get("static_basis"), dynamic)
     has_bound = len(basis) == len(operation.results)
     bound, sizes = (basis[0], basis[1:]) if has_bound else (None, basis)
     found: list[Scalar] = []
@@ -253,7 +242,7 @@ def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Result
 def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Results:
     indices, dynamic = operation.segments()
     values = frame.all(indices)
-    basis = _basis(machine, operation, frame, dynamic)
+    basis = mixed(machine, frame, operation.attributes.get("static_basis"), dynamic)
     if not values:
         return [index(machine, 0)]
     bound = basis.pop(0) if len(basis) == len(values) else None

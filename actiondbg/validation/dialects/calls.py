@@ -196,12 +196,7 @@ def _described(attributes: Mapping[str, Attribute]) -> str:
 
 # --- printing ---
 
-_PUNCTUATION = {
-    "newline": "printNewline",
-    "comma": "printComma",
-    "open": "printOpen",
-    "close": "printClose",
-}
+_PUNCTUATION = frozenset({"newline", "comma", "open", "close"})
 
 
 @handles("vector.print")
@@ -216,7 +211,7 @@ def _print(machine: Machine, operation: Operation, frame: Frame) -> Results:
         _print_value(machine, frame[operand], plain_element(operand.type))
     punctuation = str(operation.attributes.get("punctuation")).partition("<")[2].partition(">")[0]
     if punctuation in _PUNCTUATION:
-        machine.happens(Event(f"call @{_PUNCTUATION[punctuation]}", ()))
+        machine.happens(Event(f"call @print{punctuation.capitalize()}", ()))
     return []
 
 
@@ -225,10 +220,7 @@ def _print_value(machine: Machine, value: RuntimeValue, element: IntegerType | F
         machine.happens(_printed(machine, value, element))
         return
     machine.charge(len(value.items))
-    if not value.shape:
-        _print_row(machine, value.items, (1,), element)
-        return
-    _print_row(machine, value.items, value.shape, element)
+    _print_row(machine, value.items, value.shape or (1,), element)
 
 
 def _print_row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from actiondbg.validation.dialects.indices import DYNAMIC, slice_positions
+from actiondbg.validation.dialects.indices import mixed, numbers, slice_positions
 from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.scalars import applied, compared, poison_of
 from actiondbg.validation.dialects.tensor import inserted_slice
@@ -45,32 +45,26 @@ def _conditional(machine: Machine, operation: Operation, frame: Frame) -> Result
 def _switch(machine: Machine, operation: Operation, frame: Frame) -> Results:
     (flag,), default, operands = operation.segments()
     cases = operation.attributes.get("case_values", ())
-    sizes = operation.attributes.get("case_operand_segments", ())
+    sizes = numbers(operation.attributes.get("case_operand_segments", ()))
     if isinstance(cases, Dense):
         cases = cases.values * (len(operation.successors) - 1 if cases.is_splat else 1)
-    if not isinstance(cases, tuple) or not isinstance(sizes, tuple):
-        raise NotInterpreted(operation.name)
-    _decide_poison(machine, frame[flag], flag.type)
-    at = 0
-    for case, size, block in zip(cases, sizes, operation.successors[1:], strict=True):
-        assert isinstance(case, int)
-        assert isinstance(size, int)
-        if _is_case(machine, frame[flag], case, flag.type):
-            return block, frame.all(operands[at : at + size])
-        at += size
-    return operation.successors[0], frame.all(default)
+    case = _case(machine, frame, flag, numbers(cases))
+    if case is None:
+        return operation.successors[0], frame.all(default)
+    at = sum(sizes[:case])
+    return operation.successors[1 + case], frame.all(operands[at : at + sizes[case]])
 
 
-def _decide_poison(machine: Machine, value: Scalar, type: object) -> None:
-    """Have undefined behaviour if a value is poison, even if it is compared to nothing."""
+def _case(machine: Machine, frame: Frame, flag: Value, cases: Sequence[int]) -> int | None:
+    """Return which case a value is, None for the default; poison is undefined behaviour."""
+    value, type = frame[flag], flag.type
     assert isinstance(type, IntegerType)
     machine.domain.decide(compared(machine, "eq", value, value, type))
-
-
-def _is_case(machine: Machine, value: Scalar, case: int, type: object) -> bool:
-    assert isinstance(type, IntegerType)
-    wanted = machine.domain.constant(case, type)
-    return machine.domain.decide(compared(machine, "eq", value, wanted, type))
+    for at, case in enumerate(cases):
+        wanted = machine.domain.constant(case, type)
+        if machine.domain.decide(compared(machine, "eq", value, wanted, type)):
+            return at
+    return None
 
 
 @handles("ub.unreachable", "llvm.unreachable")
@@ -101,23 +95,15 @@ def _poison(machine: Machine, operation: Operation, _: Frame) -> Results:
 def _if(machine: Machine, operation: Operation, frame: Frame) -> Results:
     at = 0 if machine.domain.decide(frame[operation.operands[0]]) else 1
     region = operation.regions[at]
-    if not region.blocks:
-        return []
-    return machine.region(region, [], frame).operands
+    return machine.region(region, [], frame).operands if region.blocks else []
 
 
 @handles("scf.index_switch")
 def _index_switch(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    value = frame[operation.operands[0]]
-    cases = operation.attributes.get("cases", ())
-    assert isinstance(cases, tuple)
-    _decide_poison(machine, value, INDEX)
-    default, *regions = operation.regions
-    for case, region in zip(cases, regions, strict=True):
-        assert isinstance(case, int)
-        if _is_case(machine, value, case, INDEX):
-            return machine.region(region, [], frame).operands
-    return machine.region(default, [], frame).operands
+    cases = numbers(operation.attributes.get("cases", ()))
+    case = _case(machine, frame, operation.operands[0], cases)
+    region = operation.regions[0 if case is None else 1 + case]
+    return machine.region(region, [], frame).operands
 
 
 @handles("scf.execute_region")
@@ -218,14 +204,15 @@ def _combined(
 
 @handles("scf.forall")
 def _forall(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    lower, upper, step, outs = (frame.all(segment) for segment in operation.segments())
+    *dynamic, shared_outs = operation.segments()
+    outs = frame.all(shared_outs)
     names = ("staticLowerBound", "staticUpperBound", "staticStep")
     bounds = [
-        _mixed(machine, operation, name, dynamic)
-        for name, dynamic in zip(names, (lower, upper, step), strict=True)
+        mixed(machine, frame, operation.attributes.get(name), operands)
+        for name, operands in zip(names, dynamic, strict=True)
     ]
     body = operation.regions[0]
-    loops = [(low, high, by) for low, high, by in zip(*bounds, strict=True)]
+    loops = list(zip(*bounds, strict=True))
     shared = body.blocks[0].arguments[len(loops) :]
     threads = _Threads(machine, frame, dict(zip(shared, outs, strict=True)))
     with iterations(machine, frame, operation.name) as loop:
@@ -275,17 +262,3 @@ def _insertions(terminator: Operation) -> Iterator[Operation]:
             if insertion.name != "tensor.parallel_insert_slice":
                 raise NotInterpreted(insertion.name)
             yield insertion
-
-
-def _mixed(
-    machine: Machine, operation: Operation, name: str, dynamic: Sequence[Scalar]
-) -> list[Scalar]:
-    statics = operation.attributes.get(name, ())
-    assert isinstance(statics, tuple)
-    left = iter(dynamic)
-    found: list[Scalar] = []
-    for static in statics:
-        assert isinstance(static, int)
-        is_dynamic = static == DYNAMIC
-        found.append(next(left) if is_dynamic else machine.domain.constant(static, INDEX))
-    return found

@@ -43,6 +43,17 @@ def integers(
     ]
 
 
+def mixed(
+    machine: Machine, frame: Frame, static: Attribute | None, dynamic: Sequence[Value]
+) -> list[Scalar]:
+    """Return numbers of an attribute and operands, each as a scalar."""
+    left = iter(frame.all(dynamic))
+    return [
+        next(left) if each == DYNAMIC else machine.domain.constant(each, INDEX)
+        for each in numbers(static)
+    ]
+
+
 def element_position(
     machine: Machine, indices: Sequence[Scalar], sizes: Sequence[int], strides: Sequence[int]
 ) -> int:
@@ -102,26 +113,23 @@ def _start(machine: Machine, value: Scalar | None, static: int, room: int) -> in
     return static
 
 
-def without_units(
-    sizes: Sequence[int], statics: Sequence[int], kept: Sequence[int | None]
-) -> tuple[int, ...]:
-    """Return the sizes of a slice of which a result has only some dimensions.
+def kept_dimensions(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:
+    """Return which dimensions of a slice a result has.
 
     Args:
-        sizes: of the slice.
-        statics: as an attribute says them.
-        kept: the sizes in the type of the result, None for dynamic ones.
+        statics: the sizes of the slice, as an attribute says them.
+        shape: the sizes in the type of the result, None for dynamic ones.
 
     Raises:
         NotInterpreted: no dimensions of size 1 can be left out for it.
     """
-    result: list[int] = []
-    for size, static in zip(sizes, statics, strict=True):
-        wanted = kept[len(result)] if len(result) < len(kept) else 0
+    kept: list[int] = []
+    for at, static in enumerate(statics):
+        wanted = shape[len(kept)] if len(kept) < len(shape) else 0
         if wanted == (None if static == DYNAMIC else static):
-            result.append(size)
+            kept.append(at)
         elif static != 1:
             raise NotInterpreted("a slice that drops a dimension that is not 1")
-    if len(result) != len(kept):
+    if len(kept) != len(shape):
         raise NotInterpreted("a slice of another rank than its result")
-    return tuple(result)
+    return kept

@@ -9,9 +9,9 @@ from math import prod
 from actiondbg.validation.dialects.indices import (
     element_position,
     integers,
+    kept_dimensions,
     numbers,
     slice_positions,
-    without_units,
 )
 from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_element
 from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
@@ -159,8 +159,8 @@ def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Resu
     source = _elements(frame[operation.operands[0]], operation)
     sizes, places = slice_positions(machine, operation, frame, source.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
-    kept = tensor_type(operation.results[0].type).shape
-    shape = without_units(sizes, statics, kept)
+    kept = kept_dimensions(statics, tensor_type(operation.results[0].type).shape)
+    shape = tuple(sizes[at] for at in kept)
     return [Elements(shape, [source.items[at] for at in places], source.element)]
 
 
@@ -179,8 +179,8 @@ def inserted_slice(
     tensor = _elements(into, operation)
     sizes, places = slice_positions(machine, operation, frame, tensor.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
-    kept = tensor_type(operation.operands[0].type).shape
-    if without_units(sizes, statics, kept) != source.shape:
+    kept = kept_dimensions(statics, tensor_type(operation.operands[0].type).shape)
+    if tuple(sizes[at] for at in kept) != source.shape:
         raise UndefinedBehaviour(f"{operation.name} of a source of other sizes than the slice")
     machine.charge(len(tensor.items))
     items = list(tensor.items)

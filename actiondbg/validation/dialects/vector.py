@@ -76,7 +76,8 @@ def made(operation: Operation, items: Sequence[RuntimeValue]) -> Elements:
     return Elements(vector_shape(type), items, scalar_element(type))
 
 
-def _vector_or_element(operation: Operation, items: Sequence[RuntimeValue]) -> RuntimeValue:
+def vector_or_element(operation: Operation, items: Sequence[RuntimeValue]) -> RuntimeValue:
+    """Return elements with the type of the result; the only one if that is a scalar."""
     if isinstance(operation.results[0].type, ShapedType):
         return made(operation, items)
     return items[0]
@@ -95,7 +96,8 @@ def _rearranged(
 @handles("vector.extract")
 def _extract(machine: Machine, operation: Operation, frame: Frame) -> Results:
     source = vector(frame[operation.operands[0]], operation)
-    static, dynamic = _position(operation, frame, operation.operands[1:])
+    static = numbers(operation.attributes.get("static_position"))
+    dynamic = frame.all(operation.operands[1:])
     items: Sequence[RuntimeValue] = source.items
     for at, size in zip(static, source.shape, strict=False):
         step = len(items) // size
@@ -105,15 +107,7 @@ def _extract(machine: Machine, operation: Operation, frame: Frame) -> Results:
             items = items[at * step : (at + 1) * step]
         else:
             items = _picked(machine, items, size, dynamic.pop(0), source.element)
-    return [_vector_or_element(operation, items)]
-
-
-def _position(
-    operation: Operation, frame: Frame, operands: Sequence[RuntimeValue]
-) -> tuple[tuple[int, ...], list[Scalar]]:
-    """Return the static position, and the operands for what is dynamic in it."""
-    static = numbers(operation.attributes.get("static_position"))
-    return static, frame.all(operands)
+    return [vector_or_element(operation, items)]
 
 
 def _picked(
@@ -142,7 +136,8 @@ def _picked(
 def _insert(machine: Machine, operation: Operation, frame: Frame) -> Results:
     value = frame[operation.operands[0]]
     into = vector(frame[operation.operands[1]], operation)
-    static, dynamic = _position(operation, frame, operation.operands[2:])
+    static = numbers(operation.attributes.get("static_position"))
+    dynamic = frame.all(operation.operands[2:])
     machine.charge(len(into.items))
     if -1 in static:
         return [made(operation, [poison(machine, into.element)] * len(into.items))]

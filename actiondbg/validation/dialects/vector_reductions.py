@@ -11,20 +11,19 @@ from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import numbers
 from actiondbg.validation.dialects.reductions import identity
 from actiondbg.validation.dialects.scalars import applied, chosen, plain_element
-from actiondbg.validation.dialects.vector import made, maskable, vector
+from actiondbg.validation.dialects.vector import made, maskable, vector, vector_or_element
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import (
     Elements,
     Frame,
     Machine,
     Results,
-    RuntimeValue,
     handles,
     positions,
     row_major,
 )
 from actiondbg.validation.program import Attribute, OpaqueAttribute, Operation
-from actiondbg.validation.types import BOOL, ComplexType, FloatType, IntegerType, ShapedType
+from actiondbg.validation.types import BOOL, ComplexType, FloatType, IntegerType
 
 _OPEN_ORDER = {"fastmath": OpaqueAttribute("#arith.fastmath<reassoc,contract>")}
 
@@ -138,12 +137,7 @@ def _multi_reduction(
     lanes = mask.items if mask is not None else [None] * len(source.items)
     for at, item, lane in zip(positions(source.shape, steps), source.items, lanes, strict=True):
         found[at] = combination.more(found[at], item, lane)
-    return [_shaped(operation, found)]
-
-
-def _shaped(operation: Operation, items: Sequence[RuntimeValue]) -> RuntimeValue:
-    is_vector = isinstance(operation.results[0].type, ShapedType)
-    return made(operation, items) if is_vector else items[0]
+    return [vector_or_element(operation, found)]
 
 
 @maskable("vector.outerproduct")
@@ -205,7 +199,7 @@ def _contract(
     for first, second, at, lane in zip(*columns, lanes, strict=True):
         term = combination.product(lefts[first], rights[second])
         found[at] = combination.more(found[at], term, lane)
-    return [_shaped(operation, found)]
+    return [vector_or_element(operation, found)]
 
 
 def _dimensions(attribute: Attribute) -> list[int]:

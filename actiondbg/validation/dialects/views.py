@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import (
-    DYNAMIC,
     flat,
     integers,
+    kept_dimensions,
     numbers,
-    without_units,
 )
 from actiondbg.validation.dialects.memory import (
     check_alive,
@@ -106,9 +104,7 @@ def _subview(machine: Machine, operation: Operation, frame: Frame) -> Results:
         for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True)
     )
     stepped = [by * stride for by, stride in zip(strides, view.strides, strict=True)]
-    kept = _kept(statics, type.shape)
-    if without_units(sizes, statics, type.shape) != tuple(sizes[at] for at in kept):
-        raise NotInterpreted("memref.subview that drops dimensions")
+    kept = kept_dimensions(statics, type.shape)
     offset = flat(starts, view.strides, view.offset)
     kept_strides = tuple(stepped[at] for at in kept)
     kept_sizes = tuple(sizes[at] for at in kept)
@@ -118,16 +114,6 @@ def _subview(machine: Machine, operation: Operation, frame: Frame) -> Results:
         if is_inside and min(sizes, default=0) >= 0
         else _nowhere(result, type)
     ]
-
-
-def _kept(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:
-    """Return which dimensions a result keeps of a slice."""
-    kept: list[int] = []
-    for at, static in enumerate(statics):
-        wanted = shape[len(kept)] if len(kept) < len(shape) else 0
-        if wanted == (None if static == DYNAMIC else static):
-            kept.append(at)
-    return kept
 
 
 @handles("memref.reinterpret_cast")

@@ -64,10 +64,6 @@ class Executed:
     text: str = ""
     failure: str = ""
 
-    @property
-    def is_timeout(self) -> bool:
-        return self.failure.startswith("did not end")
-
     def part(self, key: str) -> Printed:
         """Return the values of a key."""
         return next(each for each in self.parts if each.key == key)
@@ -162,11 +158,10 @@ class Runner:
             found = self._process(lowered, test, test.entry, lowering, environment or {})
             if len(test.entries) == 1 or not found[0].failure:
                 return found
-        runs = [
+        return [
             self._process(lowered, test, entry, lowering, environment or {})[at]
             for at, entry in enumerate(test.entries)
         ]
-        return runs
 
     def cancel(self) -> None:
         """Kill the running command and refuse later ones; another thread may call this."""

@@ -12,6 +12,7 @@ from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import INDEX_WIDTH, signed
 
 _SMALL = 4  # numbers below it are chosen first
+_MOST_PATHS = 256
 _FIRST_DEPTH = 8  # choices on a path, before others are followed that have fewer
 
 
@@ -22,23 +23,15 @@ class Limits:
     Args:
         seconds: altogether.
         query_seconds: for a query of the solver.
-        paths: the most that are followed.
         choices: the most on a path.
-        values: the most of a size, or of a loop's bound, whose value is not known.
         steps: of the interpreter, of each function on each path.
-        elements: of all arguments.
-        sizes: what dynamic sizes of arguments are set to.
         index_bits: arguments of type index are signed numbers of so many bits.
     """
 
     seconds: float = 20
     query_seconds: float = 5
-    paths: int = 256
     choices: int = 32
-    values: int = 6
     steps: int = 200_000
-    elements: int = 4096
-    sizes: tuple[int, ...] = (2, 1, 3, 0)
     index_bits: int = INDEX_WIDTH
 
 
@@ -110,7 +103,7 @@ class Explorer:
         self._push([])
         runs = 0
         while self._pending:
-            if runs >= self.limits.paths:
+            if runs >= _MOST_PATHS:
                 self.bounds[f"{self.paths} paths of more"] = None
                 return
             self.check_time()

@@ -46,20 +46,17 @@ def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Com
     """
     flags = fast_math(operation.attributes) if operation.attributes else frozenset[str]()
     function = FLOATS.get(operation.name)
-    if function is None and not operation.full_name.startswith("math."):
+    is_known = function is not None or operation.name in _CONVERSIONS
+    if not is_known and not operation.full_name.startswith("math."):
         raise NotInterpreted(f"proof with {operation.full_name}")
     if any(map(is_opaque, (*operation.types, *operation.results))):
         if operation.name in _WIDENED and "ninf" not in flags and _is_widened(operation):
             return _widened(operation, operands)
         return _on_bits(operation, operands, flags)
-    if function is None:
-        return _with_flags(operation, operands, _unknown(operation, operands), flags)
-    if operation.name in ("fptosi", "fptoui"):
-        return _to_integer(operation, operands[0])
-    if operation.name in ("sitofp", "uitofp"):
-        computed = function(operation, *operands)
-        return Computed(computed, is_negative(operation, operands[0]))
-    return _with_flags(operation, operands, function(operation, *operands), flags)
+    if operation.name in _CONVERSIONS:
+        return _CONVERSIONS[operation.name](operation, operands[0])
+    results = function(operation, *operands) if function else _unknown(operation, operands)
+    return _with_flags(operation, operands, results, flags)
 
 
 def _with_flags(
@@ -278,25 +275,19 @@ def _copied_sign(operation: ScalarOperation, value: Term, sign: Term) -> tuple[T
 # --- arithmetic ---
 
 
-def _rounded(name: str) -> FloatFunction:
+def _plain(name: str, rounding: str = "") -> FloatFunction:
     def apply(operation: ScalarOperation, *operands: Term) -> tuple[Term, ...]:
-        return (operation.terms.fp_op(name, *operands, rounding=_NEAREST),)
+        return (operation.terms.fp_op(name, *operands, rounding=rounding),)
 
     return apply
 
 
-def _sign_operation(name: str) -> FloatFunction:
-    def apply(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
-        return (operation.terms.fp_op(name, value),)
-
-    return apply
+def _rounded(name: str) -> FloatFunction:
+    return _plain(name, _NEAREST)
 
 
 def _integral(mode: str) -> FloatFunction:
-    def apply(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
-        return (operation.terms.fp_op("fp.roundToIntegral", value, rounding=mode),)
-
-    return apply
+    return _plain("fp.roundToIntegral", mode)
 
 
 def _extreme(*, is_max: bool, ignores_nan: bool) -> FloatFunction:
@@ -357,12 +348,11 @@ def _converted(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
     return (operation.terms.fp_op("fp.from_fp", value, rounding=_ROUNDING[mode], sort=sort),)
 
 
-def _from_integer(name: str) -> FloatFunction:
-    def apply(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
-        sort = format_of(operation.results[0])
-        return (operation.terms.fp_op(name, value, rounding=_NEAREST, sort=sort),)
-
-    return apply
+def _from_integer(operation: ScalarOperation, value: Term) -> Computed:
+    name = "fp.from_sbv" if operation.name == "sitofp" else "fp.from_ubv"
+    sort = format_of(operation.results[0])
+    result = operation.terms.fp_op(name, value, rounding=_NEAREST, sort=sort)
+    return Computed((result,), is_negative(operation, value))
 
 
 def _to_integer(operation: ScalarOperation, value: Term) -> Computed:
@@ -409,10 +399,11 @@ def _is_finite(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
     return (terms.bit(terms.not_(others)),)
 
 
-def _placeholder(operation: ScalarOperation, *_: Term) -> tuple[Term, ...]:
-    raise AssertionError(operation.full_name)
-
-
+# Their results may be poison, though no flag says so.
+_CONVERSIONS: dict[str, Callable[[ScalarOperation, Term], Computed]] = {
+    **dict.fromkeys(("fptosi", "fptoui"), _to_integer),
+    **dict.fromkeys(("sitofp", "uitofp"), _from_integer),
+}
 FLOATS: dict[str, FloatFunction] = {
     "addf": _rounded("fp.add"),
     "subf": _rounded("fp.sub"),
@@ -420,8 +411,8 @@ FLOATS: dict[str, FloatFunction] = {
     "divf": _rounded("fp.div"),
     "fma": _rounded("fp.fma"),
     "sqrt": _rounded("fp.sqrt"),
-    "negf": _sign_operation("fp.neg"),
-    "absf": _sign_operation("fp.abs"),
+    "negf": _plain("fp.neg"),
+    "absf": _plain("fp.abs"),
     "copysign": _copied_sign,
     "floor": _integral("RTN"),
     "ceil": _integral("RTP"),
@@ -435,10 +426,6 @@ FLOATS: dict[str, FloatFunction] = {
     "cmpf": _compared,
     "extf": _converted,
     "truncf": _converted,
-    "sitofp": _from_integer("fp.from_sbv"),
-    "uitofp": _from_integer("fp.from_ubv"),
-    "fptosi": _placeholder,
-    "fptoui": _placeholder,
     "bitcast": _bitcast,
     "isnan": _class("fp.isNaN"),
     "isinf": _class("fp.isInfinite"),

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from actiondbg.validation.agreement import Run
 from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.inputs import Input
 from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.machine import Buffer, Elements, MemRef, Outcome, RuntimeValue
+from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
 from actiondbg.validation.program import Function, Module
 from actiondbg.validation.proof.arguments import (
     SymbolicArguments,
@@ -26,7 +27,7 @@ from actiondbg.validation.proof.exploration import Explorer, Limits, PathLeft, T
 from actiondbg.validation.proof.operation import Undecided, UndefinedTarget, Value
 from actiondbg.validation.proof.solver import Solver, SolverFailed
 from actiondbg.validation.proof.symbolic import Symbolic
-from actiondbg.validation.proof.terms import Term, Terms, uses
+from actiondbg.validation.proof.terms import Term, Terms, have
 from actiondbg.validation.types import ShapedType
 
 
@@ -65,6 +66,8 @@ class NotProved:
     reason: str
 
 
+_SIZES = (2, 1, 3, 0)  # what dynamic sizes of arguments are set to
+_MOST_ELEMENTS = 4096  # of all arguments
 # Signs of zero that are open, for each of which the source has two ways.
 _MOST_CHOICES = 4
 
@@ -157,13 +160,13 @@ class _Proof:
         self._explorer.restart()
         types = self._function.inputs
         bounds = self._explorer.bounds
-        for shapes in size_combinations(types, self.limits.sizes):
+        for shapes in size_combinations(types, _SIZES):
             arguments = SymbolicArguments(self._terms, types, shapes, self.limits.index_bits)
-            if arguments.count > self.limits.elements:
+            if arguments.count > _MOST_ELEMENTS:
                 raise NotInterpreted(f"proof with the {arguments.count:,} elements of arguments")
             self._explorer.each_path(lambda arguments=arguments: self._path(arguments))
         if _is_dynamic(types):
-            sizes = ", ".join(map(str, sorted(self.limits.sizes)))
+            sizes = ", ".join(map(str, sorted(_SIZES)))
             bounds[f"dynamic sizes of {sizes}, strides without gaps"] = None
         if bounds and not self._compared:
             return NotProved(f"no path is complete within {'; '.join(bounds)}")
@@ -194,7 +197,7 @@ class _Proof:
     def _best(self, domain: Symbolic, found: Iterable[Difference]) -> list[Difference]:
         """Return the difference that is left with the best choices of the source."""
         terms, choices = self._terms, domain.choices
-        if len(choices) > _MOST_CHOICES or uses(self._explorer.conditions, choices):
+        if len(choices) > _MOST_CHOICES or have(self._explorer.conditions, choices.__contains__):
             raise NotInterpreted("proof with a path that depends on the sign of a zero")
         condition = terms.or_(*(each.condition for each in found))
         ways = product((terms.false, terms.true), repeat=len(choices))
@@ -206,7 +209,7 @@ class _Proof:
     def _run(self, module: Module, domain: Symbolic, arguments: SymbolicArguments) -> Run | None:
         """Run a function; None if it has no defined behaviour."""
         made, memory = arguments.make()
-        memories = unknown_globals(self._terms, module, self.limits.elements)
+        memories = unknown_globals(self._terms, module, _MOST_ELEMENTS)
         symbol, steps = self._function.symbol, self.limits.steps
         try:
             outcome = run_function(
@@ -218,7 +221,7 @@ class _Proof:
         except OutOfBudget as error:
             self._explorer.bounds[f"runs of {self.limits.steps:,} steps ({error})"] = None
             raise PathLeft from None
-        return Run(outcome, memory)
+        return Run(outcome, memory, self._function.results)
 
     def _report(
         self, domain: Symbolic, arguments: SymbolicArguments, difference: Difference
@@ -254,19 +257,6 @@ def _is_dynamic(types: Sequence[object]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What a run of a function did.
-
-    Args:
-        outcome: what the machine saw.
-        memory: the buffers of the arguments.
-    """
-
-    outcome: Outcome
-    memory: Sequence[Buffer]
-
-
-@dataclass(frozen=True, slots=True)
 class Difference:
     """A scalar, or a whole, that may differ.
 
@@ -285,10 +275,8 @@ def differences(terms: Terms, source: Run, target: Run) -> Iterator[Difference]:
     Raises:
         NotInterpreted: values cannot be compared.
     """
-    comparison = _Comparison(terms, source, target)
-    for each in comparison.all():
-        if each.condition.value != 0:
-            yield each
+    everything = _Comparison(terms, source, target).all()
+    return (each for each in everything if each.condition.value != 0)
 
 
 class _Comparison:
@@ -358,7 +346,11 @@ class _Comparison:
         for at, pair in enumerate(zip(left, right, strict=True)):
             yield from self._values(f"element {at} of {where}", *pair)
 
-    def _buffers(self, where: str, left: Buffer, right: Buffer) -> Iterator[Difference]:
+    def _buffers(
+        self, where: str, left: Buffer | None, right: Buffer | None
+    ) -> Iterator[Difference]:
+        assert left is not None
+        assert right is not None
         if left.is_alive != right.is_alive:
             yield self._certain(f"whether the {where} is freed")
         elif left.is_alive:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.validation.proof.terms import BOOL, Sort, Term
+from actiondbg.validation.proof.terms import BOOL, Sort, Term, have
 
 _KINDS = {
     "not": "NOT", "and": "AND", "or": "OR", "=": "EQUAL", "ite": "ITE",
@@ -35,20 +35,10 @@ _KINDS = {
 }  # fmt: skip
 # What is taken as an unknown function at first: the solver's work on them is the most.
 _HEAVY = frozenset(
-    [
-        "bvmul",
-        "bvudiv",
-        "bvurem",
-        "bvsdiv",
-        "bvsrem",
-        "fp.add",
-        "fp.sub",
-        "fp.mul",
-        "fp.div",
-        "fp.fma",
-        "fp.sqrt",
-        "fp.from_fp",
-    ]
+    {
+        *("bvmul", "bvudiv", "bvurem", "bvsdiv", "bvsrem"),
+        *("fp.add", "fp.sub", "fp.mul", "fp.div", "fp.fma", "fp.sqrt", "fp.from_fp"),
+    }
 )
 _LIGHT_BITS = 8  # up to which bit-vectors are never heavy
 
@@ -119,7 +109,8 @@ class Solver:
             return Answer("unknown")
         began = time.monotonic()
         try:
-            if _is_heavy(kept) and self._query(self._abstract, kept, (), limit).status == "unsat":
+            is_hard = have(kept, is_heavy)
+            if is_hard and self._query(self._abstract, kept, (), limit).status == "unsat":
                 return Answer("unsat")
             limit -= time.monotonic() - began
             return self._query(self._exact, kept, wanted, max(limit, 0.01))
@@ -153,20 +144,6 @@ def _bits(value: Any) -> int:
     """Return the bits of a value: a Boolean one is a bool, any other its digits."""
     found = value.value(2, False)
     return int(found) if isinstance(found, bool) else int(found, 2)
-
-
-def _is_heavy(conditions: Sequence[Term]) -> bool:
-    seen: set[Term] = set()
-    pending = list(conditions)
-    while pending:
-        term = pending.pop()
-        if term in seen:
-            continue
-        if is_heavy(term):
-            return True
-        seen.add(term)
-        pending.extend(term.args)
-    return False
 
 
 def is_heavy(term: Term) -> bool:

@@ -22,6 +22,7 @@ from actiondbg.validation.proof.operation import (
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
+_MOST_VALUES = 6  # of a size, or of a loop's bound, whose value is not known
 _CHECKED = 256  # operations after which the time is looked at
 
 
@@ -102,7 +103,7 @@ class Symbolic(Surroundings):
 
     def integer(self, value: Scalar, type: IntegerType) -> int:
         self.undefined(value.poison, "a size or a step is poison")
-        return self._explorer.choose(value.term, self._explorer.limits.values, "sizes and bounds")
+        return self._explorer.choose(value.term, _MOST_VALUES, "sizes and bounds")
 
     def below(self, value: Scalar, type: IntegerType, size: int) -> int:
         terms = self.terms

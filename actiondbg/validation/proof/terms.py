@@ -16,50 +16,12 @@ Sort = str | int | tuple[int, int]
 BOOL: Sort = "Bool"
 
 _COMMUTATIVE = frozenset(
-    [
-        "=",
-        "bvadd",
-        "bvmul",
-        "bvand",
-        "bvor",
-        "bvxor",
-        "fp.add",
-        "fp.mul",
-        "fp.eq",
-        "bvsaddo",
-        "bvuaddo",
-        "bvsmulo",
-        "bvumulo",
-    ]
+    {
+        *("=", "bvadd", "bvmul", "bvand", "bvor", "bvxor", "fp.add", "fp.mul", "fp.eq"),
+        *("bvsaddo", "bvuaddo", "bvsmulo", "bvumulo"),
+    }
 )
-_PREDICATES = frozenset(
-    [
-        "=",
-        "bvult",
-        "bvule",
-        "bvslt",
-        "bvsle",
-        "bvsaddo",
-        "bvuaddo",
-        "bvssubo",
-        "bvusubo",
-        "bvsmulo",
-        "bvumulo",
-        "fp.eq",
-        "fp.lt",
-        "fp.leq",
-        "fp.isNaN",
-        "fp.isInfinite",
-        "fp.isZero",
-        "fp.isNormal",
-        "fp.isSubnormal",
-        "fp.isNegative",
-        "fp.isPositive",
-        "not",
-        "and",
-        "or",
-    ]
-)
+_FLOAT_PREDICATES = ("fp.is", "fp.eq", "fp.lt", "fp.leq")  # their names begin so
 
 
 class Term:
@@ -169,14 +131,13 @@ _COMPARISONS: dict[str, Callable[[int, int, int], bool]] = {
 _NEUTRAL_RIGHT = {"bvadd", "bvsub", "bvor", "bvxor", "bvshl", "bvlshr", "bvashr"}
 
 
-def uses(terms: Iterable[Term], used: Iterable[Term]) -> bool:
-    """Whether terms have other ones in them."""
-    wanted = frozenset(used)
+def have(terms: Iterable[Term], is_wanted: Callable[[Term], bool]) -> bool:
+    """Whether terms are, or have in them, a certain one."""
     seen: set[Term] = set()
     pending = list(terms)
     while pending:
         term = pending.pop()
-        if term in wanted:
+        if is_wanted(term):
             return True
         if term not in seen:
             seen.add(term)
@@ -416,7 +377,7 @@ class Terms:
     def fp_op(self, name: str, *args: Term, rounding: str = "", sort: Sort | None = None) -> Term:
         """Return an operation on floating-point numbers; of the operands' sort if none is given."""
         if sort is None:
-            sort = BOOL if name in _PREDICATES else args[0].sort
+            sort = BOOL if name.startswith(_FLOAT_PREDICATES) else args[0].sort
         params = (rounding,) if rounding else ()
         if name in ("fp.neg", "fp.abs"):
             return self._signs(name, args[0])

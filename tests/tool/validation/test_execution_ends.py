@@ -68,7 +68,6 @@ def test_an_endless_loop(runner: Runner) -> None:
     began = time.monotonic()
     (done,) = runner.run(make_test(LOOP, "f", [Input((1,))]))
     assert done.failure == "did not end in 1 s"
-    assert done.is_timeout
     assert time.monotonic() - began < 5
 
 

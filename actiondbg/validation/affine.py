@@ -25,18 +25,13 @@ _CONSTRAINT = re.compile(r"(.*?) *(>=|==) *0$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An affine expression.
+    """An affine expression."""
 
-    Args:
-        kind: ``constant``, ``input``, or the name of a binary operation: ``add``, ``sub``,
-            ``mul``, ``floordiv``, ``ceildiv``, ``mod``.
-        value: of a constant; of an input its number, dimensions first, then symbols.
-        operands: two of a binary operation.
-    """
-
+    # ``constant``, ``input``, or the name of a binary operation: ``add``, ``sub``, ``mul``,
+    # ``floordiv``, ``ceildiv``, ``mod``.
     kind: str
-    value: int = 0
-    operands: tuple[Expression, ...] = ()
+    value: int = 0  # of a constant; of an input its number, dimensions first, then symbols
+    operands: tuple[Expression, ...] = ()  # two of a binary operation
 
     def evaluate(self, inputs: Sequence[int]) -> int:
         """Return the value for integers."""
@@ -73,14 +68,11 @@ class AffineMap:
 
 @dataclass(frozen=True, slots=True)
 class IntegerSet:
-    """The inputs for which each constraint is at least 0, or equal to 0.
-
-    Args:
-        constraints: expressions, each with whether it is an equality.
-    """
+    """The inputs for which each constraint is at least 0, or equal to 0."""
 
     dimensions: int
     symbols: int
+    # Expressions, each with whether it is an equality.
     constraints: tuple[tuple[Expression, bool], ...]
 
 

@@ -22,18 +22,13 @@ NO_MEMORY = " may be accessed before, and not after"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run of a function did.
-
-    Args:
-        outcome: what the machine saw.
-        memory: the buffers of the arguments, as they are at the end; None for the buffer of a
-            tensor, as no caller sees what is written to it.
-        types: of the function's results.
-    """
+    """What a run of a function did."""
 
     outcome: Outcome
+    # The buffers of the arguments, as they are at the end; None for the buffer of a tensor, as no
+    # caller sees what is written to it.
     memory: Sequence[Buffer | None]
-    types: Sequence[Type]
+    types: Sequence[Type]  # of the function's results
 
 
 def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None:
@@ -98,11 +93,7 @@ def _events(check: _Check, source: Sequence[Event], target: Sequence[Event]) -> 
 
 
 class _Check:
-    """Compares values.
-
-    Args:
-        strictness: of floats.
-    """
+    """Compares values."""
 
     def __init__(self, strictness: Strictness) -> None:
         self._strictness = strictness

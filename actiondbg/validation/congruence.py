@@ -63,15 +63,9 @@ _NUMBERS = ("arith.", "index.", "math.")
 
 
 class Cut(NamedTuple):
-    """A pair of values, as functions of values that both versions have.
+    """A pair of values, as functions of values that both versions have."""
 
-    Args:
-        before: the function, as a module of its own.
-        after: likewise, with the same type.
-        symbol: of both.
-    """
-
-    before: Module
+    before: Module  # the function, as a module of its own
     after: Module
     symbol: str = _NAME
 
@@ -107,18 +101,12 @@ Pair = tuple[Value, Value]
 
 @dataclass
 class _Comparison:
-    """Numbers the values of both versions: values with the same number are the same.
+    """Numbers the values of both versions: values with the same number are the same."""
 
-    Args:
-        are_paired: see ``cuts``.
-
-    Attributes:
-        numbers: of values, of both versions.
-        makers: the operation of each result.
-    """
-
-    are_paired: bool
+    are_paired: bool  # see ``cuts``
+    # Of values, of both versions.
     numbers: dict[Value, int] = field(default_factory=dict[Value, int])
+    # The operation of each result.
     makers: dict[Value, Operation] = field(default_factory=dict[Value, Operation])
     _keys: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
     _shapes: dict[Operation, str] = field(default_factory=dict[Operation, str])
@@ -370,13 +358,7 @@ def _captured_in(operation: Operation) -> tuple[Value, ...]:
 
 
 class _Extraction:
-    """Makes functions of a pair of values.
-
-    Args:
-        comparison: has their numbers.
-        pair: the values.
-        depth: how many operations before common values are in the functions, too.
-    """
+    """Makes functions of a pair of values; see ``cuts`` for the depth."""
 
     def __init__(self, comparison: _Comparison, pair: Pair, depth: int) -> None:
         self._comparison = comparison

@@ -12,13 +12,7 @@ _SYMBOL = re.compile(r"@([\w$.-]+)")
 
 
 def in_module(function: str, symbol: str, module: str) -> str:
-    """Return a module with a function in place of the one with its symbol.
-
-    Args:
-        function: the text of the function.
-        symbol: its name.
-        module: the text of a module; empty for none.
-    """
+    """Return a module with a function in place of the one with its symbol; all are texts."""
     text = without_aliases(function)
     others = _referred(text, symbol, _operations(module)) if module else []
     return "\n".join(("module {", *others, text, "}"))

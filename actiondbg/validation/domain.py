@@ -14,13 +14,9 @@ Scalar = Any
 
 
 class UndefinedBehaviour(Exception):
-    """The program has no defined behaviour on this input, or path; says why.
+    """The program has no defined behaviour on this input, or path; says why."""
 
-    Attributes:
-        operation: that has none; empty if unknown.
-    """
-
-    operation: str = ""
+    operation: str = ""  # the one that has none; empty if unknown
 
 
 class Race(UndefinedBehaviour):
@@ -48,13 +44,10 @@ class OutOfBudget(ActiondbgError):
 
 
 class Domain(Protocol):
-    """Scalars of integer and float types, and decisions about them.
+    """Scalars of integer and float types, and decisions about them."""
 
-    Attributes:
-        is_source: the program is the one before an action: where it is not certain that behaviour
-            is defined, it is not.
-    """
-
+    # The program is the one before an action: where it is not certain that behaviour is defined, it
+    # is not.
     is_source: bool
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
@@ -73,14 +66,7 @@ class Domain(Protocol):
         results: Sequence[IntegerType | FloatType],
         attributes: Mapping[str, Attribute],
     ) -> tuple[Scalar, ...]:
-        """Return the results of a scalar operation of arith, index, math, or llvm.
-
-        Args:
-            name: such as ``arith.addi``; never a constant.
-            operands: scalars.
-            types: of the operands.
-            results: the types of the results.
-            attributes: of the operation.
+        """Return the results of a scalar operation of arith, index, math, or llvm, but a constant.
 
         Raises:
             UndefinedBehaviour: such as a division by zero.
@@ -121,9 +107,6 @@ class Domain(Protocol):
     ) -> tuple[Scalar, ...]:
         """Return scalars that depend on nothing but a key and operands: an unknown function.
 
-        Args:
-            key: hashable and printable; the name of the operation, its attributes, its count.
-            operands: scalars.
-            results: integer and float types.
+        The key is hashable and printable: an operation's name, its attributes and its count.
         """
         ...

@@ -143,19 +143,13 @@ _SMALLEST = {"f64": 5e-324, "f32": 1e-45, "f16": 6e-8}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which inputs are good ones for a function.
+    """Which inputs are good ones for a function."""
 
-    Args:
-        numbers: integers in the program, near which something may happen.
-        exact_floats: only floats that are small whole numbers, whose sums and products are exact in
-            any order.
-        index_bits: indices are signed numbers of so many bits; a program with larger ones would
-            need more memory than there is.
-        seed: of the random choices.
-    """
-
-    numbers: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()  # integers in the program, near which something may happen
+    # Only floats that are small whole numbers, whose sums and products are exact in any order.
     exact_floats: bool = False
+    # Indices are signed numbers of so many bits; a program with larger ones would need more memory
+    # than there is.
     index_bits: int = INDEX_BITS
     seed: int = 0
 
@@ -189,13 +183,7 @@ def choose_inputs(types: Sequence[Type], choice: Choice) -> Iterator[Input]:
 
 
 class _Round:
-    """Makes the input of a round.
-
-    Args:
-        random: of the round.
-        choice: the preferences.
-        number: of the round, from 0.
-    """
+    """Makes the input of a round, counted from 0."""
 
     def __init__(self, random: random.Random, choice: Choice, number: int) -> None:
         self._random = random

@@ -41,12 +41,10 @@ class Judge:
         self._known: KnownPieces = {}
 
     def judge(self, query: Query, seconds: float | None = None) -> list[Judgement]:
-        """Judge each function that the texts have; equal ones are left out.
+        """Judge each function that the texts of a query have; equal ones are left out.
 
-        Args:
-            query: the texts.
-            seconds: for all functions together, of which one may take what others leave, up to what
-                the limits allow; None for what they allow.
+        The seconds are for all functions together, of which one may take what others leave, up to
+        what the limits allow; None for what they allow.
         """
         try:
             before, after = (self._module(text, query) for text in (query.before, query.after))

@@ -30,34 +30,22 @@ from actiondbg.validation.types import FloatType, IntegerType, ScalarType, Shape
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """A vector or a tensor; nobody changes the items.
-
-    Args:
-        shape: the sizes.
-        items: scalars, row by row.
-        element: the type of the elements.
-    """
+    """A vector or a tensor; nobody changes the items."""
 
     shape: tuple[int, ...]
-    items: Sequence[Scalar]
+    items: Sequence[Scalar]  # scalars, row by row
     element: ScalarType
 
 
 @dataclass(eq=False, slots=True)
 class Buffer:
-    """Memory; compared by identity.
+    """Memory; compared by identity."""
 
-    Args:
-        items: scalars, changed in place; a vector in memory takes one for each of its elements.
-        element: the type of the items.
-        is_alive: not yet freed.
-        is_constant: nobody may write to it.
-    """
-
+    # Scalars, changed in place; a vector in memory takes one for each of its elements.
     items: list[Scalar]
-    element: ScalarType
-    is_alive: bool = True
-    is_constant: bool = False
+    element: ScalarType  # the type of the items
+    is_alive: bool = True  # not yet freed
+    is_constant: bool = False  # nobody may write to it
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -106,15 +94,10 @@ class MemRef:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that few operations know.
+    """A value that few operations know."""
 
-    Args:
-        kind: what it is: ``function``, or the type of the value that was converted to it.
-        value: the symbol of the function, or the converted value.
-    """
-
-    kind: object
-    value: Any
+    kind: object  # what it is: ``function``, or the type of the value that was converted to it
+    value: Any  # the symbol of the function, or the converted value
 
 
 # What a value of a program is when it is interpreted: a scalar of the domain, or one of these.
@@ -124,36 +107,25 @@ Results = Sequence[RuntimeValue]  # of an operation
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that the world can see: printed values, the call of an external function.
+    """Something that the world can see: printed values, the call of an external function."""
 
-    Args:
-        kind: such as ``vector.print``, with what tells one kind from another.
-        operands: what it was given.
-        type: as which the operands are shown; None for their bits.
-    """
-
-    kind: str
+    kind: str  # such as ``vector.print``, with what tells one kind from another
     operands: tuple[RuntimeValue, ...]
-    type: Type | None = None
+    type: Type | None = None  # as which the operands are shown; None for their bits
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run of a function did.
-
-    Args:
-        results: of the function.
-        events: in their order.
-        globals: the memory of the module's globals at the end, by symbol, but constant ones.
-        unknown: names of the operations, and the functions, of which nothing is known, and whose
-            results the run took from ``Domain.unknown``.
-        is_aborted: the program has ended itself, by a failed assertion; there are no results.
-    """
+    """What a run of a function did."""
 
     results: tuple[RuntimeValue, ...]
     events: tuple[Event, ...]
+    # The memory of the module's globals at the end, by symbol, but constant ones.
     globals: dict[str, Buffer]
+    # Names of the operations, and the functions, of which nothing is known, and whose results the
+    # run took from ``Domain.unknown``.
     unknown: frozenset[str]
+    # The program has ended itself, by a failed assertion; there are no results.
     is_aborted: bool = False
 
 
@@ -171,14 +143,9 @@ class Frame(dict[Value, RuntimeValue]):
 
 @dataclass(frozen=True, slots=True)
 class Terminated:
-    """How a region ended.
+    """How a region ended."""
 
-    Args:
-        operation: the terminator: ``scf.yield``, ``func.return``.
-        operands: what it was given.
-    """
-
-    operation: Operation
+    operation: Operation  # the terminator: ``scf.yield``, ``func.return``
     operands: list[RuntimeValue]
 
 

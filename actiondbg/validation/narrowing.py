@@ -86,14 +86,6 @@ def narrow(
 class _Attempt:
     """Runs a pass on programs, and judges what it makes of them.
 
-    Args:
-        limits: of a judgement.
-        argv: the command line that the pass was in.
-        pipeline: of the pass alone.
-        commands: runs the tool.
-        workers: judge.
-        suspect: the pass.
-
     Attributes:
         judgement: of the last program, of the function that differs.
     """

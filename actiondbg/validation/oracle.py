@@ -20,13 +20,9 @@ _ONE_AT_A_TIME = Lock()  # as a judgement has a time limit
 
 @dataclass
 class Validate(Oracle):
-    """Judges by proof, and by running each function of the input and of the output.
+    """Judges by proof, and by running each function of the input and of the output."""
 
-    Args:
-        input: the input, if the tool's command line does not name it.
-    """
-
-    input: Path | None = None
+    input: Path | None = None  # the input, if the tool's command line does not name it
     symptom = "a program that does something else than the input"
     _before: str = ""
     _limits: Limits = field(default_factory=Limits)

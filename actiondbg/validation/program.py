@@ -22,15 +22,10 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """Constant elements.
-
-    Args:
-        type: of the constant.
-        values: row by row; a single one if all are the same.
-    """
+    """Constant elements."""
 
     type: ShapedType
-    values: tuple[int | float, ...]
+    values: tuple[int | float, ...]  # row by row; a single one if all are the same
 
     @property
     def is_splat(self) -> bool:
@@ -71,23 +66,17 @@ class Value:
 
 @dataclass(eq=False, slots=True)
 class Operation:
-    """An operation.
+    """An operation."""
 
-    Args:
-        name: with its dialect.
-        operands: before those of successors; ``successor_operands`` are not apart, see
-            ``operandSegmentSizes`` of ``attributes``.
-        attributes: the properties, too.
-        line: where it is in the text that was read, from 1; 0 if unknown.
-    """
-
-    name: str
+    name: str  # with its dialect
+    # Before those of successors; ``successor_operands`` are not apart, see ``operandSegmentSizes``
+    # of ``attributes``.
     operands: tuple[Value, ...]
     results: tuple[Value, ...]
-    attributes: Mapping[str, Attribute]
+    attributes: Mapping[str, Attribute]  # the properties, too
     regions: tuple[Region, ...] = ()
     successors: tuple[Block, ...] = ()
-    line: int = 0
+    line: int = 0  # where it is in the text that was read, from 1; 0 if unknown
 
     @property
     def is_structured(self) -> bool:
@@ -125,36 +114,22 @@ class Region:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function of ``func`` or ``llvm``.
-
-    Args:
-        symbol: its name.
-        inputs: the types of the arguments.
-        results: the types of the results.
-        body: None of a declaration.
-        is_private: whether only the module calls it.
-        operation: the whole.
-    """
+    """A function of ``func`` or ``llvm``."""
 
     symbol: str
     inputs: tuple[Type, ...]
-    results: tuple[Type, ...]
-    body: Region | None
-    is_private: bool
+    results: tuple[Type, ...]  # the types of the results
+    body: Region | None  # None of a declaration
+    is_private: bool  # whether only the module calls it
     operation: Operation
 
 
 @dataclass(eq=False, slots=True)
 class Module:
-    """The symbols of a module.
+    """The symbols of a module."""
 
-    Args:
-        functions: by symbol.
-        others: any other operation, such as ``memref.global``, by symbol, or by its place.
-        source: the text.
-    """
-
-    functions: dict[str, Function]
+    functions: dict[str, Function]  # by symbol
+    # Any other operation, such as ``memref.global``, by symbol, or by its place.
     others: dict[str, Operation]
     source: str = ""
     _structures: dict[str, str | None] = field(default_factory=dict[str, str | None])

@@ -45,12 +45,7 @@ class NotScaled(Exception):
 
 
 def scaled(before: Module, after: Module, symbol: str) -> tuple[Module, Module]:
-    """Return modules with a function of smaller sizes each.
-
-    Args:
-        before: with the function, which calls no other.
-        after: likewise.
-        symbol: of the function.
+    """Return modules with a function of smaller sizes each, which calls no other.
 
     Raises:
         NotScaled: an operation may depend on its sizes, or none is large.
@@ -63,10 +58,7 @@ def scaled(before: Module, after: Module, symbol: str) -> tuple[Module, Module]:
 
 
 class _Sizes:
-    """The small size that stands for each size.
-
-    Args:
-        functions: that have the sizes, each with a body.
+    """The small size that stands for each size of functions.
 
     Raises:
         NotScaled: an operation may depend on its sizes, or none is large.
@@ -179,11 +171,7 @@ def _check_indices(function: Function) -> None:
 
 
 class _Copy:
-    """Copies a function with other types.
-
-    Args:
-        sizes: gives the types.
-    """
+    """Copies a function with other types."""
 
     def __init__(self, sizes: _Sizes) -> None:
         self._sizes = sizes

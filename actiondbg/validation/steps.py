@@ -100,9 +100,7 @@ class Steps:
     def look_into(self, step: Step, seconds: float) -> int:
         """Make the actions in a pass known; returns how many changing ones are not.
 
-        Args:
-            step: the pass.
-            seconds: for another run of the tool; none is made without any.
+        The seconds are for another run of the tool; none is made without any.
         """
         is_open = self._recording.header.ir == "pass" and step.is_pass
         if not is_open or any(step.ordinal in each for each in self._looked_into):

@@ -62,18 +62,14 @@ _ORDERLESS_KINDS = _OPEN_ZERO_KINDS | {4, 8}  # maximumf, minimumf
 
 @dataclass(frozen=True, slots=True)
 class Strictness:
-    """How exactly results must agree.
+    """How exactly results must agree."""
 
-    Args:
-        bits: all bits, except in NaNs; False if the order of operations is open, or a function
-            is approximated.
-        zeros: the signs of zeros, too.
-        sharing: which memory returned views share with arguments and globals, too; False if there
-            are clones, to which nobody may write, so that they may be the memory itself.
-    """
-
+    # All bits, except in NaNs; False if the order of operations is open, or a function is
+    # approximated.
     bits: bool = True
-    zeros: bool = True
+    zeros: bool = True  # the signs of zeros, too
+    # Which memory returned views share with arguments and globals, too; False if there are clones,
+    # to which nobody may write, so that they may be the memory itself.
     sharing: bool = True
 
 

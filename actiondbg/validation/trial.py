@@ -127,18 +127,12 @@ KnownPieces = dict[tuple[str | None, str | None], Evidence]
 
 
 class _Difference(NamedTuple):
-    """An input on which the interpreter sees a difference.
-
-    Args:
-        where: what differs, with both values.
-        before: the run before.
-        after: the run after; None if it has no defined behaviour.
-    """
+    """An input on which the interpreter sees a difference."""
 
     input: Input
-    where: str
+    where: str  # what differs, with both values
     before: Run
-    after: Run | None
+    after: Run | None  # the run after; None if it has no defined behaviour
 
     @property
     def is_undefined(self) -> bool:
@@ -380,8 +374,7 @@ class Trial:
     def _by_cuts(self, are_proved: bool = False) -> Judgement | None:
         """Judge what differs in the function, piece by piece; None if that does not decide.
 
-        Args:
-            are_proved: only if nothing is left to be compared.
+        To be proved, nothing may be left to be compared.
         """
         pair = self._pair
         used = set(references(pair.source.operation)) | set(references(pair.target.operation))

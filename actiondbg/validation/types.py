@@ -54,23 +54,16 @@ ScalarType = IntegerType | FloatType | ComplexType
 
 @dataclass(frozen=True, slots=True)
 class ShapedType:
-    """A vector, a ranked tensor or a ranked memref.
-
-    Args:
-        kind: which of them.
-        shape: the sizes; None for a dynamic size.
-        element: the type of an element; an opaque one may be interpreted by nobody.
-        strides: of a memref, None for dynamic ones; empty for vectors and tensors.
-        offset: of a memref, in elements; None if dynamic.
-        text: as MLIR prints it.
-    """
+    """A vector, a ranked tensor or a ranked memref."""
 
     kind: Literal["vector", "tensor", "memref"]
-    shape: tuple[int | None, ...]
+    shape: tuple[int | None, ...]  # the sizes; None for a dynamic size
+    # The type of an element; an opaque one may be interpreted by nobody.
     element: ScalarType | OpaqueType
+    # Of a memref, None for dynamic ones; empty for vectors and tensors.
     strides: tuple[int | None, ...] = ()
-    offset: int | None = 0
-    text: str = ""
+    offset: int | None = 0  # of a memref, in elements; None if dynamic
+    text: str = ""  # as MLIR prints it
 
     def __str__(self) -> str:
         return self.text

@@ -308,15 +308,10 @@ class Validator:
 
 @dataclass(slots=True)
 class _Limit:
-    """Which steps are still judged.
+    """Which steps are still judged."""
 
-    Args:
-        end: the time at which none is.
-        last: the ordinal after which none is.
-    """
-
-    end: float = float("inf")
-    last: float = float("inf")
+    end: float = float("inf")  # the time at which none is
+    last: float = float("inf")  # the ordinal after which none is
 
     def allows(self, step: Step) -> bool:
         return step.ordinal <= self.last and time.monotonic() < self.end
@@ -324,9 +319,7 @@ class _Limit:
     def share(self, part: float, jobs: int) -> float:
         """Return the seconds for the judgement of a step; the reading of its IR takes as long.
 
-        Args:
-            part: the step's part of the weight of all steps that are left.
-            jobs: the number of processes.
+        The part is that of the weight of all steps that are left.
         """
         left = self.end - time.monotonic()
         return max(min(left * jobs * part, left) / 2, _LEAST_SECONDS)
@@ -397,12 +390,7 @@ def _ignore(stage: Stage, done: int, total: int) -> None:
 
 
 def write_report(folder: Path, text: str, found: Validation) -> None:
-    """Write the files into a folder, which is made.
-
-    Args:
-        folder: new, or empty, or of an earlier report.
-        text: of the validation.
-        found: what is known.
+    """Write the text and the files of a validation into a folder, which is made.
 
     Raises:
         ActiondbgError: a file cannot be written.
@@ -458,9 +446,7 @@ class ToolRun:
     def inside(self, ordinals: range, seconds: float) -> Recording | None:
         """Return a recording with the IR around some actions; None if there is none.
 
-        Args:
-            ordinals: of the actions.
-            seconds: after them the tool is ended.
+        The tool is ended after so many seconds.
         """
         with contextlib.suppress(ActiondbgError, OSError):  # such as a full disk
             return run_side(

@@ -17,9 +17,7 @@ from actiondbg.validation.judge import Judge
 def serve(descriptor: int, parent: int) -> None:
     """Answer queries until the other end is closed; Ctrl-C is the parent's.
 
-    Args:
-        descriptor: of a socket, by which limits, a query and its seconds come.
-        parent: the number of the parent's process.
+    Limits, a query and its seconds come by the socket of the descriptor.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)

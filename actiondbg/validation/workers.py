@@ -25,17 +25,11 @@ _MODULE = "actiondbg.validation.worker"
 
 
 class Numbered(NamedTuple):
-    """A query.
+    """A query."""
 
-    Attributes:
-        number: of the action that it is about.
-        query: the query.
-        seconds: for all its functions together.
-    """
-
-    number: int
+    number: int  # of the action that it is about
     query: Query
-    seconds: float
+    seconds: float  # for all its functions together
 
 
 @dataclass(slots=True)
@@ -48,11 +42,7 @@ class _Worker:
 
 
 class _Waiting:
-    """The queries that no process has yet; a process prefers the query whose IR it has read.
-
-    Args:
-        queries: are taken some at a time.
-    """
+    """The queries that no process has yet; a process prefers the query whose IR it has read."""
 
     def __init__(self, queries: Iterable[Numbered]) -> None:
         self._queries = iter(queries)
@@ -76,11 +66,7 @@ class _Waiting:
 
 
 class Workers:
-    """A pool of processes.
-
-    Args:
-        count: the most processes, each of which is started when it is needed.
-    """
+    """A pool of so many processes at most, each of which is started when it is needed."""
 
     def __init__(self, count: int) -> None:
         self.count = count

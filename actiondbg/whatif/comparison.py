@@ -124,10 +124,7 @@ class Comparison(Closeable):
         return sorted(name for name in names if len({each.get(name, 0) for each in counts}) > 1)
 
     def diff(self, number: int) -> Diff:
-        """Compare the final IR of an alternative with that of the run as it is.
-
-        Args:
-            number: of the alternative, from 1.
+        """Compare the final IR of an alternative, from 1, with that of the run as it is.
 
         Raises:
             UsageError: there is no such alternative, a run has no final IR, or it is not text.
@@ -145,11 +142,7 @@ class Comparison(Closeable):
     def without_ir(self, number: int) -> str | None:
         """Return a sentence about the final IR that an alternative or the run as it is lacks.
 
-        Args:
-            number: of the alternative, from 1.
-
-        Returns:
-            The sentence; None if both have a final IR.
+        None if both have one.
         """
         lacking = [at for at in (0, number) if not self._has_ir(at)]
         if not lacking:

@@ -34,52 +34,33 @@ _RESTRICTED = re.compile(r"pass '(.*)' restricted to '(.*?)' on a PassManager")
 
 
 class RunEnd(NamedTuple):
-    """The end of an alternative's run.
+    """The end of an alternative's run."""
 
-    Attributes:
-        stop: the end of the tool, or the stop at ``until``; None after a time-out.
-        caught: the stop of a catch on the way, or None.
-        census: the operations of the final IR, and what was used; None if the tool did not write
-            it, as after a crash.
-        actions: the number of actions that the alternative did not leave out; None if unknown.
-        seconds: the time from the stop to the end.
-        output: the file of the tool's output, or of the IR printed at ``until``.
-        ir: the file with the final IR; there may be none, as after a crash.
-        errors: the file of the tool's stderr.
-    """
-
-    stop: Stop | None
-    caught: Stop | None
+    stop: Stop | None  # the end of the tool, or the stop at ``until``; None after a time-out
+    caught: Stop | None  # the stop of a catch on the way, or None
+    # The operations of the final IR, and what was used; None if the tool did not write it, as after
+    # a crash.
     census: protocol.Census | None
+    # The number of actions that the alternative did not leave out; None if unknown.
     actions: int | None
-    seconds: float
-    output: Path
-    ir: Path
-    errors: Path
+    seconds: float  # the time from the stop to the end
+    output: Path  # the file of the tool's output, or of the IR printed at ``until``
+    ir: Path  # the file with the final IR; there may be none, as after a crash
+    errors: Path  # the file of the tool's stderr
 
 
 @dataclass(frozen=True, slots=True)
 class AlternativeRuns:
-    """Runs alternatives, each to its end in a fork of a stop.
+    """Runs alternatives, each to its end in a fork of a stop."""
 
-    Args:
-        start: the frozen stop.
-        skips: of the timeline.
-        names_output: whether the command line names an output file.
-        is_shared: whether others write to the tool's stdout, so that its text up to the stop is not
-            the tool's.
-        until: the pass after which runs stop, a glob; None for the end.
-        seconds: the time limit of each; None for none.
-        catches: what the oracle catches; set in the frozen stop.
-    """
-
-    start: ForkedTool
-    skips: protocol.SetSkips
-    names_output: bool
+    start: ForkedTool  # the frozen stop
+    skips: protocol.SetSkips  # of the timeline
+    names_output: bool  # whether the command line names an output file
+    # Whether others write to the tool's stdout, so that its text up to the stop is not the tool's.
     is_shared: bool
-    until: str | None
-    seconds: float | None
-    catches: Sequence[protocol.WireBreakpoint]
+    until: str | None  # the pass after which runs stop, a glob; None for the end
+    seconds: float | None  # the time limit of each; None for none
+    catches: Sequence[protocol.WireBreakpoint]  # what the oracle catches; set in the frozen stop
 
     def run(
         self,
@@ -88,13 +69,7 @@ class AlternativeRuns:
         plan: PassPlan | None,
         begun: Iterable[ListedAction],
     ) -> RunEnd:
-        """Run an alternative to its end.
-
-        Args:
-            alternative: what the run does otherwise.
-            running: owns the fork, and has the directory of its files.
-            plan: the changes of single places of the pipeline; None for none.
-            begun: the passes that began before the stop.
+        """Run an alternative to its end, with a plan's changes, after the passes that have begun.
 
         Raises:
             UsageError: a pipeline of the plan cannot run at its place.

@@ -38,19 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlacedPass:
-    """A pass at a place of the pipeline.
-
-    Args:
-        place: the place.
-        runs: all runs there, in their order.
-        element: the pass with its options; None if the tool does not print it.
-        nest: the names of the operations around it, from the outermost one.
-    """
+    """A pass at a place of the pipeline."""
 
     place: Place
-    runs: Sequence[ListedAction]
-    element: Element | None
-    nest: tuple[str, ...]
+    runs: Sequence[ListedAction]  # all runs there, in their order
+    element: Element | None  # the pass with its options; None if the tool does not print it
+    nest: tuple[str, ...]  # the names of the operations around it, from the outermost one
 
     @property
     def name(self) -> str:
@@ -64,17 +57,11 @@ class PlacedPass:
 
 @dataclass(frozen=True)
 class TimelinePipeline:
-    """The passes of a timeline, as they are without any alternative.
+    """The passes of a timeline, as they are without any alternative."""
 
-    Args:
-        runs: of all passes, in their order.
-        first: the ordinal from which on alternatives can change a pass.
-        ahead: the passes with a run from there on.
-    """
-
-    runs: Sequence[ListedAction]
-    first: int
-    ahead: Sequence[PlacedPass]
+    runs: Sequence[ListedAction]  # of all passes, in their order
+    first: int  # the ordinal from which on alternatives can change a pass
+    ahead: Sequence[PlacedPass]  # the passes with a run from there on
 
     def find(self, reference: PassReference) -> list[PlacedPass]:
         """Return the passes ahead that a reference selects.
@@ -117,25 +104,16 @@ class TimelinePipeline:
 
 @dataclass
 class PlaceChanges:
-    """What runs at a place.
+    """What runs at a place."""
 
-    Args:
-        before: pipelines that run before the pass.
-        body: pipelines that run instead of the pass; None for the pass itself.
-        after: pipelines that run after it.
-    """
-
-    before: list[str] = field(default_factory=list[str])
+    before: list[str] = field(default_factory=list[str])  # pipelines that run before the pass
+    # Pipelines that run instead of the pass; None for the pass itself.
     body: list[str] | None = None
-    after: list[str] = field(default_factory=list[str])
+    after: list[str] = field(default_factory=list[str])  # pipelines that run after it
 
 
 class PassPlan:
-    """What an alternative does at the places of a pipeline.
-
-    Args:
-        alternative: the alternative.
-        pipeline: of the timeline that it begins on.
+    """What an alternative does at the places of the pipeline that it begins on.
 
     Attributes:
         places: the changes, by place.
@@ -288,13 +266,7 @@ def _with_options(element: Element, options: str) -> Element:
 def find_pipeline(
     start: ForkedTool, skips: protocol.SetSkips, runs: Sequence[ListedAction]
 ) -> TimelinePipeline:
-    """Find the pipeline of a timeline.
-
-    Args:
-        start: the frozen stop.
-        skips: of the timeline.
-        runs: of all its passes, in their order.
-    """
+    """Find the pipeline of a timeline, of which the skips and the runs of all passes are given."""
     stop = start.stop
     assert stop is not None
     first = stop.ordinal + (stop.when != "before")
@@ -339,11 +311,7 @@ def _described(text: str) -> tuple[Element | None, tuple[str, ...]]:
 class PlanDriver:
     """Carries out a plan in a fork, which stops before each pass.
 
-    Args:
-        fork: the fork of an alternative, at the stop where it begins.
-        skips: of the timeline, with the rules of the alternative as its last.
-        plan: the plan.
-        runs: the passes that began before the stop.
+    The rules of the alternative are the last ones of the skips; the runs began before the stop.
     """
 
     def __init__(

@@ -17,11 +17,7 @@ from actiondbg.validation.types import FloatType, IntegerType, Type, signed
 
 
 class Concrete:
-    """A domain of numbers: unsigned ints, floats, and ``POISON``.
-
-    Args:
-        is_source: the program is the one before an action.
-    """
+    """A domain of numbers: unsigned ints, floats, and ``POISON``."""
 
     def __init__(self, is_source: bool = True) -> None:
         self.is_source = is_source

@@ -21,23 +21,14 @@ POISON: Final = _Poison()
 
 @dataclass(frozen=True, slots=True)
 class ScalarOperation:
-    """What a scalar operation depends on beside its operands.
+    """What a scalar operation depends on beside its operands."""
 
-    Args:
-        name: without the dialect.
-        width: bits of the operands, if they are integers.
-        types: of the operands.
-        results: the types of the results.
-        attributes: of the operation.
-        is_source: it is of the program before an action.
-    """
-
-    name: str
-    width: int
-    types: Sequence[IntegerType | FloatType]
-    results: Sequence[IntegerType | FloatType]
+    name: str  # without the dialect
+    width: int  # bits of the operands, if they are integers
+    types: Sequence[IntegerType | FloatType]  # of the operands
+    results: Sequence[IntegerType | FloatType]  # the types of the results
     attributes: Mapping[str, Attribute]
-    is_source: bool = True
+    is_source: bool = True  # it is of the program before an action
 
     def signed(self, value: int) -> int:
         return signed(value, self.width)

@@ -16,13 +16,7 @@ _PREDICATES = {"oeq": 1, "une": 13}
 
 
 class _Parts:
-    """Operations on the parts of numbers.
-
-    Args:
-        machine: interprets them.
-        operation: is asked for its flags of fast math.
-        type: of the parts.
-    """
+    """Operations on the parts of numbers, with an operation's flags of fast math."""
 
     def __init__(self, machine: Machine, operation: Operation, type: FloatType) -> None:
         self._machine = machine

@@ -118,16 +118,10 @@ def counted(
     *,
     is_unsigned: bool = False,
 ) -> Iterator[Scalar]:
-    """Yield the induction variable of a loop.
+    """Yield the induction variable of a loop, by its lower bound, its upper one and its step.
 
     Where the variable wraps around, the loop has no defined behaviour: lowered, it goes on from
     there, but by its documentation it ends.
-
-    Args:
-        machine: interprets it.
-        bounds: the lower one, the upper one, and the step.
-        type: of the bounds.
-        is_unsigned: whether they are unsigned.
 
     Raises:
         UndefinedBehaviour: the step is not positive, or the variable wraps around.
@@ -223,13 +217,7 @@ def _forall(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 class _Threads:
-    """What the threads of ``scf.forall`` insert; each of them sees the tensors as they were.
-
-    Args:
-        machine: interprets them.
-        frame: of the loop.
-        results: the tensors that they insert into.
-    """
+    """What the threads of ``scf.forall`` insert; each of them sees the tensors as they were."""
 
     def __init__(self, machine: Machine, frame: Frame, results: dict[Value, Elements]) -> None:
         self._machine = machine

@@ -71,14 +71,8 @@ def slice_positions(
 ) -> tuple[list[int], list[int]]:
     """Return the sizes of a slice of a tensor, and where its elements are.
 
-    Args:
-        machine: interprets it.
-        operation: has the attributes and the last three segments of a slice.
-        frame: of the operation.
-        sizes: of the tensor.
-
     Raises:
-        UndefinedBehaviour: the slice is not within the tensor.
+        UndefinedBehaviour: the slice is not within the tensor of the sizes that are given.
     """
     offsets, lengths, steps = operation.segments()[-3:]
     attributes = operation.attributes
@@ -114,11 +108,7 @@ def _start(machine: Machine, value: Scalar | None, static: int, room: int) -> in
 
 
 def kept_dimensions(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:
-    """Return which dimensions of a slice a result has.
-
-    Args:
-        statics: the sizes of the slice, as an attribute says them.
-        shape: the sizes in the type of the result, None for dynamic ones.
+    """Return which dimensions of a slice of static sizes a result of a shape has.
 
     Raises:
         NotInterpreted: no dimensions of size 1 can be left out for it.

@@ -221,15 +221,7 @@ def _is_inside(at: Sequence[int], shape: Sequence[int]) -> bool:
 
 
 class _Layout:
-    """How the elements of a tensor are in tiles.
-
-    Args:
-        machine: interprets it.
-        operation: has the attributes.
-        frame: of the operation.
-        tiles: the sizes that are operands.
-        rank: of the tensor without tiles.
-    """
+    """How the elements of a tensor of a rank are in tiles."""
 
     def __init__(
         self,

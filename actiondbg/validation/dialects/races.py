@@ -15,17 +15,11 @@ _SEVERAL = -1
 
 @dataclass(slots=True)
 class Iterations:
-    """What the iterations of a parallel loop accessed, by place: the iteration, or several.
-
-    Args:
-        name: of the loop.
-        current: the number of the iteration that runs.
-        is_quiet: accesses are atomic now.
-    """
+    """What the iterations of a parallel loop accessed, by place: the iteration, or several."""
 
     name: str
-    current: int = 0
-    is_quiet: bool = False
+    current: int = 0  # the number of the iteration that runs
+    is_quiet: bool = False  # accesses are atomic now
     readers: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     writers: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 

@@ -117,13 +117,9 @@ def chosen(
 
 
 def bounded(machine: Machine, value: Scalar, size: int, extent: int) -> int:
-    """Return a number from 0 to ``size``, which stands for everything beyond, too.
+    """Return an index from 0 to ``size``, which stands for everything beyond, too.
 
-    Args:
-        machine: decides.
-        value: an index.
-        size: of what it is an index into.
-        extent: how many elements from it on are wanted: their indices must be numbers, too.
+    So many elements from it on are wanted as ``extent`` says: their indices must be numbers, too.
 
     Raises:
         UndefinedBehaviour: an index is negative, or larger than any number, or poison.

@@ -167,14 +167,7 @@ def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Resu
 def inserted_slice(
     machine: Machine, operation: Operation, frame: Frame, into: RuntimeValue
 ) -> Elements:
-    """Return a tensor with the slice that an operation inserts.
-
-    Args:
-        machine: interprets it.
-        operation: ``tensor.insert_slice``, or ``tensor.parallel_insert_slice``.
-        frame: of the operation.
-        into: the tensor; for a parallel one with the slices of other threads.
-    """
+    """Return a tensor with the slice that an operation inserts, in parallel or not."""
     source = _elements(frame[operation.operands[0]], operation)
     tensor = _elements(into, operation)
     sizes, places = slice_positions(machine, operation, frame, tensor.shape)

@@ -30,17 +30,10 @@ _OPEN_ORDER = {"fastmath": OpaqueAttribute("#arith.fastmath<reassoc,contract>")}
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """How two elements become one.
-
-    Args:
-        machine: interprets it.
-        kind: ``add``, ``minsi``, ...
-        element: the type of the elements.
-        attributes: of the scalar operation.
-    """
+    """How two elements become one."""
 
     machine: Machine
-    kind: str
+    kind: str  # ``add``, ``minsi``
     element: IntegerType | FloatType
     attributes: Mapping[str, Attribute]
 

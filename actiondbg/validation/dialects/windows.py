@@ -47,18 +47,13 @@ def view(value: RuntimeValue, *, is_written: bool) -> MemRef:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where the elements of a vector are in a view.
+    """Where the elements of a vector are in a view."""
 
-    Args:
-        shape: of the vector, without the dimensions of an element.
-        dimensions: of the view, one for each of the shape; None if all elements of it are one.
-        may_leave: for each of the shape, whether elements may be beyond the view.
-        goes_on: whether an element beyond the end of a row is an element of the next row.
-    """
-
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # of the vector, without the dimensions of an element
+    # Of the view, one for each of the shape; None if all elements of it are one.
     dimensions: tuple[int | None, ...]
-    may_leave: tuple[bool, ...]
+    may_leave: tuple[bool, ...]  # for each of the shape, whether elements may be beyond the view
+    # Whether an element beyond the end of a row is an element of the next row.
     goes_on: bool = False
 
     def places(
@@ -126,12 +121,12 @@ def read(
     mask: Sequence[Scalar] | None,
     others: Sequence[Sequence[RuntimeValue]],
 ) -> list[RuntimeValue]:
-    """Return the items of elements.
+    """Return the items of elements at places from ``Window.places``.
 
     Args:
         machine: decides which elements of a mask are on, where that matters.
         source: is read.
-        places: from ``Window.places``.
+        places: of the elements.
         mask: for each place; None if all are on.
         others: the items of elements that are not read, for each place.
 

@@ -33,23 +33,15 @@ _ULPS = 8  # the functions of libm are not those of the interpreter
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What real runs of a function showed.
+    """What real runs of a function showed."""
 
-    Args:
-        verdict: ``confirmed``: the runs differ, and each does what the interpreter said;
-            ``differs``: the runs differ, but one does something else than the interpreter said;
-            ``same``: no difference shows; ``not run``: there were no runs.
-        reason: in words.
-        lowering: of these runs.
-        before: what the function did before the action.
-        after: what it did after it.
-        tests: the tests that ran, before and after.
-    """
-
+    # ``confirmed``: the runs differ, and each does what the interpreter said; ``differs``: the runs
+    # differ, but one does something else than the interpreter said; ``same``: no difference shows;
+    # ``not run``: there were no runs.
     verdict: Verdict
     reason: str
-    lowering: Lowering | None = None
-    before: Executed | None = None
+    lowering: Lowering | None = None  # of these runs
+    before: Executed | None = None  # what the function did before the action
     after: Executed | None = None
     tests: tuple[Test, Test] | None = None
 
@@ -137,10 +129,7 @@ def _run(
 def _unlike(executed: Executed, said: Expected, where: Expected | None = None) -> str | None:
     """Return a place at which a run does not do what the interpreter says.
 
-    Args:
-        executed: the run.
-        said: what the interpreter says.
-        where: only the places that are not poison here are compared.
+    Only the places are compared that are not poison in ``where``, if that is given.
     """
     for part in executed.parts:
         defined = (where or said).get(part.key, ())
@@ -269,12 +258,7 @@ def _as_printed(part: Printed) -> list[int]:
 def annotated(test: Test, title: str, commands: str, due: Executed, got: Executed | None) -> str:
     """Return the text of a test for a person, with a comment on top.
 
-    Args:
-        test: with one input.
-        title: what it shows, in a sentence.
-        commands: that run it.
-        due: what it should print.
-        got: what it prints; None if that is the same.
+    It has a title, the commands that run the test, and what is due; what it got, if that differs.
     """
     lines = [title, "", f"Run: {commands}", "", "Numbers are printed by their bits, unsigned up to"]
     lines[-1] += " 32 bits, and signed with 64."

@@ -35,38 +35,24 @@ _MOST_SHOWN = 16  # elements of an argument in a comment
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a test prints after a call.
+    """What a test prints after a call."""
 
-    Args:
-        key: before the values: ``result 0``, ``memory 1``, ``global @cell``.
-        type: of the values.
-        shape: of the values; None if it is printed before them.
-    """
-
-    key: str
-    type: Element
-    shape: tuple[int, ...] | None
+    key: str  # before the values: ``result 0``, ``memory 1``, ``global @cell``
+    type: Element  # of the values
+    shape: tuple[int, ...] | None  # of the values; None if it is printed before them
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A module that runs a function.
-
-    Args:
-        text: of the module.
-        entry: the function that runs all inputs.
-        entries: the functions that run one input each.
-        parts: what is printed for each input.
-        is_isolated: each input needs a process of its own.
-    """
+    """A module that runs a function."""
 
     __test__ = False  # no class of tests for pytest
 
     text: str
-    entry: str
-    entries: tuple[str, ...]
-    parts: tuple[tuple[Part, ...], ...]
-    is_isolated: bool
+    entry: str  # the function that runs all inputs
+    entries: tuple[str, ...]  # the functions that run one input each
+    parts: tuple[tuple[Part, ...], ...]  # what is printed for each input
+    is_isolated: bool  # each input needs a process of its own
 
 
 def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: bool = False) -> Test:
@@ -91,18 +77,12 @@ def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: bool = Fals
 
 
 class _TestWriter:
-    """Writes the functions of a test.
-
-    Args:
-        subject: the function under test.
-        name: of the test; names of all that is added begin with it.
-        fill: whether to fill the stack.
-    """
+    """Writes the functions of a test, whose names begin with that of the test."""
 
     def __init__(self, subject: Subject, name: str, fill: bool) -> None:
         self._subject = subject
         self._name = name
-        self._fill = fill
+        self._fill = fill  # the stack
         self._printers = Printers(name)
         self._constants: list[str] = []
 
@@ -362,11 +342,7 @@ def _indented(text: str) -> str:
 
 
 class Printers:
-    """Makes a function for each type that is printed.
-
-    Args:
-        prefix: of their names.
-    """
+    """Makes a function for each type that is printed."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix

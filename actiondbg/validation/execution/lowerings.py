@@ -10,17 +10,11 @@ from actiondbg.bisection.oracles.execute import PIPELINE
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """A pipeline.
+    """A pipeline."""
 
-    Args:
-        name: as messages call it.
-        pipeline: of ``mlir-opt``.
-        tool: which ``mlir-opt`` runs it: the one beside the debugged tool, or that of PATH.
-    """
-
-    name: str
+    name: str  # as messages call it
     pipeline: str
-    of_path: bool = False
+    of_path: bool = False  # by PATH's ``mlir-opt``, not by the one beside the debugged tool
 
 
 # What a program must have for a pass to be of use, where there is a pass that folds all else.
@@ -48,12 +42,7 @@ _SPLIT = re.compile(r"[\w-]+(?:\{[^}]*\})?")
 
 
 def fitted(lowering: Lowering, text: str) -> Lowering:
-    """Leave out the passes that fold all else on the way, where a program needs them not.
-
-    Args:
-        lowering: the whole.
-        text: of the program.
-    """
+    """Leave out the passes that fold all else on the way, where a program needs them not."""
 
     def kept(word: re.Match[str]) -> str:
         use = _USES.get(word[0])

@@ -29,19 +29,12 @@ _MEMORY = 8192  # MiB of addresses
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """Values that a test printed.
+    """Values that a test printed."""
 
-    Args:
-        key: what they are: ``result 0``, ``memory 1``, ``global @cell``.
-        type: of each value.
-        shape: of all; empty for a scalar.
-        bits: of each value, row by row, unsigned.
-    """
-
-    key: str
-    type: Element
-    shape: tuple[int, ...]
-    bits: tuple[int, ...]
+    key: str  # what they are: ``result 0``, ``memory 1``, ``global @cell``
+    type: Element  # of each value
+    shape: tuple[int, ...]  # of all; empty for a scalar
+    bits: tuple[int, ...]  # of each value, row by row, unsigned
 
     def numbers(self) -> tuple[Number, ...]:
         """Return the values; integers are unsigned."""
@@ -50,18 +43,14 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """What a call of a function did.
+    """What a call of a function did."""
 
-    Args:
-        parts: results, the memory of arguments, and globals, as they were after the call; empty if
-            it did not return.
-        text: what the function itself printed.
-        failure: how the process ended, if it did not end well: ``died of SIGFPE``, ``did not end
-            in 10 s``; else empty.
-    """
-
+    # Results, the memory of arguments, and globals, as they were after the call; empty if it did
+    # not return.
     parts: tuple[Printed, ...]
-    text: str = ""
+    text: str = ""  # what the function itself printed
+    # How the process ended, if it did not end well: ``died of SIGFPE``, ``did not end in 10 s``;
+    # else empty.
     failure: str = ""
 
     def part(self, key: str) -> Printed:
@@ -230,14 +219,7 @@ class NotLowered(ActiondbgError):
 
 
 def parse_printed(text: str, name: str, number: int, parts: Sequence[Part]) -> Executed:
-    """Read what a test printed for an input.
-
-    Args:
-        text: all that was printed.
-        name: of the test.
-        number: of the input, from 1.
-        parts: what is printed for it.
-    """
+    """Read what a test of a name printed for an input, counted from 1."""
     begin, end = f"\n[{name}] input {number}\n", f"\n[{name}] end {number}\n"
     inner = text.partition(begin)[2]
     if not inner or end not in inner:

@@ -27,58 +27,36 @@ class NotRunnable(ActiondbgError):
 
 @dataclass(frozen=True, slots=True)
 class TypedText:
-    """A type, with its text.
-
-    Args:
-        type: as an object.
-        text: as MLIR prints it.
-        space: the memory space of a memref, as MLIR prints it; empty for the default one.
-    """
+    """A type, with its text."""
 
     type: Type
-    text: str
-    space: str = ""
+    text: str  # as MLIR prints it
+    space: str = ""  # the memory space of a memref, as MLIR prints it; empty for the default one
 
 
 @dataclass(frozen=True, slots=True)
 class MutableGlobal:
-    """A ``memref.global`` that the program may change.
-
-    Args:
-        symbol: its name.
-        type: of the memory.
-        initial: the constant that it holds at first; empty if it holds nothing.
-    """
+    """A ``memref.global`` that the program may change."""
 
     symbol: str
     type: TypedText
-    initial: str
+    initial: str  # the constant that it holds at first; empty if it holds nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The function under test.
-
-    Args:
-        symbol: its name.
-        dialect: ``func`` or ``llvm``.
-        inputs: the types of the arguments.
-        results: the types of the results.
-        module: the text of its module, of which only what it needs is left, up to the brace that
-            closes the module.
-        globals: memory of the module that the function may change.
-        has_other_state: whether it may change memory that cannot be set back.
-        symbols: all names in the module.
-    """
+    """The function under test."""
 
     symbol: str
-    dialect: str
+    dialect: str  # ``func`` or ``llvm``
     inputs: tuple[TypedText, ...]
-    results: tuple[TypedText, ...]
+    results: tuple[TypedText, ...]  # the types of the results
+    # The text of its module, of which only what it needs is left, up to the brace that closes the
+    # module.
     module: str
-    globals: tuple[MutableGlobal, ...]
-    has_other_state: bool
-    symbols: frozenset[str]
+    globals: tuple[MutableGlobal, ...]  # memory of the module that the function may change
+    has_other_state: bool  # whether it may change memory that cannot be set back
+    symbols: frozenset[str]  # all names in the module
 
 
 def read_subject(text: str, symbol: str) -> Subject:

@@ -46,41 +46,25 @@ _UNCHECKED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """No difference was seen.
+    """No difference was seen."""
 
-    Args:
-        inputs: with which the function ran, before and after.
-    """
-
-    inputs: tuple[Input, ...]
+    inputs: tuple[Input, ...]  # with which the function ran, before and after
 
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """The function does something else.
-
-    Args:
-        input: what it was called with.
-        before: what it did before.
-        after: what it does after.
-        where: the first place that differs, with both values.
-        tests: the tests of this input, before and after.
-    """
+    """The function does something else."""
 
     input: Input
-    before: Executed
+    before: Executed  # what it did before
     after: Executed
-    where: str
-    tests: tuple[Test, Test]
+    where: str  # the first place that differs, with both values
+    tests: tuple[Test, Test]  # the tests of this input, before and after
 
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Nothing is known.
-
-    Args:
-        reason: why, in words.
-    """
+    """Nothing is known."""
 
     reason: str
 
@@ -124,10 +108,7 @@ def judge_by_running(
 
 
 class _Comparison:
-    """Compares a function before and after an action.
-
-    Args: see ``judge_by_running``.
-    """
+    """Compares a function before and after an action."""
 
     def __init__(
         self, runner: Runner, before: str, after: str, symbol: str, strictness: Strictness
@@ -279,15 +260,10 @@ class _Comparison:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """How much rounding an input may cause.
+    """How much rounding an input may cause."""
 
-    Args:
-        count: of the elements that may be summed up.
-        largest: absolute value of the input; infinite if an element is.
-    """
-
-    count: int
-    largest: float
+    count: int  # of the elements that may be summed up
+    largest: float  # absolute value of the input; infinite if an element is
 
 
 class _Check:

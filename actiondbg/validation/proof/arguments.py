@@ -48,22 +48,13 @@ def size_combinations(
 
 @dataclass(slots=True)
 class SymbolicArguments:
-    """Makes the arguments of a function, again and again the same.
-
-    Args:
-        terms: what makes their terms.
-        types: of the arguments.
-        shapes: of the arguments; () for scalars.
-        index_bits: indices are signed numbers of so many bits.
-
-    Attributes:
-        leaves: the bits of each scalar in the order of the arguments, and of their elements.
-    """
+    """Makes the arguments of a function, again and again the same."""
 
     terms: Terms
-    types: Sequence[Type]
-    shapes: Sequence[tuple[int, ...]]
-    index_bits: int = INDEX_WIDTH
+    types: Sequence[Type]  # of the arguments
+    shapes: Sequence[tuple[int, ...]]  # of the arguments; () for scalars
+    index_bits: int = INDEX_WIDTH  # indices are signed numbers of so many bits
+    # The bits of each scalar in the order of the arguments, and of their elements.
     leaves: list[Term] = field(default_factory=list[Term])
 
     @property

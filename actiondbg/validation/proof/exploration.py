@@ -18,21 +18,13 @@ _FIRST_DEPTH = 8  # choices on a path, before others are followed that have fewe
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a proof may take.
+    """How much a proof may take."""
 
-    Args:
-        seconds: altogether.
-        query_seconds: for a query of the solver.
-        choices: the most on a path.
-        steps: of the interpreter, of each function on each path.
-        index_bits: arguments of type index are signed numbers of so many bits.
-    """
-
-    seconds: float = 20
-    query_seconds: float = 5
-    choices: int = 32
-    steps: int = 200_000
-    index_bits: int = INDEX_WIDTH
+    seconds: float = 20  # altogether
+    query_seconds: float = 5  # for a query of the solver
+    choices: int = 32  # the most on a path
+    steps: int = 200_000  # of the interpreter, of each function on each path
+    index_bits: int = INDEX_WIDTH  # arguments of type index are signed numbers of so many bits
 
 
 class PathLeft(Exception):
@@ -45,26 +37,15 @@ class TimeOver(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A choice on a path.
+    """A choice on a path."""
 
-    Args:
-        value: which is taken; None to find one.
-        condition: of the value.
-        tried: the values of other paths.
-    """
-
-    value: int | None
-    condition: Term | None = None
-    tried: tuple[int, ...] = ()
+    value: int | None  # which is taken; None to find one
+    condition: Term | None = None  # of the value
+    tried: tuple[int, ...] = ()  # the values of other paths
 
 
 class Explorer:
     """Runs something once for each path, those with few choices first.
-
-    Args:
-        terms: of the conditions.
-        solver: tells which choices are possible.
-        limits: of paths and of time.
 
     Attributes:
         conditions: of the path that is followed.
@@ -198,13 +179,7 @@ class Explorer:
         return answer.status != "unsat"
 
     def choose(self, value: Term, most: int, what: str) -> int:
-        """Return a signed number that a bit-vector may be; small ones first.
-
-        Args:
-            value: the bit-vector.
-            most: how many are tried.
-            what: it is, for the bound.
-        """
+        """Return a signed number that a bit-vector may be: one of so many, small ones first."""
         if value.value is not None:
             return signed(value.value, value.width)
         if self._at == len(self._choices):

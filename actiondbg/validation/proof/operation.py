@@ -20,14 +20,9 @@ _BYTE = "f8"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A scalar; no tuple, which a complex number is.
+    """A scalar; no tuple, which a complex number is."""
 
-    Args:
-        term: what it is, where it is not poison.
-        poison: whether it is.
-    """
-
-    term: Term
+    term: Term  # what it is, where it is not poison
     poison: Term
 
 
@@ -67,12 +62,7 @@ def is_opaque(type: Type) -> bool:
 
 
 class UndefinedTarget(Exception):
-    """The target may have no defined behaviour where the source has one.
-
-    Args:
-        condition: where.
-        why: what it does.
-    """
+    """The target may have no defined behaviour where the source has one: a condition, and why."""
 
     def __init__(self, condition: Term, why: str) -> None:
         super().__init__(why)
@@ -161,25 +151,15 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class ScalarOperation:
-    """A scalar operation on terms.
+    """A scalar operation on terms."""
 
-    Args:
-        name: in arith or math, without the dialect.
-        full_name: with the dialect.
-        types: of the operands.
-        results: the types of the results.
-        attributes: of the operation.
-        around: the domain.
-        operands: with where they are poison.
-    """
-
-    name: str
-    full_name: str
-    types: Sequence[IntegerType | FloatType]
-    results: Sequence[IntegerType | FloatType]
+    name: str  # in arith or math, without the dialect
+    full_name: str  # with the dialect
+    types: Sequence[IntegerType | FloatType]  # of the operands
+    results: Sequence[IntegerType | FloatType]  # the types of the results
     attributes: Mapping[str, Attribute]
-    around: Surroundings
-    operands: Sequence[Value]
+    around: Surroundings  # the domain
+    operands: Sequence[Value]  # with where they are poison
 
     @property
     def terms(self) -> Terms:
@@ -203,15 +183,10 @@ class ScalarOperation:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """The results of an operation.
+    """The results of an operation."""
 
-    Args:
-        terms: one for each result.
-        poison: where they are poison, though no operand is.
-    """
-
-    terms: tuple[Term, ...]
-    poison: Term | None = None
+    terms: tuple[Term, ...]  # one for each result
+    poison: Term | None = None  # where they are poison, though no operand is
 
 
 Function = Callable[..., Computed]

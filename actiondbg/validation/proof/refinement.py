@@ -33,35 +33,22 @@ from actiondbg.validation.types import ShapedType
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The target refines the source, on all paths that were followed.
+    """The target refines the source, on all paths that were followed."""
 
-    Args:
-        bounds: up to what it holds, if not in general.
-    """
-
-    bounds: str | None = None
+    bounds: str | None = None  # up to what it holds, if not in general
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """The target does something else.
+    """The target does something else."""
 
-    Args:
-        input: for which it does; integers are signed, but those of one bit.
-        where: what differs.
-    """
-
-    input: Input
+    input: Input  # for which it does; integers are signed, but those of one bit
     where: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotProved:
-    """There is no answer.
-
-    Args:
-        reason: why.
-    """
+    """There is no answer."""
 
     reason: str
 
@@ -84,12 +71,6 @@ def prove(before: Module, after: Module, symbol: str, limits: Limits | None = No
     """Decide whether a function after an action refines what it was before.
 
     No argument is poison, and no two share memory.
-
-    Args:
-        before: the module before.
-        after: the module after.
-        symbol: of the function, in both.
-        limits: of the time and of the paths.
 
     Raises:
         SolverMissing: the solver is not installed.
@@ -128,12 +109,6 @@ def _types(function: Function) -> list[str]:
 class _Proof:
     """Decides about a function.
 
-    Args:
-        before: the module before.
-        after: the module after.
-        function: in it.
-        limits: of the time and of the paths.
-
     Attributes:
         open_signs: how many signs of zero are open in the source, at most on a path.
     """
@@ -152,8 +127,7 @@ class _Proof:
     def verdict(self, *, has_choices: bool) -> Verdict:
         """Follow all paths, for each choice of dynamic sizes.
 
-        Args:
-            has_choices: whether the source may choose each sign of zero that is open.
+        With choices, the source chooses each sign of zero that is open.
         """
         self._has_choices = has_choices
         self._compared = 0
@@ -258,12 +232,7 @@ def _is_dynamic(types: Sequence[object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A scalar, or a whole, that may differ.
-
-    Args:
-        where: in words.
-        condition: where it does.
-    """
+    """A scalar, or a whole, that may differ."""
 
     where: str
     condition: Term

@@ -53,22 +53,14 @@ class SolverFailed(ActiondbgError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the solver found.
+    """What the solver found."""
 
-    Args:
-        status: whether the conditions can all hold.
-        values: the bits of the terms that were asked for, if they can.
-    """
-
-    status: Literal["sat", "unsat", "unknown"]
-    values: tuple[int, ...] = ()
+    status: Literal["sat", "unsat", "unknown"]  # whether the conditions can all hold
+    values: tuple[int, ...] = ()  # the bits of the terms that were asked for, if they can
 
 
 class Solver:
-    """Answers queries, each within a time.
-
-    Args:
-        seconds: the most for a query.
+    """Answers queries, each within some seconds.
 
     Raises:
         SolverMissing: Bitwuzla is not installed.
@@ -89,12 +81,7 @@ class Solver:
     def check(
         self, conditions: Iterable[Term], wanted: Sequence[Term] = (), seconds: float | None = None
     ) -> Answer:
-        """Return whether conditions can all hold, and an example of it.
-
-        Args:
-            conditions: Boolean terms.
-            wanted: terms whose values are returned.
-            seconds: the most for it, if it is less than the most for any query.
+        """Return whether Boolean terms can all hold, and values of wanted terms for which they do.
 
         Raises:
             SolverFailed: a term is none of the solver's.

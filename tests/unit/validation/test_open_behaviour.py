@@ -224,3 +224,19 @@ func.func private @use(tensor<2xf32>)
 )
 def test_all_else_is_different(before: str, after: str) -> None:
     assert _verdict(before, after) == "different"
+
+
+def test_tensors_of_complex_numbers_are_compared() -> None:
+    before = """\
+func.func @f() -> tensor<2xcomplex<f32>> {
+  %x = arith.constant 1.0 : f32
+  %c = complex.create %x, %x : complex<f32>
+  %r = tensor.splat %c : tensor<2xcomplex<f32>>
+  return %r : tensor<2xcomplex<f32>>
+}
+"""
+    (found,) = Judge(Limits(seconds=10)).judge(Query(before, before.replace("1.0", "2.0")))
+    assert (found.verdict, found.detail) == (
+        "different",
+        "result 0[0]: (1.0, 1.0) before, (2.0, 2.0) after",
+    )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from actiondbg.support.alignment import Alignment
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.machine import TERMINATORS, Frame, Machine, RuntimeValue, handles
+from actiondbg.validation.machine import TERMINATORS, Machine, RuntimeValue, handles
 from actiondbg.validation.program import (
     MAPS,
     STRUCTURED,
@@ -55,8 +55,8 @@ _TRAPPING = re.compile(
 
 
 @handles(_COPY)
-def _copy(_: Machine, operation: Operation, frame: Frame) -> Sequence[RuntimeValue]:
-    return frame.all(operation.operands)
+def _copy(machine: Machine, operation: Operation) -> Sequence[RuntimeValue]:
+    return machine.all(operation.operands)
 
 
 _NUMBERS = ("arith.", "index.", "math.")

@@ -133,14 +133,6 @@ class Aborted(Exception):
     """The program ended itself; the last event says how."""
 
 
-class Frame(dict[Value, RuntimeValue]):
-    """The values of a call of a function; regions share the frame of their function."""
-
-    def all(self, values: Sequence[Value]) -> list[RuntimeValue]:
-        """Return what some values are."""
-        return [self[value] for value in values]
-
-
 @dataclass(frozen=True, slots=True)
 class Terminated:
     """How a region ended."""
@@ -149,7 +141,7 @@ class Terminated:
     operands: list[RuntimeValue]
 
 
-Handler = Callable[["Machine", Operation, Frame], Results]
+Handler = Callable[["Machine", Operation], Results]
 _HANDLERS: dict[str, Handler] = {}
 UNKNOWN = "any operation of which nothing is known"
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
@@ -178,8 +170,8 @@ TERMINATORS = frozenset(
 def handles(*names: str) -> Callable[[Handler], Handler]:
     """Register a function as the meaning of operations.
 
-    It is given the machine, the operation, and the frame, and returns a value for each result; for
-    a branch the block to go on with, and its arguments.
+    It is given the machine and the operation, and returns a value for each result; for a branch the
+    block to go on with, and its arguments.
     """
 
     def register(handler: Handler) -> Handler:
@@ -202,6 +194,7 @@ class Machine:
             initial values.
 
     Attributes:
+        frame: the values of the function that runs, of which its regions are a part.
         escaped: memory that the world outside knows of, beside that of globals.
         allocas: memory that the functions which are running made for themselves.
         calls_outside: how often the world outside had a chance to change.
@@ -218,6 +211,7 @@ class Machine:
         steps: int = 200_000,
         entry_globals: dict[str, Buffer] | None = None,
     ) -> None:
+        self.frame: dict[Value, RuntimeValue] = {}
         self.module = module
         self.domain = domain
         self.events: list[Event] = []
@@ -261,26 +255,32 @@ class Machine:
         self._depth += 1
         if self._depth > self._MOST_CALLS:
             raise OutOfBudget("calls are nested too deeply")
+        callers, self.frame = self.frame, {}
         try:
-            return self.scoped(function.body, arguments, Frame()).operands
+            return self.scoped(function.body, arguments).operands
         finally:
+            self.frame = callers
             self._depth -= 1
 
-    def scoped(self, region: Region, arguments: Sequence[RuntimeValue], frame: Frame) -> Terminated:
+    def all(self, values: Sequence[Value]) -> list[RuntimeValue]:
+        """Return what some values are."""
+        return [self.frame[value] for value in values]
+
+    def scoped(self, region: Region, arguments: Sequence[RuntimeValue]) -> Terminated:
         """Run a region, and free what ``alloca`` made in it."""
         before = len(self.allocas)
-        ended = self.region(region, arguments, frame)
+        ended = self.region(region, arguments)
         for buffer in self.allocas[before:]:
             buffer.is_alive = False
         del self.allocas[before:]
         return ended
 
-    def region(self, region: Region, arguments: Sequence[RuntimeValue], frame: Frame) -> Terminated:
+    def region(self, region: Region, arguments: Sequence[RuntimeValue]) -> Terminated:
         """Run a region from its first block to a terminator that leaves it."""
         block = region.blocks[0]
         while True:
-            frame.update(zip(block.arguments, arguments, strict=True))
-            ended = self._block(block, frame)
+            self.frame.update(zip(block.arguments, arguments, strict=True))
+            ended = self._block(block)
             if isinstance(ended, Terminated):
                 return ended
             block, arguments = ended
@@ -313,22 +313,20 @@ class Machine:
         if self._left < 0:
             raise OutOfBudget("the run takes too many steps")
 
-    def _block(
-        self, block: Block, frame: Frame
-    ) -> Terminated | tuple[Block, Sequence[RuntimeValue]]:
+    def _block(self, block: Block) -> Terminated | tuple[Block, Sequence[RuntimeValue]]:
         for operation in block.operations:
             self.charge(1)
             if operation.name in TERMINATORS:
-                return Terminated(operation, frame.all(operation.operands))
-            results = self.evaluate(operation, frame)
+                return Terminated(operation, self.all(operation.operands))
+            results = self.evaluate(operation)
             if operation.successors:
                 block, arguments = results
                 return block, arguments
-            frame.update(zip(operation.results, results, strict=True))
+            self.frame.update(zip(operation.results, results, strict=True))
         last = block.operations[-1].name if block.operations else "nothing"
         raise NotInterpreted(f"a block that ends with {last}")
 
-    def evaluate(self, operation: Operation, frame: Frame) -> Results:
+    def evaluate(self, operation: Operation) -> Results:
         """Return the results of an operation that is not a terminator.
 
         Raises:
@@ -338,10 +336,10 @@ class Machine:
         if handler is None:
             has_parts = operation.regions or operation.successors
             if not has_parts and operation.name.partition(".")[0] in _SCALAR_DIALECTS:
-                return self.elementwise(operation, frame.all(operation.operands))
+                return self.elementwise(operation, self.all(operation.operands))
             handler = _HANDLERS[STRUCTURED if operation.is_structured else UNKNOWN]
         try:
-            return handler(self, operation, frame)
+            return handler(self, operation)
         except UndefinedBehaviour as error:
             error.operation = error.operation or operation.name
             raise
@@ -419,5 +417,5 @@ def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:
 
 
 @handles("arith.constant", "index.constant", "index.bool.constant", "llvm.mlir.constant")
-def _constant(machine: Machine, operation: Operation, _: Frame) -> Results:
+def _constant(machine: Machine, operation: Operation) -> Results:
     return [machine.constant(operation.attributes.get("value"), operation.results[0].type)]

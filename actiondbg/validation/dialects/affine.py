@@ -12,7 +12,7 @@ from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import OPERATIONS, identity, reduced
 from actiondbg.validation.dialects.scalars import applied, both, chosen, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Frame, Machine, MemRef, Results, handles
+from actiondbg.validation.machine import Machine, MemRef, Results, handles
 from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Value
 from actiondbg.validation.types import BOOL, INDEX
 
@@ -84,8 +84,8 @@ def _extreme(machine: Machine, name: str, values: Sequence[Scalar]) -> Scalar:
 
 
 @handles("affine.apply", "affine.min", "affine.max")
-def _apply(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    inputs = frame.all(operation.operands)
+def _apply(machine: Machine, operation: Operation) -> Results:
+    inputs = machine.all(operation.operands)
     values = _results(machine, operation.attributes.get("map"), inputs)
     name = operation.name.removeprefix("affine.")
     return values if name == "apply" else [_extreme(machine, name, values)]
@@ -95,31 +95,31 @@ def _apply(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("affine.for")
-def _for(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _for(machine: Machine, operation: Operation) -> Results:
     attributes = operation.attributes
-    lower, upper, initial = (frame.all(segment) for segment in operation.segments())
+    lower, upper, initial = (machine.all(segment) for segment in operation.segments())
     low = _extreme(machine, "max", _results(machine, attributes.get("lowerBoundMap"), lower))
     high = _extreme(machine, "min", _results(machine, attributes.get("upperBoundMap"), upper))
     step = attributes.get("step", 1)
     assert isinstance(step, int)
     carried = initial
     for variable in counted(machine, (low, high, index(machine, step))):
-        carried = machine.region(operation.regions[0], [variable, *carried], frame).operands
+        carried = machine.region(operation.regions[0], [variable, *carried]).operands
     return carried
 
 
 @handles("affine.if")
-def _if(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _if(machine: Machine, operation: Operation) -> Results:
     condition = operation.attributes.get("condition")
     if not isinstance(condition, IntegerSet):
         raise NotInterpreted("affine.if")
-    inputs = frame.all(operation.operands)
+    inputs = machine.all(operation.operands)
     is_inside = all(
         _holds(machine, evaluate(machine, expression, inputs), is_equal)
         for expression, is_equal in condition.constraints
     )
     region = operation.regions[0 if is_inside else 1]
-    return machine.region(region, [], frame).operands if region.blocks else []
+    return machine.region(region, []).operands if region.blocks else []
 
 
 def _holds(machine: Machine, value: Scalar, is_equal: bool) -> bool:
@@ -130,9 +130,9 @@ def _holds(machine: Machine, value: Scalar, is_equal: bool) -> bool:
 
 
 @handles("affine.parallel")
-def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _parallel(machine: Machine, operation: Operation) -> Results:
     attributes = operation.attributes
-    inputs = frame.all(operation.operands)
+    inputs = machine.all(operation.operands)
     low_map = attributes.get("lowerBoundsMap")
     if not isinstance(low_map, AffineMap):
         raise NotInterpreted("affine.parallel")
@@ -147,10 +147,10 @@ def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Results:
     results = [
         identity(machine, OPERATIONS[kind], type) for kind, type in zip(kinds, types, strict=True)
     ]
-    with iterations(machine, frame, operation.name) as loop:
+    with iterations(machine, operation.name) as loop:
         for variables in nested(machine, list(zip(lows, highs, steps, strict=True))):
             loop.current += 1
-            values = machine.region(operation.regions[0], variables, frame).operands
+            values = machine.region(operation.regions[0], variables).operands
             parts = zip(kinds, results, values, types, strict=True)
             results = [reduced(machine, kind, pair, type) for kind, *pair, type in parts]
     return results
@@ -176,26 +176,24 @@ def _grouped(
 
 
 @handles("affine.load")
-def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _load(machine: Machine, operation: Operation) -> Results:
     source, *operands = operation.operands
-    view: MemRef = frame[source]
-    return [read(view, place(machine, view, indices(machine, operation, operands, frame)))]
+    view: MemRef = machine.frame[source]
+    return [read(view, place(machine, view, indices(machine, operation, operands)))]
 
 
 @handles("affine.store")
-def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _store(machine: Machine, operation: Operation) -> Results:
     value, destination, *operands = operation.operands
-    view: MemRef = frame[destination]
-    at = place(machine, view, indices(machine, operation, operands, frame))
-    write(view, at, frame[value])
+    view: MemRef = machine.frame[destination]
+    at = place(machine, view, indices(machine, operation, operands))
+    write(view, at, machine.frame[value])
     return []
 
 
-def indices(
-    machine: Machine, operation: Operation, operands: Sequence[Value], frame: Frame
-) -> list[Scalar]:
+def indices(machine: Machine, operation: Operation, operands: Sequence[Value]) -> list[Scalar]:
     """Return the indices that the map of an operation makes of its operands."""
-    return _results(machine, operation.attributes.get("map"), frame.all(operands))
+    return _results(machine, operation.attributes.get("map"), machine.all(operands))
 
 
 # --- indices ---
@@ -224,10 +222,10 @@ def _bounded(
 
 
 @handles("affine.delinearize_index")
-def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _delinearize(machine: Machine, operation: Operation) -> Results:
     linear, *dynamic = operation.operands
-    rest: Scalar = frame[linear]
-    basis = mixed(machine, frame, operation.attributes.get("static_basis"), dynamic)
+    rest: Scalar = machine.frame[linear]
+    basis = mixed(machine, operation.attributes.get("static_basis"), dynamic)
     has_bound = len(basis) == len(operation.results)
     bound, sizes = (basis[0], basis[1:]) if has_bound else (None, basis)
     found: list[Scalar] = []
@@ -239,10 +237,10 @@ def _delinearize(machine: Machine, operation: Operation, frame: Frame) -> Result
 
 
 @handles("affine.linearize_index")
-def _linearize(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _linearize(machine: Machine, operation: Operation) -> Results:
     indices, dynamic = operation.segments()
-    values = frame.all(indices)
-    basis = mixed(machine, frame, operation.attributes.get("static_basis"), dynamic)
+    values = machine.all(indices)
+    basis = mixed(machine, operation.attributes.get("static_basis"), dynamic)
     if not values:
         return [index(machine, 0)]
     bound = basis.pop(0) if len(basis) == len(values) else None

@@ -13,7 +13,6 @@ from actiondbg.validation.machine import (
     UNKNOWN,
     Elements,
     Event,
-    Frame,
     Machine,
     MemRef,
     Opaque,
@@ -35,18 +34,18 @@ _PRINTS_MEMORY = "@printMemref"  # and the type of the elements
 
 
 @handles("func.call", "llvm.call")
-def _call(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _call(machine: Machine, operation: Operation) -> Results:
     callee = operation.attributes.get("callee")
     if not isinstance(callee, Symbol) or len(callee.path) != 1:
         raise NotInterpreted(f"{operation.name} of a function that is computed")
     operands, *bundles = operation.segments()
     if any(bundles) or "var_callee_type" in operation.attributes:
         raise NotInterpreted(f"{operation.name} of @{callee.path[0]} with other operands")
-    return _called(machine, callee.path[0], operation, frame.all(operands))
+    return _called(machine, callee.path[0], operation, machine.all(operands))
 
 
 @handles("func.constant")
-def _function(_: Machine, operation: Operation, __: Frame) -> Results:
+def _function(_: Machine, operation: Operation) -> Results:
     symbol = operation.attributes.get("value")
     if not isinstance(symbol, Symbol) or len(symbol.path) != 1:
         raise NotInterpreted(operation.name)
@@ -54,8 +53,8 @@ def _function(_: Machine, operation: Operation, __: Frame) -> Results:
 
 
 @handles("func.call_indirect")
-def _call_indirect(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    callee, *operands = frame.all(operation.operands)
+def _call_indirect(machine: Machine, operation: Operation) -> Results:
+    callee, *operands = machine.all(operation.operands)
     if not isinstance(callee, Opaque) or callee.kind != "function":
         raise NotInterpreted(f"{operation.name} of an unknown function")
     return _called(machine, str(callee.value), operation, operands)
@@ -176,8 +175,8 @@ _PURE_DIALECTS = frozenset({"arith", "math", "complex"})
 
 
 @handles(UNKNOWN)
-def _unknown(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    name, operands = operation.name, frame.all(operation.operands)
+def _unknown(machine: Machine, operation: Operation) -> Results:
+    name, operands = operation.name, machine.all(operation.operands)
     if operation.regions or operation.successors or name.startswith("llvm."):
         raise NotInterpreted(name)
     if any(isinstance(each, Symbol) for each in operation.attributes.values()):
@@ -200,7 +199,7 @@ _PUNCTUATION = frozenset({"newline", "comma", "open", "close"})
 
 
 @handles("vector.print")
-def _print(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _print(machine: Machine, operation: Operation) -> Results:
     """Print as the functions of MLIR's runner do, which it is lowered to."""
     text = operation.attributes.get("stringLiteral")
     if isinstance(text, str):
@@ -208,7 +207,7 @@ def _print(machine: Machine, operation: Operation, frame: Frame) -> Results:
         return []
     if operation.operands:
         (operand,) = operation.operands
-        _print_value(machine, frame[operand], plain_element(operand.type))
+        _print_value(machine, machine.frame[operand], plain_element(operand.type))
     punctuation = str(operation.attributes.get("punctuation")).partition("<")[2].partition(">")[0]
     if punctuation in _PUNCTUATION:
         machine.happens(Event(f"call @print{punctuation.capitalize()}", ()))

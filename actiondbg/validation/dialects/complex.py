@@ -7,7 +7,7 @@ from math import prod
 
 from actiondbg.validation.dialects.scalars import applied, chosen, scalar_element
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Elements, Frame, Machine, Results, RuntimeValue, handles
+from actiondbg.validation.machine import Elements, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, Operation
 from actiondbg.validation.types import BOOL, ComplexType, FloatType
 
@@ -110,10 +110,10 @@ _MEANINGS: dict[str, Callable[..., RuntimeValue]] = {
 
 
 @handles(*_MEANINGS)
-def _elementwise(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _elementwise(machine: Machine, operation: Operation) -> Results:
     meaning = _MEANINGS[operation.name]
     parts = _Parts(machine, operation, _part_type(operation))
-    operands = frame.all(operation.operands)
+    operands = machine.all(operation.operands)
     shaped = [each for each in operands if isinstance(each, Elements)]
     if not shaped:
         return [meaning(parts, *operands)]
@@ -136,7 +136,7 @@ def _part_type(operation: Operation) -> FloatType:
 
 
 @handles("complex.constant")
-def _constant(machine: Machine, operation: Operation, _: Frame) -> Results:
+def _constant(machine: Machine, operation: Operation) -> Results:
     value = operation.attributes.get("value")
     parts = value if isinstance(value, tuple) else ()
     numbers = [part for part in parts if isinstance(part, int | float)]

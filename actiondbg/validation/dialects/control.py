@@ -13,7 +13,6 @@ from actiondbg.validation.machine import (
     Aborted,
     Elements,
     Event,
-    Frame,
     Machine,
     Results,
     RuntimeValue,
@@ -30,34 +29,34 @@ _NO_UNSIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nuw>")}
 
 
 @handles("cf.br", "llvm.br")
-def _branch(_: Machine, operation: Operation, frame: Frame) -> Results:
-    return operation.successors[0], frame.all(operation.operands)
+def _branch(machine: Machine, operation: Operation) -> Results:
+    return operation.successors[0], machine.all(operation.operands)
 
 
 @handles("cf.cond_br", "llvm.cond_br")
-def _conditional(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _conditional(machine: Machine, operation: Operation) -> Results:
     condition, *operands = operation.segments()
-    at = 0 if machine.domain.decide(frame[condition[0]]) else 1
-    return operation.successors[at], frame.all(operands[at])
+    at = 0 if machine.domain.decide(machine.frame[condition[0]]) else 1
+    return operation.successors[at], machine.all(operands[at])
 
 
 @handles("cf.switch", "llvm.switch")
-def _switch(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _switch(machine: Machine, operation: Operation) -> Results:
     (flag,), default, operands = operation.segments()
     cases = operation.attributes.get("case_values", ())
     sizes = numbers(operation.attributes.get("case_operand_segments", ()))
     if isinstance(cases, Dense):
         cases = cases.values * (len(operation.successors) - 1 if cases.is_splat else 1)
-    case = _case(machine, frame, flag, numbers(cases))
+    case = _case(machine, flag, numbers(cases))
     if case is None:
-        return operation.successors[0], frame.all(default)
+        return operation.successors[0], machine.all(default)
     at = sum(sizes[:case])
-    return operation.successors[1 + case], frame.all(operands[at : at + sizes[case]])
+    return operation.successors[1 + case], machine.all(operands[at : at + sizes[case]])
 
 
-def _case(machine: Machine, frame: Frame, flag: Value, cases: Sequence[int]) -> int | None:
+def _case(machine: Machine, flag: Value, cases: Sequence[int]) -> int | None:
     """Return which case a value is, None for the default; poison is undefined behaviour."""
-    value, type = frame[flag], flag.type
+    value, type = machine.frame[flag], flag.type
     assert isinstance(type, IntegerType)
     machine.domain.decide(compared(machine, "eq", value, value, type))
     for at, case in enumerate(cases):
@@ -68,20 +67,20 @@ def _case(machine: Machine, frame: Frame, flag: Value, cases: Sequence[int]) -> 
 
 
 @handles("ub.unreachable", "llvm.unreachable")
-def _unreachable(_: Machine, operation: Operation, __: Frame) -> Results:
+def _unreachable(_: Machine, operation: Operation) -> Results:
     raise UndefinedBehaviour(operation.name)
 
 
 @handles("cf.assert")
-def _assert(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    if machine.domain.decide(frame[operation.operands[0]]):
+def _assert(machine: Machine, operation: Operation) -> Results:
+    if machine.domain.decide(machine.frame[operation.operands[0]]):
         return []
     machine.happens(Event("abort", ()))
     raise Aborted
 
 
 @handles("ub.poison", "llvm.mlir.poison")
-def _poison(machine: Machine, operation: Operation, _: Frame) -> Results:
+def _poison(machine: Machine, operation: Operation) -> Results:
     value = operation.attributes.get("value")
     if value not in (None, OpaqueAttribute("#ub.poison")):
         raise NotInterpreted("ub.poison of some elements")
@@ -92,23 +91,23 @@ def _poison(machine: Machine, operation: Operation, _: Frame) -> Results:
 
 
 @handles("scf.if")
-def _if(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    at = 0 if machine.domain.decide(frame[operation.operands[0]]) else 1
+def _if(machine: Machine, operation: Operation) -> Results:
+    at = 0 if machine.domain.decide(machine.frame[operation.operands[0]]) else 1
     region = operation.regions[at]
-    return machine.region(region, [], frame).operands if region.blocks else []
+    return machine.region(region, []).operands if region.blocks else []
 
 
 @handles("scf.index_switch")
-def _index_switch(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _index_switch(machine: Machine, operation: Operation) -> Results:
     cases = numbers(operation.attributes.get("cases", ()))
-    case = _case(machine, frame, operation.operands[0], cases)
+    case = _case(machine, operation.operands[0], cases)
     region = operation.regions[0 if case is None else 1 + case]
-    return machine.region(region, [], frame).operands
+    return machine.region(region, []).operands
 
 
 @handles("scf.execute_region")
-def _execute_region(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    return machine.region(operation.regions[0], [], frame).operands
+def _execute_region(machine: Machine, operation: Operation) -> Results:
+    return machine.region(operation.regions[0], []).operands
 
 
 def counted(
@@ -139,26 +138,26 @@ def counted(
 
 
 @handles("scf.for")
-def _for(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    lower, upper, step, *carried = frame.all(operation.operands)
+def _for(machine: Machine, operation: Operation) -> Results:
+    lower, upper, step, *carried = machine.all(operation.operands)
     type = operation.operands[0].type
     assert isinstance(type, IntegerType)
     is_unsigned = bool(operation.attributes.get("unsignedCmp"))
     for variable in counted(machine, (lower, upper, step), type, is_unsigned=is_unsigned):
-        carried = machine.region(operation.regions[0], [variable, *carried], frame).operands
+        carried = machine.region(operation.regions[0], [variable, *carried]).operands
     return carried
 
 
 @handles("scf.while")
-def _while(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _while(machine: Machine, operation: Operation) -> Results:
     before, after = operation.regions
-    carried = frame.all(operation.operands)
+    carried = machine.all(operation.operands)
     while True:
         machine.charge(1)
-        condition, *passed = machine.region(before, carried, frame).operands
+        condition, *passed = machine.region(before, carried).operands
         if not machine.domain.decide(condition):
             return passed
-        carried = machine.region(after, passed, frame).operands
+        carried = machine.region(after, passed).operands
 
 
 def nested(
@@ -174,54 +173,50 @@ def nested(
 
 
 @handles("scf.parallel")
-def _parallel(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    lower, upper, step, initial = (frame.all(segment) for segment in operation.segments())
+def _parallel(machine: Machine, operation: Operation) -> Results:
+    lower, upper, step, initial = (machine.all(segment) for segment in operation.segments())
     results = initial
-    with iterations(machine, frame, operation.name) as loop:
+    with iterations(machine, operation.name) as loop:
         for variables in nested(machine, list(zip(lower, upper, step, strict=True))):
             loop.current += 1
-            ended = machine.region(operation.regions[0], variables, frame)
-            results = _combined(machine, ended, results, frame)
+            ended = machine.region(operation.regions[0], variables)
+            results = _combined(machine, ended, results)
     return results
 
 
 def _combined(
-    machine: Machine, ended: Terminated, results: Sequence[RuntimeValue], frame: Frame
+    machine: Machine, ended: Terminated, results: Sequence[RuntimeValue]
 ) -> list[RuntimeValue]:
     """Return what the regions of a reduction make of results so far, and an iteration's values."""
     parts = zip(ended.operation.regions, results, ended.operands, strict=True)
-    return [
-        machine.region(region, [result, value], frame).operands[0]
-        for region, result, value in parts
-    ]
+    return [machine.region(region, [result, value]).operands[0] for region, result, value in parts]
 
 
 @handles("scf.forall")
-def _forall(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _forall(machine: Machine, operation: Operation) -> Results:
     *dynamic, shared_outs = operation.segments()
-    outs = frame.all(shared_outs)
+    outs = machine.all(shared_outs)
     names = ("staticLowerBound", "staticUpperBound", "staticStep")
     bounds = [
-        mixed(machine, frame, operation.attributes.get(name), operands)
+        mixed(machine, operation.attributes.get(name), operands)
         for name, operands in zip(names, dynamic, strict=True)
     ]
     body = operation.regions[0]
     loops = list(zip(*bounds, strict=True))
     shared = body.blocks[0].arguments[len(loops) :]
-    threads = _Threads(machine, frame, dict(zip(shared, outs, strict=True)))
-    with iterations(machine, frame, operation.name) as loop:
+    threads = _Threads(machine, dict(zip(shared, outs, strict=True)))
+    with iterations(machine, operation.name) as loop:
         for variables in nested(machine, loops):
             loop.current += 1
-            threads.insert(machine.region(body, [*variables, *outs], frame).operation)
+            threads.insert(machine.region(body, [*variables, *outs]).operation)
     return list(threads.results.values())
 
 
 class _Threads:
     """What the threads of ``scf.forall`` insert; each of them sees the tensors as they were."""
 
-    def __init__(self, machine: Machine, frame: Frame, results: dict[Value, Elements]) -> None:
+    def __init__(self, machine: Machine, results: dict[Value, Elements]) -> None:
         self._machine = machine
-        self._frame = frame
         self.results = results
         self._written: dict[Value, set[int]] = {each: set() for each in results}
 
@@ -235,8 +230,8 @@ class _Threads:
         for insertion in _insertions(terminator):
             tensor = insertion.operands[1]
             old = self.results[tensor]
-            self.results[tensor] = inserted_slice(self._machine, insertion, self._frame, old)
-            _, places = slice_positions(self._machine, insertion, self._frame, old.shape)
+            self.results[tensor] = inserted_slice(self._machine, insertion, old)
+            _, places = slice_positions(self._machine, insertion, old.shape)
             mine[tensor].update(places)
         for tensor, places in mine.items():
             if places & self._written[tensor]:

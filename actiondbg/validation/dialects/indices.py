@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Frame, Machine, positions, row_major
+from actiondbg.validation.machine import Machine, positions, row_major
 from actiondbg.validation.program import Attribute, Operation, Value
 from actiondbg.validation.types import INDEX
 
@@ -32,22 +32,18 @@ def numbers(attribute: Attribute | None) -> tuple[int, ...]:
     return found
 
 
-def integers(
-    machine: Machine, frame: Frame, static: Attribute | None, dynamic: Sequence[Value]
-) -> list[int]:
+def integers(machine: Machine, static: Attribute | None, dynamic: Sequence[Value]) -> list[int]:
     """Return numbers of an attribute and operands, each as a signed number."""
-    left = iter(frame.all(dynamic))
+    left = iter(machine.all(dynamic))
     return [
         machine.domain.integer(next(left), INDEX) if each == DYNAMIC else each
         for each in numbers(static)
     ]
 
 
-def mixed(
-    machine: Machine, frame: Frame, static: Attribute | None, dynamic: Sequence[Value]
-) -> list[Scalar]:
+def mixed(machine: Machine, static: Attribute | None, dynamic: Sequence[Value]) -> list[Scalar]:
     """Return numbers of an attribute and operands, each as a scalar."""
-    left = iter(frame.all(dynamic))
+    left = iter(machine.all(dynamic))
     return [
         next(left) if each == DYNAMIC else machine.domain.constant(each, INDEX)
         for each in numbers(static)
@@ -67,7 +63,7 @@ def element_position(
 
 
 def slice_positions(
-    machine: Machine, operation: Operation, frame: Frame, sizes: Sequence[int]
+    machine: Machine, operation: Operation, sizes: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """Return the sizes of a slice of a tensor, and where its elements are.
 
@@ -76,17 +72,17 @@ def slice_positions(
     """
     offsets, lengths, steps = operation.segments()[-3:]
     attributes = operation.attributes
-    strides = integers(machine, frame, attributes.get("static_strides"), steps)
+    strides = integers(machine, attributes.get("static_strides"), steps)
     if any(stride < 1 for stride in strides):
         raise NotInterpreted("a slice with a stride below 1")
-    dynamic = iter(frame.all(lengths))
+    dynamic = iter(machine.all(lengths))
     taken = [
         machine.domain.below(next(dynamic), INDEX, size + 1) if length == DYNAMIC else length
         for length, size in zip(numbers(attributes.get("static_sizes")), sizes, strict=True)
     ]
     if not prod(taken) and not machine.domain.is_source:
         return taken, []  # passes make empty slices behind the end, which take nothing
-    dynamic = iter(frame.all(offsets))
+    dynamic = iter(machine.all(offsets))
     starts: list[int] = []
     for static, size, length, stride in zip(
         numbers(attributes.get("static_offsets")), sizes, taken, strides, strict=True

@@ -14,7 +14,6 @@ from actiondbg.validation.dialects.windows import view
 from actiondbg.validation.domain import NotInterpreted, OpenRace, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
-    Frame,
     Machine,
     MemRef,
     Results,
@@ -28,26 +27,26 @@ from actiondbg.validation.types import INDEX, ShapedType
 
 _PARALLEL = OpaqueAttribute("#linalg.iterator_type<parallel>")
 
-# What ``linalg.index`` asks for, in the frame of the body that runs: a list of numbers.
+# What ``linalg.index`` asks for, among the values of the body that runs: a list of numbers.
 _POSITION = Value(INDEX)
 
 
 @handles(STRUCTURED)
-def _structured(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _structured(machine: Machine, operation: Operation) -> Results:
     inputs, outputs = _inputs_and_outputs(operation)
     maps = _maps(operation)
     _check_race(operation, maps[len(inputs) :])
-    sources = [_view(each, frame, is_written=each in outputs) for each in (*inputs, *outputs)]
+    sources = [_view(machine, each, is_written=each in outputs) for each in (*inputs, *outputs)]
     sizes = _sizes(operation, sources, maps)
     count = prod(sizes)
     machine.charge(count)
     places = [_places(source, each, sizes) for source, each in zip(sources, maps, strict=True)]
-    _run(machine, operation, frame, sources, places, sizes)
+    _run(machine, operation, sources, places, sizes)
     written = zip(outputs, sources[len(inputs) :], strict=True)
     return [
         Elements(target.sizes, target.buffer.items, target.buffer.element)
         for value, target in written
-        if isinstance(frame[value], Elements)
+        if isinstance(machine.frame[value], Elements)
     ]
 
 
@@ -77,9 +76,9 @@ def _maps(operation: Operation) -> list[AffineMap]:
     return maps
 
 
-def _view(of: Value, frame: Frame, *, is_written: bool) -> RuntimeValue:
+def _view(machine: Machine, of: Value, *, is_written: bool) -> RuntimeValue:
     """Return the elements of an operand as memory; a scalar itself."""
-    value = frame[of]
+    value = machine.frame[of]
     if not isinstance(value, Elements | MemRef):
         return value
     if isinstance(of.type, ShapedType) and of.type.kind == "vector":
@@ -140,7 +139,6 @@ def _ranges(sizes: Sequence[int]) -> list[range]:
 def _run(
     machine: Machine,
     operation: Operation,
-    frame: Frame,
     sources: Sequence[RuntimeValue],
     places: Sequence[Sequence[int]],
     sizes: Sequence[int],
@@ -148,7 +146,7 @@ def _run(
     """Run the body for each iteration, in the order of loops in each other."""
     region = operation.regions[0]
     wanted = len(region.blocks[0].arguments)
-    around = frame.get(_POSITION)
+    around = machine.frame.get(_POSITION)
     count = len(_inputs_and_outputs(operation)[1])
     outputs = range(len(sources) - count, len(sources))
     for number, at in enumerate(product(*_ranges(sizes))):
@@ -156,17 +154,17 @@ def _run(
             read(source, where[number]) if isinstance(source, MemRef) else source
             for source, where in zip(sources[:wanted], places, strict=False)
         ]
-        frame[_POSITION] = at
-        yielded = machine.region(region, arguments, frame).operands
+        machine.frame[_POSITION] = at
+        yielded = machine.region(region, arguments).operands
         for output, value in zip(outputs, yielded, strict=True):
             write_items(sources[output], places[output][number], [value])
-    frame[_POSITION] = around
+    machine.frame[_POSITION] = around
 
 
 @handles("linalg.index")
-def _index(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _index(machine: Machine, operation: Operation) -> Results:
     dimension = operation.attributes.get("dim")
-    position = frame.get(_POSITION)
+    position = machine.frame.get(_POSITION)
     if not isinstance(dimension, int) or position is None:
         raise NotInterpreted("linalg.index outside of a body")
     return [index(machine, position[dimension])]
@@ -176,10 +174,10 @@ def _index(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("linalg.pack")
-def _pack(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _pack(machine: Machine, operation: Operation) -> Results:
     (source,), (dest,), padding, tiles = operation.segments()
-    plain, packed = _tensor(frame[source]), _tensor(frame[dest])
-    layout = _Layout(machine, operation, frame, tiles, len(plain.shape))
+    plain, packed = _tensor(machine.frame[source]), _tensor(machine.frame[dest])
+    layout = _Layout(machine, operation, tiles, len(plain.shape))
     if packed.shape != layout.packed(plain.shape):
         raise UndefinedBehaviour("linalg.pack into a tensor of other sizes")
     machine.charge(prod(packed.shape))
@@ -189,17 +187,17 @@ def _pack(machine: Machine, operation: Operation, frame: Frame) -> Results:
         if _is_inside(at, plain.shape):
             items.append(plain.items[flat(at, strides)])
         elif padding:
-            items.append(frame[padding[0]])
+            items.append(machine.frame[padding[0]])
         else:
             raise UndefinedBehaviour("linalg.pack into tiles that a tensor does not fill")
     return [Elements(packed.shape, items, plain.element)]
 
 
 @handles("linalg.unpack")
-def _unpack(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _unpack(machine: Machine, operation: Operation) -> Results:
     source, dest, *tiles = operation.operands
-    packed, plain = _tensor(frame[source]), _tensor(frame[dest])
-    layout = _Layout(machine, operation, frame, tiles, len(plain.shape))
+    packed, plain = _tensor(machine.frame[source]), _tensor(machine.frame[dest])
+    layout = _Layout(machine, operation, tiles, len(plain.shape))
     layout.check_unpacked(packed.shape, plain.shape)
     machine.charge(prod(packed.shape) + prod(plain.shape))
     strides = row_major(plain.shape)
@@ -227,7 +225,6 @@ class _Layout:
         self,
         machine: Machine,
         operation: Operation,
-        frame: Frame,
         tiles: Sequence[Value],
         rank: int,
     ) -> None:
@@ -236,7 +233,7 @@ class _Layout:
         self._order = order or tuple(range(rank))
         self._tiled = numbers(attributes.get("inner_dims_pos"))
         static = attributes.get("static_inner_tiles")
-        self._tiles = tuple(integers(machine, frame, static, tiles))
+        self._tiles = tuple(integers(machine, static, tiles))
         if any(tile < 1 for tile in self._tiles):
             raise UndefinedBehaviour(f"{operation.name} with tiles of no elements")
 

@@ -12,7 +12,6 @@ from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehavio
 from actiondbg.validation.machine import (
     Buffer,
     Elements,
-    Frame,
     Machine,
     MemRef,
     Results,
@@ -179,20 +178,20 @@ def new_memory(machine: Machine, type: Type, sizes: tuple[int, ...]) -> MemRef:
 
 
 @handles("memref.alloc", "memref.alloca")
-def _alloc(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _alloc(machine: Machine, operation: Operation) -> Results:
     type = operation.results[0].type
     dynamic, symbols = operation.segments()
     if symbols or not isinstance(type, ShapedType):
         raise NotInterpreted(f"{operation.name} of type {type}")
-    view = new_memory(machine, type, sizes_of(machine, type.shape, frame.all(dynamic)))
+    view = new_memory(machine, type, sizes_of(machine, type.shape, machine.all(dynamic)))
     if operation.name == "memref.alloca":
         machine.allocas.append(view.buffer)
     return [view]
 
 
 @handles("memref.dealloc")
-def _dealloc(_: Machine, operation: Operation, frame: Frame) -> Results:
-    _free(frame[operation.operands[0]])
+def _dealloc(machine: Machine, operation: Operation) -> Results:
+    _free(machine.frame[operation.operands[0]])
     return []
 
 
@@ -205,9 +204,9 @@ def _free(view: MemRef) -> None:
 
 
 @handles("bufferization.dealloc")
-def _dealloc_owned(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _dealloc_owned(machine: Machine, operation: Operation) -> Results:
     """Free memory that no retained view is of, and say who owns the retained ones."""
-    freed, conditions, retained = (frame.all(segment) for segment in operation.segments())
+    freed, conditions, retained = (machine.all(segment) for segment in operation.segments())
     owned: list[RuntimeValue] = []
     for view in retained:
         owns = machine.domain.constant(0, BOOL)
@@ -227,11 +226,11 @@ def _dealloc_owned(machine: Machine, operation: Operation, frame: Frame) -> Resu
 
 
 @handles("memref.realloc")
-def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    old: MemRef = frame[operation.operands[0]]
+def _realloc(machine: Machine, operation: Operation) -> Results:
+    old: MemRef = machine.frame[operation.operands[0]]
     type = operation.results[0].type
     assert isinstance(type, ShapedType)
-    sizes = sizes_of(machine, type.shape, frame.all(operation.operands[1:]))
+    sizes = sizes_of(machine, type.shape, machine.all(operation.operands[1:]))
     new = new_memory(machine, type, sizes)
     if new.strides != (1,) or old.strides != (1,) or new.offset or old.offset:
         raise NotInterpreted("memref.realloc of memory with a layout")
@@ -244,22 +243,22 @@ def _realloc(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.load")
-def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _load(machine: Machine, operation: Operation) -> Results:
     source, *indices = operation.operands
-    view: MemRef = frame[source]
-    return [read(view, place(machine, view, frame.all(indices)))]
+    view: MemRef = machine.frame[source]
+    return [read(view, place(machine, view, machine.all(indices)))]
 
 
 @handles("memref.store")
-def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    value, destination, *indices = frame.all(operation.operands)
+def _store(machine: Machine, operation: Operation) -> Results:
+    value, destination, *indices = machine.all(operation.operands)
     write(destination, place(machine, destination, indices), value)
     return []
 
 
 @handles("memref.copy")
-def _copy(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source, destination = frame.all(operation.operands)
+def _copy(machine: Machine, operation: Operation) -> Results:
+    source, destination = machine.all(operation.operands)
     copy(machine, source, destination)
     return []
 
@@ -284,12 +283,12 @@ def copy(machine: Machine, source: MemRef, destination: MemRef) -> None:
 
 
 @handles("memref.global")
-def _global(_: Machine, __: Operation, ___: Frame) -> Results:
+def _global(_: Machine, __: Operation) -> Results:
     return []
 
 
 @handles("memref.get_global")
-def _get_global(machine: Machine, operation: Operation, _: Frame) -> Results:
+def _get_global(machine: Machine, operation: Operation) -> Results:
     symbol = operation.attributes.get("name")
     type = operation.results[0].type
     if not isinstance(symbol, Symbol) or len(symbol.path) != 1 or not isinstance(type, ShapedType):
@@ -322,22 +321,22 @@ def _global_buffer(machine: Machine, name: str) -> Buffer:
 
 
 @handles("memref.dim")
-def _dim(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    view, dimension = frame.all(operation.operands)
+def _dim(machine: Machine, operation: Operation) -> Results:
+    view, dimension = machine.all(operation.operands)
     at = machine.domain.below(dimension, INDEX, len(view.sizes))
     return [index(machine, view.sizes[at])]
 
 
 @handles("memref.rank")
-def _rank(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    return [index(machine, len(frame[operation.operands[0]].sizes))]
+def _rank(machine: Machine, operation: Operation) -> Results:
+    return [index(machine, len(machine.frame[operation.operands[0]].sizes))]
 
 
 @handles("memref.prefetch", "affine.prefetch")
-def _prefetch(_: Machine, __: Operation, ___: Frame) -> Results:
+def _prefetch(_: Machine, __: Operation) -> Results:
     return []
 
 
 @handles("memref.alloca_scope")
-def _alloca_scope(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    return machine.scoped(operation.regions[0], [], frame).operands
+def _alloca_scope(machine: Machine, operation: Operation) -> Results:
+    return machine.scoped(operation.regions[0], []).operands

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
 from actiondbg.validation.domain import OpenRace, Race, Scalar
-from actiondbg.validation.machine import Frame, Machine, MemRef
+from actiondbg.validation.machine import Machine, MemRef
 
 _SEVERAL = -1
 
@@ -87,12 +87,12 @@ class _Watched(list[Scalar]):
 
 
 @contextmanager
-def iterations(machine: Machine, frame: Frame, name: str) -> Generator[Iterations]:
+def iterations(machine: Machine, name: str) -> Generator[Iterations]:
     """Watch the memory that a parallel loop finds, while it runs."""
     loop = Iterations(name)
     machine.parallel.append(loop)
     found = [
-        *frame.values(),
+        *machine.frame.values(),
         *(MemRef(each, 0, (), ()) for each in machine.globals.values()),
     ]
     buffers = {each.buffer: None for each in found if isinstance(each, MemRef)}

@@ -9,7 +9,7 @@ from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import atomic
 from actiondbg.validation.dialects.scalars import applied
 from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.machine import Frame, Machine, MemRef, Results, handles
+from actiondbg.validation.machine import Machine, MemRef, Results, handles
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
@@ -64,28 +64,28 @@ def _check_unused(machine: Machine, operation: Operation) -> None:
 
 
 @handles("memref.atomic_rmw")
-def _atomic(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _atomic(machine: Machine, operation: Operation) -> Results:
     _check_unused(machine, operation)
     value, destination, *indices = operation.operands
     kind = operation.attributes.get("kind")
     assert isinstance(kind, int)
-    view: MemRef = frame[destination]
-    at = place(machine, view, frame.all(indices))
+    view: MemRef = machine.frame[destination]
+    at = place(machine, view, machine.all(indices))
     with atomic(machine):
         old = read(view, at)
-        new = reduced(machine, kind, (old, frame[value]), value.type)
+        new = reduced(machine, kind, (old, machine.frame[value]), value.type)
         write(view, at, new)
     return [new]
 
 
 @handles("memref.generic_atomic_rmw")
-def _generic_atomic(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _generic_atomic(machine: Machine, operation: Operation) -> Results:
     _check_unused(machine, operation)
     destination, *indices = operation.operands
-    view: MemRef = frame[destination]
-    at = place(machine, view, frame.all(indices))
+    view: MemRef = machine.frame[destination]
+    at = place(machine, view, machine.all(indices))
     with atomic(machine):
         old = read(view, at)
-        (new,) = machine.region(operation.regions[0], [old], frame).operands
+        (new,) = machine.region(operation.regions[0], [old]).operands
         write(view, at, new)
     return [new]

@@ -17,7 +17,6 @@ from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_
 from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
-    Frame,
     Machine,
     Results,
     RuntimeValue,
@@ -47,11 +46,11 @@ def _elements(value: RuntimeValue, operation: Operation) -> Elements:
     return value
 
 
-def _result_shape(machine: Machine, operation: Operation, frame: Frame) -> tuple[int, ...]:
+def _result_shape(machine: Machine, operation: Operation) -> tuple[int, ...]:
     """Return the shape of a result whose dynamic sizes are the last operands."""
     shaped = tensor_type(operation.results[0].type)
     dynamic = shaped.shape.count(None)
-    left = iter(frame.all(operation.operands[len(operation.operands) - dynamic :]))
+    left = iter(machine.all(operation.operands[len(operation.operands) - dynamic :]))
     shape = tuple(
         machine.domain.integer(next(left), INDEX) if size is None else size for size in shaped.shape
     )
@@ -75,77 +74,77 @@ def check_shape(shape: Sequence[int], type: Type, operation: Operation) -> None:
 
 
 @handles("tensor.empty")
-def _empty(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    shape = _result_shape(machine, operation, frame)
+def _empty(machine: Machine, operation: Operation) -> Results:
+    shape = _result_shape(machine, operation)
     element = scalar_element(operation.results[0].type)
     machine.charge(prod(shape))
     return [Elements(shape, [poison(machine, element)] * prod(shape), element)]
 
 
 @handles("tensor.splat")
-def _splat(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    shape = _result_shape(machine, operation, frame)
+def _splat(machine: Machine, operation: Operation) -> Results:
+    shape = _result_shape(machine, operation)
     machine.charge(prod(shape))
     element = scalar_element(operation.results[0].type)
-    return [Elements(shape, [frame[operation.operands[0]]] * prod(shape), element)]
+    return [Elements(shape, [machine.frame[operation.operands[0]]] * prod(shape), element)]
 
 
 @handles("tensor.from_elements")
-def _from_elements(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    shape = _result_shape(machine, Operation("", (), operation.results, {}), frame)
+def _from_elements(machine: Machine, operation: Operation) -> Results:
+    shape = _result_shape(machine, Operation("", (), operation.results, {}))
     machine.charge(prod(shape))
     element = scalar_element(operation.results[0].type)
-    return [Elements(shape, frame.all(operation.operands), element)]
+    return [Elements(shape, machine.all(operation.operands), element)]
 
 
 @handles("tensor.generate")
-def _generate(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    shape = _result_shape(machine, operation, frame)
+def _generate(machine: Machine, operation: Operation) -> Results:
+    shape = _result_shape(machine, operation)
     machine.charge(prod(shape))
     items: list[RuntimeValue] = []
     for at in product(*map(range, shape)):
         arguments = [index(machine, each) for each in at]
-        items += machine.region(operation.regions[0], arguments, frame).operands
+        items += machine.region(operation.regions[0], arguments).operands
     return [Elements(shape, items, scalar_element(operation.results[0].type))]
 
 
 @handles("tensor.dim")
-def _dim(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source, at = frame.all(operation.operands)
+def _dim(machine: Machine, operation: Operation) -> Results:
+    source, at = machine.all(operation.operands)
     shape = _elements(source, operation).shape
     return [index(machine, shape[machine.domain.below(at, INDEX, len(shape))])]
 
 
 @handles("tensor.rank")
-def _rank(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = _elements(frame[operation.operands[0]], operation)
+def _rank(machine: Machine, operation: Operation) -> Results:
+    source = _elements(machine.frame[operation.operands[0]], operation)
     return [index(machine, len(source.shape))]
 
 
 @handles("tensor.cast")
-def _cast(_: Machine, operation: Operation, frame: Frame) -> Results:
-    source = _elements(frame[operation.operands[0]], operation)
+def _cast(machine: Machine, operation: Operation) -> Results:
+    source = _elements(machine.frame[operation.operands[0]], operation)
     check_shape(source.shape, operation.results[0].type, operation)
     return [source]
 
 
 @handles("tensor.bitcast")
-def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _bitcast(machine: Machine, operation: Operation) -> Results:
     plain = Operation("arith.bitcast", operation.operands, operation.results, {})
-    return machine.elementwise(plain, frame.all(operation.operands))
+    return machine.elementwise(plain, machine.all(operation.operands))
 
 
 @handles("tensor.extract")
-def _extract(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source, *indices = frame.all(operation.operands)
+def _extract(machine: Machine, operation: Operation) -> Results:
+    source, *indices = machine.all(operation.operands)
     tensor = _elements(source, operation)
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
     return [tensor.items[at]]
 
 
 @handles("tensor.insert")
-def _insert(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    value, into, *indices = frame.all(operation.operands)
+def _insert(machine: Machine, operation: Operation) -> Results:
+    value, into, *indices = machine.all(operation.operands)
     tensor = _elements(into, operation)
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
     machine.charge(len(tensor.items))
@@ -155,22 +154,20 @@ def _insert(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("tensor.extract_slice")
-def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = _elements(frame[operation.operands[0]], operation)
-    sizes, places = slice_positions(machine, operation, frame, source.shape)
+def _extract_slice(machine: Machine, operation: Operation) -> Results:
+    source = _elements(machine.frame[operation.operands[0]], operation)
+    sizes, places = slice_positions(machine, operation, source.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
     kept = kept_dimensions(statics, tensor_type(operation.results[0].type).shape)
     shape = tuple(sizes[at] for at in kept)
     return [Elements(shape, [source.items[at] for at in places], source.element)]
 
 
-def inserted_slice(
-    machine: Machine, operation: Operation, frame: Frame, into: RuntimeValue
-) -> Elements:
+def inserted_slice(machine: Machine, operation: Operation, into: RuntimeValue) -> Elements:
     """Return a tensor with the slice that an operation inserts, in parallel or not."""
-    source = _elements(frame[operation.operands[0]], operation)
+    source = _elements(machine.frame[operation.operands[0]], operation)
     tensor = _elements(into, operation)
-    sizes, places = slice_positions(machine, operation, frame, tensor.shape)
+    sizes, places = slice_positions(machine, operation, tensor.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
     kept = kept_dimensions(statics, tensor_type(operation.operands[0].type).shape)
     if tuple(sizes[at] for at in kept) != source.shape:
@@ -183,13 +180,13 @@ def inserted_slice(
 
 
 @handles("tensor.insert_slice")
-def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    return [inserted_slice(machine, operation, frame, frame[operation.operands[1]])]
+def _insert_slice(machine: Machine, operation: Operation) -> Results:
+    return [inserted_slice(machine, operation, machine.frame[operation.operands[1]])]
 
 
 @handles("tensor.collapse_shape")
-def _collapse(_: Machine, operation: Operation, frame: Frame) -> Results:
-    source = _elements(frame[operation.operands[0]], operation)
+def _collapse(machine: Machine, operation: Operation) -> Results:
+    source = _elements(machine.frame[operation.operands[0]], operation)
     groups = operation.attributes.get("reassociation")
     assert isinstance(groups, tuple)
     shape = tuple(prod(source.shape[at] for at in numbers(group)) for group in groups)
@@ -200,10 +197,10 @@ def _collapse(_: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("tensor.expand_shape")
-def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = _elements(frame[operation.operands[0]], operation)
+def _expand(machine: Machine, operation: Operation) -> Results:
+    source = _elements(machine.frame[operation.operands[0]], operation)
     static = operation.attributes.get("static_output_shape")
-    shape = tuple(integers(machine, frame, static, operation.operands[1:]))
+    shape = tuple(integers(machine, static, operation.operands[1:]))
     groups = operation.attributes.get("reassociation")
     assert isinstance(groups, tuple)
     if any(size < 0 for size in shape):
@@ -216,8 +213,8 @@ def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("tensor.reshape")
-def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source, sizes = (_elements(each, operation) for each in frame.all(operation.operands))
+def _reshape(machine: Machine, operation: Operation) -> Results:
+    source, sizes = (_elements(each, operation) for each in machine.all(operation.operands))
     if not isinstance(sizes.element, IntegerType):
         raise NotInterpreted("tensor.reshape by sizes that are no integers")
     element = sizes.element
@@ -229,8 +226,8 @@ def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("tensor.concat")
-def _concat(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    sources = [_elements(each, operation) for each in frame.all(operation.operands)]
+def _concat(machine: Machine, operation: Operation) -> Results:
+    sources = [_elements(each, operation) for each in machine.all(operation.operands)]
     along = operation.attributes.get("dim")
     assert isinstance(along, int)
     shape = list(sources[0].shape)
@@ -249,11 +246,11 @@ def _concat(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("tensor.pad")
-def _pad(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _pad(machine: Machine, operation: Operation) -> Results:
     _, lows, highs = operation.segments()
-    source = _elements(frame[operation.operands[0]], operation)
-    low = integers(machine, frame, operation.attributes.get("static_low"), lows)
-    high = integers(machine, frame, operation.attributes.get("static_high"), highs)
+    source = _elements(machine.frame[operation.operands[0]], operation)
+    low = integers(machine, operation.attributes.get("static_low"), lows)
+    high = integers(machine, operation.attributes.get("static_high"), highs)
     if any(each < 0 for each in (*low, *high)):
         raise NotInterpreted("tensor.pad by a negative number")
     shape = [sum(each) for each in zip(low, source.shape, high, strict=True)]
@@ -264,7 +261,7 @@ def _pad(machine: Machine, operation: Operation, frame: Frame) -> Results:
         raise NotInterpreted("tensor.pad by values that depend on the position")
     machine.charge(prod(shape))
     arguments = [index(machine, 0)] * len(shape)
-    items = machine.region(operation.regions[0], arguments, frame).operands * prod(shape)
+    items = machine.region(operation.regions[0], arguments).operands * prod(shape)
     steps = row_major(shape)
     offset = sum(at * step for at, step in zip(low, steps, strict=True))
     for at, item in zip(positions(source.shape, steps, offset), source.items, strict=True):
@@ -273,8 +270,8 @@ def _pad(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("arith.select")
-def _select(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    condition, yes, no = frame.all(operation.operands)
+def _select(machine: Machine, operation: Operation) -> Results:
+    condition, yes, no = machine.all(operation.operands)
     if isinstance(condition, Elements):
         return [_chosen_elements(machine, condition.items, yes, no)]
     type = operation.results[0].type

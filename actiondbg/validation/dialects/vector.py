@@ -22,7 +22,6 @@ from actiondbg.validation.dialects.scalars import (
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import (
     Elements,
-    Frame,
     Machine,
     Results,
     RuntimeValue,
@@ -44,7 +43,7 @@ from actiondbg.validation.types import (
 _FLOAT_WIDTH = re.compile(r"b?f(\d+)")
 _MOST_CHOICES = 4096  # elements that a dynamic position may select from, without a decision
 # Given the mask around the operation, if there is one.
-Maskable = Callable[[Machine, Operation, Frame, Elements | None], Results]
+Maskable = Callable[[Machine, Operation, Elements | None], Results]
 _MASKABLE: dict[str, Maskable] = {}
 
 
@@ -94,10 +93,10 @@ def _rearranged(
 
 
 @handles("vector.extract")
-def _extract(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
+def _extract(machine: Machine, operation: Operation) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
     static = numbers(operation.attributes.get("static_position"))
-    dynamic = frame.all(operation.operands[1:])
+    dynamic = machine.all(operation.operands[1:])
     items: Sequence[RuntimeValue] = source.items
     for at, size in zip(static, source.shape, strict=False):
         step = len(items) // size
@@ -133,11 +132,11 @@ def _picked(
 
 
 @handles("vector.insert")
-def _insert(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    value = frame[operation.operands[0]]
-    into = vector(frame[operation.operands[1]], operation)
+def _insert(machine: Machine, operation: Operation) -> Results:
+    value = machine.frame[operation.operands[0]]
+    into = vector(machine.frame[operation.operands[1]], operation)
     static = numbers(operation.attributes.get("static_position"))
-    dynamic = frame.all(operation.operands[2:])
+    dynamic = machine.all(operation.operands[2:])
     machine.charge(len(into.items))
     if -1 in static:
         return [made(operation, [poison(machine, into.element)] * len(into.items))]
@@ -187,8 +186,8 @@ def _inserted(
 
 
 @handles("vector.extract_strided_slice")
-def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
+def _extract_slice(machine: Machine, operation: Operation) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
     offsets, sizes, steps = (
         numbers(operation.attributes.get(name)) for name in ("offsets", "sizes", "strides")
     )
@@ -201,8 +200,8 @@ def _extract_slice(machine: Machine, operation: Operation, frame: Frame) -> Resu
 
 
 @handles("vector.insert_strided_slice")
-def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    mine, into = (vector(each, operation) for each in frame.all(operation.operands))
+def _insert_slice(machine: Machine, operation: Operation) -> Results:
+    mine, into = (vector(each, operation) for each in machine.all(operation.operands))
     offsets, steps = (numbers(operation.attributes.get(name)) for name in ("offsets", "strides"))
     strides = row_major(into.shape)
     last = strides[len(strides) - len(mine.shape) :]
@@ -219,14 +218,14 @@ def _insert_slice(machine: Machine, operation: Operation, frame: Frame) -> Resul
 
 
 @handles("vector.shape_cast")
-def _shape_cast(_: Machine, operation: Operation, frame: Frame) -> Results:
-    return [made(operation, vector(frame[operation.operands[0]], operation).items)]
+def _shape_cast(machine: Machine, operation: Operation) -> Results:
+    return [made(operation, vector(machine.frame[operation.operands[0]], operation).items)]
 
 
 @handles("vector.broadcast")
-def _broadcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _broadcast(machine: Machine, operation: Operation) -> Results:
     shape = vector_shape(operation.results[0].type)
-    source = frame[operation.operands[0]]
+    source = machine.frame[operation.operands[0]]
     if not isinstance(source, Elements):
         machine.charge(prod(shape))
         return [made(operation, [source] * prod(shape))]
@@ -240,8 +239,8 @@ def _broadcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("vector.transpose")
-def _transpose(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
+def _transpose(machine: Machine, operation: Operation) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
     order = numbers(operation.attributes.get("permutation"))
     strides = row_major(source.shape)
     places = positions([source.shape[at] for at in order], [strides[at] for at in order])
@@ -249,8 +248,8 @@ def _transpose(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("vector.shuffle")
-def _shuffle(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    first, second = (vector(each, operation) for each in frame.all(operation.operands))
+def _shuffle(machine: Machine, operation: Operation) -> Results:
+    first, second = (vector(each, operation) for each in machine.all(operation.operands))
     items = [*first.items, *second.items]
     step = prod(first.shape[1:])
     places = numbers(operation.attributes.get("mask"))
@@ -261,48 +260,48 @@ def _shuffle(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("vector.interleave")
-def _interleave(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    left, right = (vector(each, operation) for each in frame.all(operation.operands))
+def _interleave(machine: Machine, operation: Operation) -> Results:
+    left, right = (vector(each, operation) for each in machine.all(operation.operands))
     machine.charge(2 * len(left.items))
     pairs = zip(left.items, right.items, strict=True)
     return [made(operation, [item for pair in pairs for item in pair])]
 
 
 @handles("vector.deinterleave")
-def _deinterleave(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
+def _deinterleave(machine: Machine, operation: Operation) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
     machine.charge(len(source.items))
     return [made(operation, source.items[start::2]) for start in (0, 1)]
 
 
 @handles("vector.from_elements")
-def _from_elements(_: Machine, operation: Operation, frame: Frame) -> Results:
-    return [made(operation, frame.all(operation.operands))]
+def _from_elements(machine: Machine, operation: Operation) -> Results:
+    return [made(operation, machine.all(operation.operands))]
 
 
 @handles("vector.to_elements")
-def _to_elements(_: Machine, operation: Operation, frame: Frame) -> Results:
-    return vector(frame[operation.operands[0]], operation).items
+def _to_elements(machine: Machine, operation: Operation) -> Results:
+    return vector(machine.frame[operation.operands[0]], operation).items
 
 
 @handles("vector.step")
-def _step(machine: Machine, operation: Operation, _: Frame) -> Results:
+def _step(machine: Machine, operation: Operation) -> Results:
     (size,) = vector_shape(operation.results[0].type)
     machine.charge(size)
     return [made(operation, [index(machine, at) for at in range(size)])]
 
 
 @handles("vector.fma")
-def _fma(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _fma(machine: Machine, operation: Operation) -> Results:
     plain = Operation("math.fma", operation.operands, operation.results, {})
-    return machine.elementwise(plain, frame.all(operation.operands))
+    return machine.elementwise(plain, machine.all(operation.operands))
 
 
 # --- masks ---
 
 
 @handles("vector.constant_mask")
-def _constant_mask(machine: Machine, operation: Operation, _: Frame) -> Results:
+def _constant_mask(machine: Machine, operation: Operation) -> Results:
     sizes = numbers(operation.attributes.get("mask_dim_sizes"))
     shape = vector_shape(operation.results[0].type)
     machine.charge(prod(shape))
@@ -317,12 +316,12 @@ def _constant_mask(machine: Machine, operation: Operation, _: Frame) -> Results:
 
 
 @handles("vector.create_mask")
-def _create_mask(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _create_mask(machine: Machine, operation: Operation) -> Results:
     shape = vector_shape(operation.results[0].type)
     machine.charge(prod(shape))
     columns = [
         [compared(machine, "slt", index(machine, at), limit) for at in range(size)]
-        for limit, size in zip(frame.all(operation.operands), shape or (1,), strict=True)
+        for limit, size in zip(machine.all(operation.operands), shape or (1,), strict=True)
     ]
     return [made(operation, [both(machine, row) for row in product(*columns)])]
 
@@ -331,8 +330,8 @@ def _create_mask(machine: Machine, operation: Operation, frame: Frame) -> Result
 
 
 @handles("vector.bitcast")
-def _bitcast(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
+def _bitcast(machine: Machine, operation: Operation) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
     old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
     machine.charge(len(source.items))
     if _width(old) == _width(new):
@@ -406,26 +405,26 @@ def maskable(name: str) -> Callable[[Maskable], Maskable]:
 
     def register(meaning: Maskable) -> Maskable:
         _MASKABLE[name] = meaning
-        handles(name)(lambda machine, operation, frame: meaning(machine, operation, frame, None))
+        handles(name)(lambda machine, operation: meaning(machine, operation, None))
         return meaning
 
     return register
 
 
 @handles("vector.mask")
-def _mask(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    mask, *others = frame.all(operation.operands)
+def _mask(machine: Machine, operation: Operation) -> Results:
+    mask, *others = machine.all(operation.operands)
     lanes = vector(mask, operation)
     *inner, end = operation.regions[0].blocks[0].operations
     if not inner:
         if others:
             raise NotInterpreted("vector.mask of nothing, with values to pass through")
-        return frame.all(end.operands)
+        return machine.all(end.operands)
     (masked,) = inner
     meaning = _MASKABLE.get(masked.name)
     if meaning is None:
         raise NotInterpreted(f"{masked.name} in vector.mask")
-    results = meaning(machine, masked, frame, lanes)
+    results = meaning(machine, masked, lanes)
     if list(end.operands) != list(masked.results):
         raise NotInterpreted("vector.mask that yields other values")
     return [_passed(machine, lanes, others[0], results)] if others else results

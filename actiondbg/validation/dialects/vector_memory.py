@@ -16,7 +16,6 @@ from actiondbg.validation.dialects.windows import BEYOND, Window, read, view, wr
 from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
-    Frame,
     Machine,
     MemRef,
     Results,
@@ -31,35 +30,31 @@ from actiondbg.validation.types import INDEX, IntegerType, ShapedType
 
 
 @maskable("vector.transfer_read")
-def _transfer_read(
-    machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
-) -> Results:
+def _transfer_read(machine: Machine, operation: Operation, outer: Elements | None) -> Results:
     (base,), starts, (padding,), masks = operation.segments()
-    source = view(frame[base], is_written=False)
+    source = view(machine.frame[base], is_written=False)
     shape = vector_shape(operation.results[0].type)
     window = _transfer_window(operation, source, shape)
-    mask = _lanes(operation, frame, window, masks, outer)
-    places = window.places(machine, source, frame.all(starts), is_masked=mask is not None)
-    other = frame[padding]
+    mask = _lanes(machine, operation, window, masks, outer)
+    places = window.places(machine, source, machine.all(starts), is_masked=mask is not None)
+    other = machine.frame[padding]
     items = other.items if isinstance(other, Elements) else [other]
     return [made(operation, read(machine, source, places, mask, [items] * len(places)))]
 
 
 @maskable("vector.transfer_write")
-def _transfer_write(
-    machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
-) -> Results:
+def _transfer_write(machine: Machine, operation: Operation, outer: Elements | None) -> Results:
     (value,), (base,), starts, masks = operation.segments()
-    target = view(frame[base], is_written=True)
-    mine = vector(frame[value], operation)
+    target = view(machine.frame[base], is_written=True)
+    mine = vector(machine.frame[value], operation)
     window = _transfer_window(operation, target, mine.shape)
     sizes = zip(window.dimensions, window.shape, strict=True)
     if any(at is None and size != 1 for at, size in sizes):
         raise NotInterpreted("vector.transfer_write of a broadcast")
-    mask = _lanes(operation, frame, window, masks, outer)
-    places = window.places(machine, target, frame.all(starts), is_masked=mask is not None)
+    mask = _lanes(machine, operation, window, masks, outer)
+    places = window.places(machine, target, machine.all(starts), is_masked=mask is not None)
     write(machine, target, places, mask, mine.items)
-    return _written(machine, operation, frame[base], target)
+    return _written(machine, operation, machine.frame[base], target)
 
 
 def _written(machine: Machine, operation: Operation, base: RuntimeValue, target: MemRef) -> Results:
@@ -94,8 +89,8 @@ def _dimension(result: Expression) -> int | None:
 
 
 def _lanes(
+    machine: Machine,
     operation: Operation,
-    frame: Frame,
     window: Window,
     masks: Sequence[Value],
     outer: Elements | None,
@@ -106,7 +101,7 @@ def _lanes(
     """
     if masks and outer is not None:
         raise NotInterpreted(f"{operation.name} with two masks")
-    mask = vector(frame[masks[0]], operation) if masks else outer
+    mask = vector(machine.frame[masks[0]], operation) if masks else outer
     if mask is None:
         return None
     used = sorted(at for at in window.dimensions if at is not None)
@@ -149,13 +144,13 @@ def _goes_on(machine: Machine) -> bool:
 
 
 @handles("vector.load")
-def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _load(machine: Machine, operation: Operation) -> Results:
     base, *starts = operation.operands
-    source = view(frame[base], is_written=False)
+    source = view(machine.frame[base], is_written=False)
     # What is outside has any value: the documentation permits to read it.
     shape = vector_shape(operation.results[0].type)
     window = _innermost(source, shape, may_leave=True, goes_on=_goes_on(machine))
-    places = window.places(machine, source, frame.all(starts), is_masked=False)
+    places = window.places(machine, source, machine.all(starts), is_masked=False)
     if machine.domain.is_source and places and set(places) == {BEYOND}:
         raise UndefinedBehaviour("a vector is outside of memory from its start")
     nothing = [poison(machine, source.buffer.element)] * prod(source.unit or ())
@@ -163,68 +158,68 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("vector.store")
-def _store(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _store(machine: Machine, operation: Operation) -> Results:
     value, base, *starts = operation.operands
-    target = view(frame[base], is_written=True)
-    mine = vector(frame[value], operation)
+    target = view(machine.frame[base], is_written=True)
+    mine = vector(machine.frame[value], operation)
     window = _innermost(target, mine.shape, goes_on=_goes_on(machine))
-    places = window.places(machine, target, frame.all(starts), is_masked=False)
+    places = window.places(machine, target, machine.all(starts), is_masked=False)
     write(machine, target, places, None, mine.items)
     return []
 
 
 @handles("affine.vector_load")
-def _affine_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _affine_load(machine: Machine, operation: Operation) -> Results:
     base, *operands = operation.operands
-    source = view(frame[base], is_written=False)
+    source = view(machine.frame[base], is_written=False)
     shape = vector_shape(operation.results[0].type)
-    starts = indices(machine, operation, operands, frame)
+    starts = indices(machine, operation, operands)
     places = _innermost(source, shape).places(machine, source, starts, is_masked=False)
     return [made(operation, read(machine, source, places, None, []))]
 
 
 @handles("affine.vector_store")
-def _affine_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _affine_store(machine: Machine, operation: Operation) -> Results:
     value, base, *operands = operation.operands
-    target = view(frame[base], is_written=True)
-    mine = vector(frame[value], operation)
-    starts = indices(machine, operation, operands, frame)
+    target = view(machine.frame[base], is_written=True)
+    mine = vector(machine.frame[value], operation)
+    starts = indices(machine, operation, operands)
     places = _innermost(target, mine.shape).places(machine, target, starts, is_masked=False)
     write(machine, target, places, None, mine.items)
     return []
 
 
 @handles("vector.maskedload")
-def _masked_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _masked_load(machine: Machine, operation: Operation) -> Results:
     base, *starts, lanes, other = operation.operands
-    source = view(frame[base], is_written=False)
-    mask, passed = (vector(frame[each], operation) for each in (lanes, other))
+    source = view(machine.frame[base], is_written=False)
+    mask, passed = (vector(machine.frame[each], operation) for each in (lanes, other))
     window = _innermost(source, mask.shape, goes_on=_goes_on(machine))
     if window.shape != mask.shape:
         raise NotInterpreted("vector.maskedload of memory of vectors")
-    places = window.places(machine, source, frame.all(starts), is_masked=True)
+    places = window.places(machine, source, machine.all(starts), is_masked=True)
     others = [[each] for each in passed.items]
     return [made(operation, read(machine, source, places, mask.items, others))]
 
 
 @handles("vector.maskedstore")
-def _masked_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _masked_store(machine: Machine, operation: Operation) -> Results:
     base, *starts, lanes, value = operation.operands
-    target = view(frame[base], is_written=True)
-    mask, mine = (vector(frame[each], operation) for each in (lanes, value))
+    target = view(machine.frame[base], is_written=True)
+    mask, mine = (vector(machine.frame[each], operation) for each in (lanes, value))
     window = _innermost(target, mask.shape, goes_on=_goes_on(machine))
     if window.shape != mask.shape:
         raise NotInterpreted("vector.maskedstore to memory of vectors")
-    places = window.places(machine, target, frame.all(starts), is_masked=True)
+    places = window.places(machine, target, machine.all(starts), is_masked=True)
     write(machine, target, places, mask.items, mine.items)
     return []
 
 
 @handles("vector.type_cast")
-def _type_cast(_: Machine, operation: Operation, frame: Frame) -> Results:
+def _type_cast(machine: Machine, operation: Operation) -> Results:
     """See the same memory with other elements: the strides count those."""
     new = operation.results[0].type
-    source: MemRef = frame[operation.operands[0]]
+    source: MemRef = machine.frame[operation.operands[0]]
     unit = item_of(new)[0]
     offset, rest = divmod(source.offset * prod(source.unit or ()), prod(unit or ()))
     if rest or source.strides != row_major(source.sizes) or not isinstance(new, ShapedType):
@@ -237,16 +232,14 @@ def _type_cast(_: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @maskable("vector.gather")
-def _gather(
-    machine: Machine, operation: Operation, frame: Frame, outer: Elements | None
-) -> Results:
+def _gather(machine: Machine, operation: Operation, outer: Elements | None) -> Results:
     if outer is not None:
         raise NotInterpreted("vector.gather with two masks")
     base, *starts, at, lanes, other = operation.operands
-    source = view(frame[base], is_written=False)
-    passed = vector(frame[other], operation)
+    source = view(machine.frame[base], is_written=False)
+    passed = vector(machine.frame[other], operation)
     machine.charge(len(passed.items))
-    places = _lane_places(machine, operation, frame, source, (*starts, at, lanes))
+    places = _lane_places(machine, operation, source, (*starts, at, lanes))
     items = [
         item if place is None else read_items(source, place)[0]
         for place, item in zip(places, passed.items, strict=True)
@@ -255,12 +248,12 @@ def _gather(
 
 
 @handles("vector.scatter")
-def _scatter(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _scatter(machine: Machine, operation: Operation) -> Results:
     base, *starts, at, lanes, value = operation.operands
-    target = view(frame[base], is_written=True)
-    mine = vector(frame[value], operation)
+    target = view(machine.frame[base], is_written=True)
+    mine = vector(machine.frame[value], operation)
     machine.charge(len(mine.items))
-    places = _lane_places(machine, operation, frame, target, (*starts, at, lanes))
+    places = _lane_places(machine, operation, target, (*starts, at, lanes))
     written = [place for place in places if place is not None]
     if len(set(written)) != len(written):
         # The documentation says that the behavior is undefined, or in their order.
@@ -268,23 +261,22 @@ def _scatter(machine: Machine, operation: Operation, frame: Frame) -> Results:
     for place, item in zip(places, mine.items, strict=True):
         if place is not None:
             write_items(target, place, [item])
-    return _written(machine, operation, frame[base], target)
+    return _written(machine, operation, machine.frame[base], target)
 
 
 def _lane_places(
     machine: Machine,
     operation: Operation,
-    frame: Frame,
     base: MemRef,
     operands: Sequence[Value],
 ) -> list[int | None]:
     """Return where the element of each lane is; None for lanes that are off."""
     *starts, at, lanes = operands
-    mask, offsets = (vector(frame[each], operation) for each in (lanes, at))
+    mask, offsets = (vector(machine.frame[each], operation) for each in (lanes, at))
     type = plain_element(at.type)
     if base.unit or not isinstance(type, IntegerType):
         raise NotInterpreted(f"{operation.name} of memory of vectors")
-    firsts = frame.all(starts)
+    firsts = machine.all(starts)
     return [
         _lane_place(machine, base, firsts, offset, type) if machine.domain.decide(lane) else None
         for lane, offset in zip(mask.items, offsets.items, strict=True)
@@ -312,11 +304,11 @@ def _lane_place(
 
 
 @handles("vector.expandload")
-def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _expand_load(machine: Machine, operation: Operation) -> Results:
     base, *starts, lanes, other = operation.operands
-    source = view(frame[base], is_written=False)
-    mask, passed = (vector(frame[each], operation) for each in (lanes, other))
-    places = _packed_places(machine, operation, source, frame.all(starts), mask)
+    source = view(machine.frame[base], is_written=False)
+    mask, passed = (vector(machine.frame[each], operation) for each in (lanes, other))
+    places = _packed_places(machine, operation, source, machine.all(starts), mask)
     items = [
         item if place is None else read_items(source, place)[0]
         for place, item in zip(places, passed.items, strict=True)
@@ -325,11 +317,11 @@ def _expand_load(machine: Machine, operation: Operation, frame: Frame) -> Result
 
 
 @handles("vector.compressstore")
-def _compress_store(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _compress_store(machine: Machine, operation: Operation) -> Results:
     base, *starts, lanes, value = operation.operands
-    target = view(frame[base], is_written=True)
-    mask, mine = (vector(frame[each], operation) for each in (lanes, value))
-    places = _packed_places(machine, operation, target, frame.all(starts), mask)
+    target = view(machine.frame[base], is_written=True)
+    mask, mine = (vector(machine.frame[each], operation) for each in (lanes, value))
+    places = _packed_places(machine, operation, target, machine.all(starts), mask)
     for place, item in zip(places, mine.items, strict=True):
         if place is not None:
             write_items(target, place, [item])

@@ -15,7 +15,6 @@ from actiondbg.validation.dialects.vector import made, maskable, vector, vector_
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import (
     Elements,
-    Frame,
     Machine,
     Results,
     handles,
@@ -82,11 +81,9 @@ def _combination(machine: Machine, operation: Operation, at: int = 0) -> Combina
 
 
 @maskable("vector.reduction")
-def _reduction(
-    machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
-    start = frame.all(operation.operands[1:])
+def _reduction(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
+    start = machine.all(operation.operands[1:])
     combination = _combination(machine, operation)
     machine.charge(len(source.items))
     items = list(source.items)
@@ -115,11 +112,9 @@ def _check_any_on(machine: Machine, mask: Elements) -> None:
 
 
 @maskable("vector.multi_reduction")
-def _multi_reduction(
-    machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> Results:
-    source = vector(frame[operation.operands[0]], operation)
-    start = frame[operation.operands[1]]
+def _multi_reduction(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    source = vector(machine.frame[operation.operands[0]], operation)
+    start = machine.frame[operation.operands[1]]
     combination = _combination(machine, operation)
     reduced = set(numbers(operation.attributes.get("reduction_dims")))
     kept = [size for at, size in enumerate(source.shape) if at not in reduced]
@@ -134,10 +129,8 @@ def _multi_reduction(
 
 
 @maskable("vector.outerproduct")
-def _outer_product(
-    machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> Results:
-    left, right, *start = frame.all(operation.operands)
+def _outer_product(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    left, right, *start = machine.all(operation.operands)
     combination = _combination(machine, operation)
     row = right.items if isinstance(right, Elements) else [right]
     pairs = list(product(vector(left, operation).items, row))
@@ -168,11 +161,9 @@ def _accumulated(
 
 
 @maskable("vector.contract")
-def _contract(
-    machine: Machine, operation: Operation, frame: Frame, mask: Elements | None
-) -> Results:
-    left, right = (vector(each, operation) for each in frame.all(operation.operands[:2]))
-    start = frame[operation.operands[2]]
+def _contract(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    left, right = (vector(each, operation) for each in machine.all(operation.operands[:2]))
+    start = machine.frame[operation.operands[2]]
     # Lowerings fuse the product with the addition, or add the products first.
     combination = replace(_combination(machine, operation), attributes=_OPEN_ORDER)
     found = list(start.items) if isinstance(start, Elements) else [start]
@@ -239,11 +230,11 @@ def _promoted(
 
 
 @handles("vector.scan")
-def _scan(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _scan(machine: Machine, operation: Operation) -> Results:
     if operation.attributes.get("inclusive"):
         # The documentation has the initial value take part in it, the lowering leaves it out.
         raise NotInterpreted("an inclusive vector.scan")
-    source, start = (vector(each, operation) for each in frame.all(operation.operands))
+    source, start = (vector(each, operation) for each in machine.all(operation.operands))
     along = operation.attributes.get("reduction_dim")
     assert isinstance(along, int)
     combination = _combination(machine, operation)

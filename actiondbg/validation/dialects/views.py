@@ -27,7 +27,6 @@ from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Buffer,
     Elements,
-    Frame,
     Machine,
     MemRef,
     Opaque,
@@ -77,8 +76,8 @@ def _nowhere(view: MemRef, type: ShapedType) -> MemRef:
 
 
 @handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
-def _cast(_: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _cast(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     results = operation.results
     if results and isinstance(results[0].type, ShapedType):
         rank = len(results[0].type.shape)
@@ -88,17 +87,17 @@ def _cast(_: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.subview")
-def _subview(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _subview(machine: Machine, operation: Operation) -> Results:
     (source,), offsets, lengths, steps = operation.segments()
-    view: MemRef = frame[source]
+    view: MemRef = machine.frame[source]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"memref.subview of type {type}")
     attributes = operation.attributes
     statics = numbers(attributes.get("static_sizes"))
-    starts = integers(machine, frame, attributes.get("static_offsets"), offsets)
-    sizes = integers(machine, frame, attributes.get("static_sizes"), lengths)
-    strides = integers(machine, frame, attributes.get("static_strides"), steps)
+    starts = integers(machine, attributes.get("static_offsets"), offsets)
+    sizes = integers(machine, attributes.get("static_sizes"), lengths)
+    strides = integers(machine, attributes.get("static_strides"), steps)
     is_inside = all(
         0 <= start <= whole and (size == 0 or 0 <= start + (size - 1) * stride < whole > start)
         for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True)
@@ -117,20 +116,20 @@ def _subview(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.reinterpret_cast")
-def _reinterpret(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _reinterpret(machine: Machine, operation: Operation) -> Results:
     (source,), offsets, lengths, steps = operation.segments()
     attributes = operation.attributes
-    (offset,) = integers(machine, frame, attributes.get("static_offsets"), offsets)
-    sizes = integers(machine, frame, attributes.get("static_sizes"), lengths)
-    strides = integers(machine, frame, attributes.get("static_strides"), steps)
-    view: MemRef = frame[source]
+    (offset,) = integers(machine, attributes.get("static_offsets"), offsets)
+    sizes = integers(machine, attributes.get("static_sizes"), lengths)
+    strides = integers(machine, attributes.get("static_strides"), steps)
+    view: MemRef = machine.frame[source]
     view = replace(view, offset=offset, sizes=tuple(sizes), strides=tuple(strides))
     return [checked(view, operation.results[0].type)]
 
 
 @handles("memref.transpose")
-def _transpose(_: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _transpose(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     permutation = operation.attributes.get("permutation")
     if not isinstance(permutation, AffineMap):
         raise NotInterpreted("memref.transpose")
@@ -140,10 +139,10 @@ def _transpose(_: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.expand_shape")
-def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _expand(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     shape = operation.attributes.get("static_output_shape")
-    sizes = integers(machine, frame, shape, operation.operands[1:])
+    sizes = integers(machine, shape, operation.operands[1:])
     if any(size < 0 for size in sizes):
         raise UndefinedBehaviour("a size is negative")
     strides: list[int] = []
@@ -158,8 +157,8 @@ def _expand(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.collapse_shape")
-def _collapse(_: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _collapse(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     sizes: list[int] = []
     strides: list[int] = []
     for group in _groups(operation):
@@ -184,8 +183,8 @@ def _groups(operation: Operation) -> list[tuple[int, ...]]:
 
 
 @handles("memref.reshape")
-def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    view, shape = (frame[operand] for operand in operation.operands)
+def _reshape(machine: Machine, operation: Operation) -> Results:
+    view, shape = (machine.frame[operand] for operand in operation.operands)
     element = plain_element(operation.operands[1].type)
     if not isinstance(element, IntegerType):
         raise NotInterpreted("memref.reshape")
@@ -199,8 +198,8 @@ def _reshape(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.view")
-def _view(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    source, shift, *dynamic = frame.all(operation.operands)
+def _view(machine: Machine, operation: Operation) -> Results:
+    source, shift, *dynamic = machine.all(operation.operands)
     type = operation.results[0].type
     if not isinstance(type, ShapedType) or item(type) != (None, source.buffer.element):
         raise NotInterpreted("memref.view as another type")
@@ -214,8 +213,8 @@ def _view(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("memref.extract_strided_metadata")
-def _metadata(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _metadata(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     found = (view.offset, *view.sizes, *view.strides)
     base = replace(view, offset=0, sizes=(), strides=())
     return [base, *(index(machine, number) for number in found)]
@@ -228,12 +227,12 @@ def _is_memref_of(type: Type, view: MemRef) -> bool:
 
 
 @handles("builtin.unrealized_conversion_cast")
-def _conversion(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _conversion(machine: Machine, operation: Operation) -> Results:
     """Return the value, in the type of another dialect."""
     if len(operation.operands) != 1 or len(operation.results) != 1:
         raise NotInterpreted("a conversion of several values")
     (operand,), (result,) = operation.operands, operation.results
-    value = frame[operand]
+    value = machine.frame[operand]
     if isinstance(value, Opaque):
         if value.kind != result.type:
             raise NotInterpreted(f"a conversion from {value.kind} to {result.type}")
@@ -268,8 +267,8 @@ def _fill(machine: Machine, view: MemRef, elements: Elements) -> None:
 
 
 @handles("bufferization.to_tensor")
-def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _to_tensor(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     if view.unit is not None:
         raise NotInterpreted("a tensor of vectors")
     items = [read(view, at) for at in places(machine, view)]
@@ -277,8 +276,8 @@ def _to_tensor(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("bufferization.to_buffer")
-def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    elements: Elements = frame[operation.operands[0]]
+def _to_buffer(machine: Machine, operation: Operation) -> Results:
+    elements: Elements = machine.frame[operation.operands[0]]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"bufferization.to_buffer to {type}")
@@ -288,8 +287,8 @@ def _to_buffer(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("bufferization.clone")
-def _clone(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    view: MemRef = frame[operation.operands[0]]
+def _clone(machine: Machine, operation: Operation) -> Results:
+    view: MemRef = machine.frame[operation.operands[0]]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"bufferization.clone to {type}")
@@ -299,27 +298,27 @@ def _clone(machine: Machine, operation: Operation, frame: Frame) -> Results:
 
 
 @handles("bufferization.alloc_tensor")
-def _alloc_tensor(machine: Machine, operation: Operation, frame: Frame) -> Results:
+def _alloc_tensor(machine: Machine, operation: Operation) -> Results:
     dynamic, copied, _ = operation.segments()
     if copied:
-        return [frame[copied[0]]]
+        return [machine.frame[copied[0]]]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"a tensor of type {type}")
-    sizes = sizes_of(machine, type.shape, frame.all(dynamic))
+    sizes = sizes_of(machine, type.shape, machine.all(dynamic))
     machine.charge(prod(sizes))
     element = plain_element(type)
     return [Elements(sizes, [poison(machine, element)] * prod(sizes), element)]
 
 
 @handles("bufferization.dealloc_tensor")
-def _dealloc_tensor(_: Machine, __: Operation, ___: Frame) -> Results:
+def _dealloc_tensor(_: Machine, __: Operation) -> Results:
     return []
 
 
 @handles("bufferization.materialize_in_destination")
-def _materialize(machine: Machine, operation: Operation, frame: Frame) -> Results:
-    elements, destination = frame.all(operation.operands)
+def _materialize(machine: Machine, operation: Operation) -> Results:
+    elements, destination = machine.all(operation.operands)
     if isinstance(destination, MemRef):
         check_alive(destination)
         _fill(machine, destination, elements)

@@ -97,13 +97,15 @@ def check_writable(view: MemRef) -> None:
 def read(view: MemRef, at: int) -> RuntimeValue:
     """Return an element at a place that ``place`` found."""
     if view.unit is None:
-        return view.buffer.items[_inside(view, at).start]
+        return view.buffer.items[_start(view, at, 1)]
     return Elements(view.unit, read_items(view, at), view.buffer.element)
 
 
 def read_items(view: MemRef, at: int) -> Results:
     """Return the items of an element."""
-    return view.buffer.items[_inside(view, at)]
+    count = prod(view.unit or ())
+    start = _start(view, at, count)
+    return view.buffer.items[start : start + count]
 
 
 def write(view: MemRef, at: int, value: RuntimeValue) -> None:
@@ -112,20 +114,20 @@ def write(view: MemRef, at: int, value: RuntimeValue) -> None:
     if isinstance(value, Elements):
         write_items(view, at, value.items)
     else:
-        view.buffer.items[_inside(view, at).start] = value
+        view.buffer.items[_start(view, at, 1)] = value
 
 
 def write_items(view: MemRef, at: int, items: Results) -> None:
     """Change the items of an element, of memory that is known to be writable."""
-    view.buffer.items[_inside(view, at)] = items
+    start = _start(view, at, len(items))
+    view.buffer.items[start : start + len(items)] = items
 
 
-def _inside(view: MemRef, at: int) -> slice[int, int]:
-    count = prod(view.unit or ())
+def _start(view: MemRef, at: int, count: int) -> int:
     start = at * count
     if start < 0 or start + count > len(view.buffer.items):
         raise UndefinedBehaviour("a view is larger than its memory")
-    return slice(start, start + count)
+    return start
 
 
 def places(machine: Machine, view: MemRef) -> list[int]:

@@ -9,10 +9,9 @@ is not, nothing is known: its arguments may have values that they never have in 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 from actiondbg.support.alignment import Alignment
 from actiondbg.validation.affine import AffineMap
@@ -26,6 +25,7 @@ from actiondbg.validation.program import (
     Module,
     OpaqueAttribute,
     Operation,
+    Pair,
     Region,
     Value,
     structure,
@@ -62,21 +62,13 @@ def _copy(machine: Machine, operation: Operation) -> Sequence[RuntimeValue]:
 _NUMBERS = ("arith.", "index.", "math.")
 
 
-class Cut(NamedTuple):
-    """A pair of values, as functions of values that both versions have."""
-
-    before: Module  # the function, as a module of its own
-    after: Module
-    symbol: str = _NAME
-
-
 class Uncut(Exception):
     """The versions differ in more than values: in effects, control flow, or their order."""
 
 
 def cuts(
     before: Function, after: Function, depth: int = 0, *, are_paired: bool = True
-) -> list[Cut]:
+) -> list[Pair]:
     """Return the pairs of values that decide whether two versions of a function are the same.
 
     Args:
@@ -96,7 +88,7 @@ def cuts(
     return [_Extraction(comparison, pair, depth).cut() for pair in comparison.open_pairs()]
 
 
-Pair = tuple[Value, Value]
+Values = tuple[Value, Value]
 
 
 @dataclass
@@ -110,12 +102,12 @@ class _Comparison:
     makers: dict[Value, Operation] = field(default_factory=dict[Value, Operation])
     _keys: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
     _shapes: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    _open: list[Pair] = field(default_factory=list[Pair])
+    _open: list[Values] = field(default_factory=list[Values])
     _next: int = 0
 
-    def open_pairs(self) -> list[Pair]:
+    def open_pairs(self) -> list[Values]:
         """Return the pairs that are not the same for what computes them, each once."""
-        seen: dict[tuple[int, int], Pair] = {}
+        seen: dict[tuple[int, int], Values] = {}
         for left, right in self._open:
             key = (self.numbers[left], self.numbers[right])
             if key[0] != key[1]:
@@ -360,12 +352,12 @@ def _captured_in(operation: Operation) -> tuple[Value, ...]:
 class _Extraction:
     """Makes functions of a pair of values; see ``cuts`` for the depth."""
 
-    def __init__(self, comparison: _Comparison, pair: Pair, depth: int) -> None:
+    def __init__(self, comparison: _Comparison, pair: Values, depth: int) -> None:
         self._comparison = comparison
         self._pair = pair
         self._depth = depth
 
-    def cut(self) -> Cut:
+    def cut(self) -> Pair:
         """Return the functions.
 
         Raises:
@@ -375,7 +367,7 @@ class _Extraction:
         if str(left.type) != str(right.type):
             raise Uncut
         numbers = [self._reached(value) for value in self._pair]
-        common = self._depths(numbers[0].keys() & numbers[1].keys())
+        common = numbers[0].keys() & numbers[1].keys()
         bodies = [self._body(value, common) for value in self._pair]
         arguments = {number: values[0] for body in bodies for number, values in body.leaves.items()}
         keys = sorted(arguments)
@@ -385,7 +377,7 @@ class _Extraction:
             for body, value in zip(bodies, self._pair, strict=True)
         )
         assert all(each.functions[_NAME].inputs == types for each in (before, after))
-        return Cut(before, after)
+        return Pair(_NAME, before, after)
 
     def _reached(self, value: Value) -> dict[int, Value]:
         """Return the values of which a value is computed, and itself, by their numbers."""
@@ -402,10 +394,7 @@ class _Extraction:
                 left += _uses(maker)
         return found
 
-    def _depths(self, common: set[int]) -> dict[int, int]:
-        return dict.fromkeys(common, self._depth)
-
-    def _body(self, root: Value, common: dict[int, int]) -> _Body:
+    def _body(self, root: Value, common: Set[int]) -> _Body:
         """Collect the operations between common values and a value."""
         body = _Body()
         left: list[tuple[Value, int]] = [(root, self._depth)]

@@ -10,9 +10,9 @@ from dataclasses import replace
 from actiondbg.errors import ActiondbgError
 from actiondbg.validation.contexts import in_module
 from actiondbg.validation.judgement import Judgement, Limits, Query
-from actiondbg.validation.program import Module, is_same, references, walk
+from actiondbg.validation.program import Module, Pair, is_same, references, walk
 from actiondbg.validation.reading import ProgramReader
-from actiondbg.validation.trial import KnownPieces, Pair, Trial, make_runner, reason
+from actiondbg.validation.trial import KnownPieces, Trial, make_runner, reason
 
 # Passes that look at one function at a time, whatever they run on.
 _LOCAL = frozenset({"canonicalize", "cse"})

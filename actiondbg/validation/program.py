@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from actiondbg.validation.affine import AffineMap, IntegerSet
 from actiondbg.validation.types import ShapedType, Type
@@ -225,3 +226,40 @@ def is_same(before: Module, after: Module, symbols: Iterable[str]) -> bool:
         if operation is not None:
             left += references(operation)
     return True
+
+
+class Pair(NamedTuple):
+    """A function before and after an action, with the modules around it, and its pass."""
+
+    symbol: str
+    before: Module
+    after: Module
+    suspect: str = ""
+
+    @property
+    def source(self) -> Function:
+        return self.before.functions[self.symbol]
+
+    @property
+    def target(self) -> Function:
+        return self.after.functions[self.symbol]
+
+    @property
+    def is_bufferized(self) -> bool:
+        """Whether the types differ in nothing but tensors that became memrefs."""
+        source, target = self.source, self.target
+        if (source.inputs, source.results) == (target.inputs, target.results):
+            return False
+        pairs = [(source.inputs, target.inputs), (source.results, target.results)]
+        return all(
+            len(left) == len(right) and all(map(_is_related, left, right)) for left, right in pairs
+        )
+
+
+def _is_related(source: Type, target: Type) -> bool:
+    """Whether a type is the same, or a tensor that became a memref."""
+    if not isinstance(source, ShapedType) or not isinstance(target, ShapedType):
+        return source == target
+    is_buffer = (source.kind, target.kind) == ("tensor", "memref")
+    same = (source.shape, source.element) == (target.shape, target.element)
+    return source == target or (is_buffer and same)

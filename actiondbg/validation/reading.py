@@ -209,14 +209,9 @@ class _Conversion:
             strides, offset = parsed.get_strides_and_offset()
         except (RuntimeError, ValueError):
             return OpaqueType(str(parsed))
-        return ShapedType(
-            kind,
-            shape,
-            element,
-            tuple(_known(stride) for stride in strides),
-            _known(offset),
-            str(parsed),
-        )
+        known = tuple(_known(stride) for stride in strides)
+        space = "" if parsed.memory_space is None else str(parsed.memory_space)
+        return ShapedType(kind, shape, element, known, _known(offset), str(parsed), space)
 
     # --- attributes ---
 

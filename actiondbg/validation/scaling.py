@@ -15,6 +15,7 @@ from actiondbg.validation.program import (
     Function,
     Module,
     Operation,
+    Pair,
     Region,
     Value,
     walk,
@@ -44,17 +45,17 @@ class NotScaled(Exception):
     """The meaning may depend on the sizes."""
 
 
-def scaled(before: Module, after: Module, symbol: str) -> tuple[Module, Module]:
-    """Return modules with a function of smaller sizes each, which calls no other.
+def scaled(pair: Pair) -> Pair:
+    """Return a function that calls no other with smaller sizes.
 
     Raises:
         NotScaled: an operation may depend on its sizes, or none is large.
     """
-    functions = [module.functions[symbol] for module in (before, after)]
+    functions = (pair.source, pair.target)
     sizes = _Sizes(functions)
-    made = [_Copy(sizes).function(function) for function in functions]
-    first, second = (Module({symbol: each}, {}) for each in made)
-    return first, second
+    made = (_Copy(sizes).function(function) for function in functions)
+    before, after = (Module({pair.symbol: each}, {}) for each in made)
+    return Pair(pair.symbol, before, after)
 
 
 class _Sizes:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
 from actiondbg.validation.concrete.domain import Concrete
-from actiondbg.validation.congruence import Cut, Uncut, cuts
+from actiondbg.validation.congruence import Uncut, cuts
 from actiondbg.validation.domain import (
     NotInterpreted,
     OpenRace,
@@ -49,6 +49,7 @@ from actiondbg.validation.program import (
     Function,
     Module,
     Operation,
+    Pair,
     Symbol,
     Value,
     called,
@@ -62,7 +63,7 @@ from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
 from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.strictness import PARALLEL_LOOPS, Strictness, strictness
-from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType, Type
+from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
 _CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
@@ -85,45 +86,8 @@ _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 _RACE_INPUTS = 2  # with which it is looked for races
 
 
-class Pair(NamedTuple):
-    """A function before and after an action, with the modules around it, and its pass."""
-
-    symbol: str
-    before: Module
-    after: Module
-    suspect: str = ""
-
-    @property
-    def source(self) -> Function:
-        return self.before.functions[self.symbol]
-
-    @property
-    def target(self) -> Function:
-        return self.after.functions[self.symbol]
-
-    @property
-    def is_bufferized(self) -> bool:
-        """Whether the types differ in nothing but tensors that became memrefs."""
-        source, target = self.source, self.target
-        if (source.inputs, source.results) == (target.inputs, target.results):
-            return False
-        pairs = [(source.inputs, target.inputs), (source.results, target.results)]
-        return all(
-            len(left) == len(right) and all(map(_is_related, left, right)) for left, right in pairs
-        )
-
-
-def _is_related(source: Type, target: Type) -> bool:
-    """Whether a type is the same, or a tensor that became a memref."""
-    if not isinstance(source, ShapedType) or not isinstance(target, ShapedType):
-        return source == target
-    is_buffer = (source.kind, target.kind) == ("tensor", "memref")
-    same = (source.shape, source.element) == (target.shape, target.element)
-    return source == target or (is_buffer and same)
-
-
 # By their structures before and after; networks have the same layers many times.
-KnownPieces = dict[tuple[str | None, str | None], Evidence]
+KnownPieces = dict[tuple[str | None, ...], Evidence]
 
 
 class _Difference(NamedTuple):
@@ -220,7 +184,7 @@ class Trial:
         if self._elements <= _MANY_ELEMENTS:
             return None
         try:
-            smaller = Trial(Pair(pair.symbol, *scaled(*pair[1:3], pair.symbol)), self._limits)
+            smaller = Trial(scaled(pair), self._limits)
             if smaller.agreement() is None:
                 return None
         except (NotScaled, OutOfBudget):
@@ -395,11 +359,11 @@ class Trial:
                 return found
         return None
 
-    def _pieces(self, pieces: Sequence[Cut]) -> Judgement | None:
+    def _pieces(self, pieces: Sequence[Pair]) -> Judgement | None:
         ways: set[Evidence] = set()
-        for before, after, symbol in pieces:
-            key = (before.structure(symbol), after.structure(symbol))
-            way = self._known.get(key) or self._agreement(before, after, symbol)
+        for piece in pieces:
+            key = tuple(each.structure(piece.symbol) for each in (piece.before, piece.after))
+            way = self._known.get(key) or self._agreement(piece)
             if way is None:
                 return None
             self._known[key] = way
@@ -409,20 +373,18 @@ class Trial:
             return self._judgement("equivalent", "proof", f"proved: {what}")
         return self._judgement("equivalent", "execution", f"{what}, each the same when it is run")
 
-    def _agreement(self, before: Module, after: Module, symbol: str) -> Evidence | None:
+    def _agreement(self, piece: Pair) -> Evidence | None:
         """Return by which way a cut is found equivalent; if it is large, with smaller sizes."""
         limits = replace(self._limits, inputs=_CUT_INPUTS, seconds=self._left / 4)
         try:
-            smaller = scaled(before, after, symbol)
+            smaller = scaled(piece)
         except NotScaled:
             smaller = None
         try:
-            if smaller is not None:
-                agreement = Trial(Pair(symbol, *smaller), limits).agreement()
-                return agreement and "execution"
-            return Trial(Pair(symbol, before, after), limits).agreement()
+            agreement = Trial(smaller or piece, limits).agreement()
         except OutOfBudget:
             return None
+        return agreement and "execution" if smaller else agreement
 
     def agreement(self) -> Evidence | None:
         """Return by which way the function is found equivalent; None if it is not.

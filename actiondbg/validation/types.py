@@ -64,6 +64,7 @@ class ShapedType:
     strides: tuple[int | None, ...] = ()
     offset: int | None = 0  # of a memref, in elements; None if dynamic
     text: str = ""  # as MLIR prints it
+    space: str = ""  # the memory space of a memref, as MLIR prints it; empty for the default one
 
     def __str__(self) -> str:
         return self.text

@@ -20,13 +20,12 @@ from actiondbg.validation.execution.subject import (
     MutableGlobal,
     NotRunnable,
     Subject,
-    TypedText,
     quoted,
     read_subject,
 )
 from actiondbg.validation.inputs import Argument, Array, Input, View
 from actiondbg.validation.machine import row_major
-from actiondbg.validation.types import INDEX_WIDTH, FloatType, IntegerType, ShapedType
+from actiondbg.validation.types import INDEX_WIDTH, FloatType, IntegerType, ShapedType, Type
 
 _NAMES = ("test", "actiondbg_test")  # of the entry
 _STACK = 2**16  # bytes of the stack that are filled before a call
@@ -133,9 +132,7 @@ class _TestWriter:
         for place, buffer in buffers.items():
             parts.append(self._printed(f"memory {place}", f"%buffer{place}", buffer, lines))
         for place, each in enumerate(self._subject.globals):
-            lines.append(
-                f"%global{place} = memref.get_global {quoted(each.symbol)} : {each.type.text}"
-            )
+            lines.append(f"%global{place} = memref.get_global {quoted(each.symbol)} : {each.type}")
             key = f"global {quoted(each.symbol)}"
             parts.append(self._printed(key, f"%global{place}", each.type, lines))
         lines.append(self._marker(f"end {at}"))
@@ -144,8 +141,8 @@ class _TestWriter:
 
     def _call(self, given: Sequence[str]) -> str:
         subject = self._subject
-        types = ", ".join(each.text for each in subject.inputs)
-        made = ", ".join(each.text for each in subject.results)
+        types = ", ".join(map(str, subject.inputs))
+        made = ", ".join(map(str, subject.results))
         if subject.dialect == "llvm" and len(subject.results) > 1:
             raise NotRunnable(f"@{subject.symbol} of the llvm dialect has several results")
         many = len(subject.results)
@@ -154,12 +151,12 @@ class _TestWriter:
         call = f"{subject.dialect}.call {quoted(subject.symbol)}({', '.join(given)})"
         return f"{name}{call} : ({types}) -> {arrow}"
 
-    def _printed(self, key: str, value: str, type: TypedText, lines: list[str]) -> Part:
-        element = element_of(type.type)
+    def _printed(self, key: str, value: str, type: Type, lines: list[str]) -> Part:
+        element = element_of(type)
         shape: tuple[int, ...] | None = ()
-        if isinstance(type.type, ShapedType):
-            is_vector = type.type.kind == "vector"
-            shape = tuple(size or 0 for size in type.type.shape) if is_vector else None
+        if isinstance(type, ShapedType):
+            is_vector = type.kind == "vector"
+            shape = tuple(size or 0 for size in type.shape) if is_vector else None
         shown = key.replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'vector.print str "[{self._name}] {shown}: "')
         lines.append(self._printers.call(value, type))
@@ -170,17 +167,18 @@ class _TestWriter:
 
     # --- memory ---
 
-    def _buffers(self, at: int, input: Input, lines: list[str]) -> dict[int, TypedText]:
+    def _buffers(self, at: int, input: Input, lines: list[str]) -> dict[int, ShapedType]:
         """Make the memory behind memrefs; return the types of ``%buffer0`` and so on."""
-        made: dict[int, TypedText] = {}
+        made: dict[int, ShapedType] = {}
         for argument, type in zip(input.arguments, self._subject.inputs, strict=True):
             if not isinstance(argument, View) or argument.buffer in made:
                 continue
-            element = element_of(type.type)
+            element = element_of(type)
             values = input.buffers[argument.buffer]
             shape = _buffer_shape(argument.buffer, input)
             text = shaped("memref", shape, element)
-            made[argument.buffer] = TypedText(_memref(shape, element, text), text)
+            strides = row_major(shape)
+            made[argument.buffer] = ShapedType("memref", shape, element, strides, 0, text)
             name = f"%buffer{argument.buffer}"
             lines.append(f"{name} = memref.alloc() : {text}")
             if not values:
@@ -197,7 +195,7 @@ class _TestWriter:
     def _initial(self, each: MutableGlobal) -> str:
         at = self._subject.globals.index(each)
         name = f"@{self._name}_global{at}"
-        return f'memref.global "private" constant {name} : {each.type.text} = {each.initial}'
+        return f'memref.global "private" constant {name} : {each.type} = {each.initial}'
 
     def _reset(self) -> list[str]:
         """Return lines that set globals back, as an earlier input may have changed them."""
@@ -205,7 +203,7 @@ class _TestWriter:
         if self._subject.has_other_state:
             return lines
         for at, each in enumerate(self._subject.globals):
-            text = each.type.text
+            text = each.type
             source = f"memref.get_global @{self._name}_global{at}"
             lines.append(f"%reset{at} = {source} : {text}")
             lines.append(f"%set{at} = memref.get_global {quoted(each.symbol)} : {text}")
@@ -256,47 +254,45 @@ def _some(values: Sequence[int | float]) -> str:
     return f"[{', '.join(shown)}{more}]"
 
 
-def _results(results: Sequence[TypedText]) -> list[str]:
+def _results(results: Sequence[Type]) -> list[str]:
     if len(results) == 1:
         return ["%result"]
     return [f"%result#{at}" for at in range(len(results))]
 
 
 def _argument(
-    name: str, argument: Argument, type: TypedText, buffers: dict[int, TypedText]
+    name: str, argument: Argument, type: Type, buffers: dict[int, ShapedType]
 ) -> tuple[list[str], str]:
     """Return the lines that make an argument, and its name."""
-    element = element_of(type.type)
-    kind = type.type
+    element = element_of(type)
     match argument:
-        case View() if isinstance(kind, ShapedType) and kind.kind == "memref":
+        case View() if isinstance(type, ShapedType) and type.kind == "memref":
             return _view(name, argument, type, buffers[argument.buffer])
-        case Array(shape, values) if isinstance(kind, ShapedType) and kind.kind != "memref":
-            if len(shape) != len(kind.shape):
-                raise NotRunnable(f"an array of shape {shape} is no {type.text}")
-            fixed = shaped(kind.kind, shape, element)
+        case Array(shape, values) if isinstance(type, ShapedType) and type.kind != "memref":
+            if len(shape) != len(type.shape):
+                raise NotRunnable(f"an array of shape {shape} is no {type}")
+            fixed = shaped(type.kind, shape, element)
             lines = [f"{name} = arith.constant {dense(shape, values, element)} : {fixed}"]
-            if fixed == type.text:
+            if fixed == str(type):
                 return lines, name
-            cast = f"{name}_cast = tensor.cast {name} : {fixed} to {type.text}"
+            cast = f"{name}_cast = tensor.cast {name} : {fixed} to {type}"
             return [*lines, cast], f"{name}_cast"
-        case int() | float() if not isinstance(kind, ShapedType):
+        case int() | float() if not isinstance(type, ShapedType):
             written = number(argument, element)
-            typed = "" if written in {"true", "false"} else f" : {type.text}"
+            typed = "" if written in {"true", "false"} else f" : {type}"
             return [f"{name} = arith.constant {written}{typed}"], name
         case _:
-            raise NotRunnable(f"{argument!r} is no {type.text}")
+            raise NotRunnable(f"{argument!r} is no {type}")
 
 
-def _view(name: str, view: View, type: TypedText, buffer: TypedText) -> tuple[list[str], str]:
+def _view(name: str, view: View, type: ShapedType, buffer: ShapedType) -> tuple[list[str], str]:
     """Return the lines that make a memref from a buffer, by as few casts as it takes."""
-    element = element_of(type.type)
-    if not isinstance(type.type, ShapedType) or len(view.sizes) != len(type.type.shape):
-        raise NotRunnable(f"a view of sizes {view.sizes} is no {type.text}")
+    element = element_of(type)
+    if len(view.sizes) != len(type.shape):
+        raise NotRunnable(f"a view of sizes {view.sizes} is no {type}")
     lines: list[str] = []
     source, have = f"%buffer{view.buffer}", buffer.text
-    assert isinstance(buffer.type, ShapedType)
-    if buffer.type.shape != view.sizes or not _is_whole(view, prod(view.sizes)):
+    if buffer.shape != view.sizes or not _is_whole(view, prod(view.sizes)):
         layout = strided(view.strides, view.offset)
         wanted = shaped("memref", view.sizes, element, f", {layout}")
         lines.append(
@@ -308,8 +304,8 @@ def _view(name: str, view: View, type: TypedText, buffer: TypedText) -> tuple[li
         wanted = f"{have[:-1]}, {type.space}>"
         lines.append(f"{name}_space = memref.memory_space_cast {source} : {have} to {wanted}")
         source, have = f"{name}_space", wanted
-    if have != type.text:
-        lines.append(f"{name} = memref.cast {source} : {have} to {type.text}")
+    if have != str(type):
+        lines.append(f"{name} = memref.cast {source} : {have} to {type}")
         source = name
     return lines, source
 
@@ -330,10 +326,6 @@ def _is_whole(view: View, length: int) -> bool:
     return view.offset == 0 and view.strides == dense_strides and prod(view.sizes) == length
 
 
-def _memref(shape: tuple[int, ...], element: Element, text: str) -> ShapedType:
-    return ShapedType("memref", shape, element, row_major(shape), 0, text)
-
-
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" if line else line for line in text.split("\n"))
 
@@ -346,32 +338,31 @@ class Printers:
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self._made: dict[str, tuple[str, str]] = {}
+        self._made: dict[Type, tuple[str, str]] = {}
 
-    def call(self, value: str, type: TypedText) -> str:
+    def call(self, value: str, type: Type) -> str:
         """Return the line that prints a value.
 
         Raises:
             NotRunnable: its type cannot be printed.
         """
-        if type.text not in self._made:
-            name = re.sub(r"\W+", "_", type.text).strip("_")
+        if type not in self._made:
+            name = re.sub(r"\W+", "_", str(type)).strip("_")
             taken = {taken for taken, _ in self._made.values()}
             name = f"{self._prefix}_print_{name}"
             name = name if name not in taken else f"{name}_{len(taken)}"
-            self._made[type.text] = (name, _function(name, type))
-        name = self._made[type.text][0]
-        return f"func.call @{name}({value}) : ({type.text}) -> ()"
+            self._made[type] = (name, _function(name, type))
+        name = self._made[type][0]
+        return f"func.call @{name}({value}) : ({type}) -> ()"
 
     def texts(self) -> list[str]:
         """Return the functions."""
         return [text for _, text in self._made.values()]
 
 
-def _function(name: str, type: TypedText) -> str:
-    kind = type.type
+def _function(name: str, kind: Type) -> str:
     element = element_of(kind)
-    lines = [f"func.func private @{name}(%value: {type.text}) {{"]
+    lines = [f"func.func private @{name}(%value: {kind}) {{"]
     if not isinstance(kind, ShapedType):
         made, wide = _widened("%value", element, "")
         lines += [*made, f"  vector.print {wide} : i64"]
@@ -381,7 +372,7 @@ def _function(name: str, type: TypedText) -> str:
         made, wide = _widened("%value", element, around)
         lines += [*made, f"  vector.print {wide} : {around.replace('@', 'i64')}"]
     else:
-        lines += [f"  {line}" for line in _elements(kind, element, type.text)]
+        lines += [f"  {line}" for line in _elements(kind, element)]
     return "\n".join([*lines, "  return", "}"])
 
 
@@ -404,18 +395,18 @@ def _widened(value: str, element: IntegerType | FloatType, around: str) -> tuple
     return lines, value
 
 
-def _elements(kind: ShapedType, element: IntegerType | FloatType, text: str) -> list[str]:
+def _elements(kind: ShapedType, element: IntegerType | FloatType) -> list[str]:
     """Return lines that print the sizes, then the elements of a tensor or a memref."""
     load = {"tensor": "tensor.extract", "memref": "memref.load"}.get(kind.kind)
     if load is None:
-        raise NotRunnable(f"a test cannot print values of type {text}")
+        raise NotRunnable(f"a test cannot print values of type {kind}")
     rank = len(kind.shape)
     lines: list[str] = []
     if rank:
         lines += ["%zero = arith.constant 0 : index", "%one = arith.constant 1 : index"]
     for at in range(rank):
         lines.append(f"%at{at} = arith.constant {at} : index")
-        lines.append(f"%size{at} = {kind.kind}.dim %value, %at{at} : {text}")
+        lines.append(f"%size{at} = {kind.kind}.dim %value, %at{at} : {kind}")
         lines.append(f"%printed{at} = arith.index_castui %size{at} : index to i64")
         lines.append(f"vector.print %printed{at} : i64 punctuation <comma>")
     lines.append('vector.print str "elements: "')
@@ -423,7 +414,7 @@ def _elements(kind: ShapedType, element: IntegerType | FloatType, text: str) -> 
         lines.append(f"{'  ' * at}scf.for %i{at} = %zero to %size{at} step %one {{")
     indices = ", ".join(f"%i{at}" for at in range(rank))
     made, wide = _widened("%element", element, "")
-    inner = [f"  %element = {load} %value[{indices}] : {text}", *made]
+    inner = [f"  %element = {load} %value[{indices}] : {kind}", *made]
     inner.append(f"  vector.print {wide} : i64 punctuation <comma>")
     deep = "  " * max(rank - 1, 0)
     lines += [f"{deep}{line}" for line in inner] if rank else [line[2:] for line in inner]

@@ -26,20 +26,11 @@ class NotRunnable(ActiondbgError):
 
 
 @dataclass(frozen=True, slots=True)
-class TypedText:
-    """A type, with its text."""
-
-    type: Type
-    text: str  # as MLIR prints it
-    space: str = ""  # the memory space of a memref, as MLIR prints it; empty for the default one
-
-
-@dataclass(frozen=True, slots=True)
 class MutableGlobal:
     """A ``memref.global`` that the program may change."""
 
     symbol: str
-    type: TypedText
+    type: Type
     initial: str  # the constant that it holds at first; empty if it holds nothing
 
 
@@ -49,8 +40,8 @@ class Subject:
 
     symbol: str
     dialect: str  # ``func`` or ``llvm``
-    inputs: tuple[TypedText, ...]
-    results: tuple[TypedText, ...]  # the types of the results
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...]  # the types of the results
     # The text of its module, of which only what it needs is left, up to the brace that closes the
     # module.
     module: str
@@ -91,8 +82,8 @@ def read_subject(text: str, symbol: str) -> Subject:
     return Subject(
         symbol,
         function.name.partition(".")[0],
-        tuple(_typed(each) for each in inputs),
-        tuple(_typed(each) for each in results),
+        tuple(read_type(each) for each in inputs),
+        tuple(read_type(each) for each in results),
         str(module).rstrip().removesuffix("}").rstrip(),
         found,
         unset or any(_is_mutable(each, "llvm.mlir.global") for each in kept),
@@ -141,7 +132,7 @@ def _is_mutable(operation: Any, name: str) -> bool:
 
 
 def _global(operation: Any) -> MutableGlobal:
-    type = _typed(operation.attributes["type"].value)
+    type = read_type(operation.attributes["type"].value)
     if "initial_value" not in operation.attributes:
         return MutableGlobal(_symbol_of(operation), type, "")
     value = operation.attributes["initial_value"]
@@ -161,8 +152,3 @@ def _signature(function: Any) -> tuple[list[Any], list[Any]]:
         if last.name == "llvm.return":
             return inputs, [value.type for value in last.operands]
     return inputs, []
-
-
-def _typed(parsed: Any) -> TypedText:
-    space = getattr(parsed, "memory_space", None)
-    return TypedText(read_type(parsed), str(parsed), "" if space is None else str(space))

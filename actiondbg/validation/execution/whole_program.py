@@ -15,7 +15,7 @@ from actiondbg.validation.execution.harness import Test, make_test
 from actiondbg.validation.execution.literals import Element
 from actiondbg.validation.execution.lowerings import CHECKED, CONSTANTS, OTHER, PLAIN, Lowering
 from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
-from actiondbg.validation.execution.subject import NotRunnable, Subject, TypedText, read_subject
+from actiondbg.validation.execution.subject import NotRunnable, Subject, read_subject
 from actiondbg.validation.inputs import Array, Input, Number, View
 from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type
@@ -313,7 +313,7 @@ def _doubt(subject: Subject) -> str | None:
     """Return what may have no defined behaviour in a function, where no run shows that."""
     text = subject.module
     doubts = [_POISON.search(text), _INDIRECT.search(text)]
-    if "index_cast" in text or any(_is_control(each.type) for each in subject.inputs):
+    if "index_cast" in text or any(map(_is_control, subject.inputs)):
         doubts.append(_UNCHECKED.search(text))
     return next((each[0].strip() for each in doubts if each), None)
 
@@ -326,7 +326,5 @@ def _is_control(type: Type) -> bool:
     return isinstance(type, IntegerType) and type.width > 1
 
 
-def _elements(type: TypedText) -> int:
-    if not isinstance(type.type, ShapedType):
-        return 1
-    return prod(size or 1 for size in type.type.shape)
+def _elements(type: Type) -> int:
+    return prod(size or 1 for size in type.shape) if isinstance(type, ShapedType) else 1

@@ -9,11 +9,11 @@ import pytest
 from actiondbg.validation.congruence import Uncut, cuts
 from actiondbg.validation.judge import Judge
 from actiondbg.validation.judgement import Judgement, Limits, Query
-from actiondbg.validation.program import Function
+from actiondbg.validation.program import Function, Pair
 from actiondbg.validation.proof.refinement import Refuted, prove
 from actiondbg.validation.reading import ProgramReader
 from actiondbg.validation.scaling import NotScaled, scaled
-from actiondbg.validation.trial import Pair, Trial
+from actiondbg.validation.trial import Trial
 
 READER = ProgramReader()
 HEAD = (
@@ -262,7 +262,7 @@ func.func @f(%a: tensor<512xf32>) -> tensor<512xf32> {
 """
     module = READER.read(text)
     with pytest.raises(NotScaled):
-        scaled(module, module, "f")
+        scaled(Pair("f", module, module))
 
 
 _NAMES = ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minui")

@@ -9,7 +9,15 @@ from typing import cast
 
 from actiondbg.validation.concrete.operation import POISON
 from actiondbg.validation.domain import Scalar
-from actiondbg.validation.machine import Buffer, Elements, Event, MemRef, Outcome, RuntimeValue
+from actiondbg.validation.machine import (
+    Buffer,
+    Elements,
+    Event,
+    MemRef,
+    Outcome,
+    RuntimeValue,
+    indices_at,
+)
 from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
 
@@ -189,11 +197,7 @@ def _seen(view: MemRef) -> list[RuntimeValue]:
 
 
 def _place(at: int, shape: tuple[int, ...]) -> str:
-    index: list[int] = []
-    for size in reversed(shape):
-        index.insert(0, at % size)
-        at //= size
-    return f"[{', '.join(map(str, index))}]" if index else ""
+    return str(indices_at(at, shape)) if shape else ""
 
 
 def shown(value: RuntimeValue, kind: Type | None) -> str:

@@ -67,6 +67,11 @@ def positions(sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> 
     return found
 
 
+def indices_at(at: int, shape: Sequence[int]) -> list[int]:
+    """Return the indices of the element at a place, row by row."""
+    return [at // step % size for step, size in zip(row_major(shape), shape, strict=True)]
+
+
 def extent(sizes: Sequence[int], strides: Sequence[int]) -> int:
     """Return how many items a window spans; none if it has no elements."""
     last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))

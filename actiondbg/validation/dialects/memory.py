@@ -284,11 +284,6 @@ def copy(machine: Machine, source: MemRef, destination: MemRef) -> None:
         write(destination, to, read(source, at))
 
 
-@handles("memref.global")
-def _global(_: Machine, __: Operation) -> Results:
-    return []
-
-
 @handles("memref.get_global")
 def _get_global(machine: Machine, operation: Operation) -> Results:
     symbol = operation.attributes.get("name")
@@ -334,8 +329,8 @@ def _rank(machine: Machine, operation: Operation) -> Results:
     return [index(machine, len(machine.frame[operation.operands[0]].sizes))]
 
 
-@handles("memref.prefetch", "affine.prefetch")
-def _prefetch(_: Machine, __: Operation) -> Results:
+@handles("memref.global", "memref.prefetch", "affine.prefetch", "bufferization.dealloc_tensor")
+def _nothing(_: Machine, __: Operation) -> Results:
     return []
 
 

@@ -73,20 +73,14 @@ def check_shape(shape: Sequence[int], type: Type, operation: Operation) -> None:
         raise UndefinedBehaviour(f"{operation.name}: the sizes {list(shape)} are not of {type}")
 
 
-@handles("tensor.empty")
-def _empty(machine: Machine, operation: Operation) -> Results:
-    shape = _result_shape(machine, operation)
-    element = scalar_element(operation.results[0].type)
-    machine.charge(prod(shape))
-    return [Elements(shape, [poison(machine, element)] * prod(shape), element)]
-
-
-@handles("tensor.splat")
-def _splat(machine: Machine, operation: Operation) -> Results:
+@handles("tensor.empty", "tensor.splat")
+def _filled(machine: Machine, operation: Operation) -> Results:
     shape = _result_shape(machine, operation)
     machine.charge(prod(shape))
     element = scalar_element(operation.results[0].type)
-    return [Elements(shape, [machine.frame[operation.operands[0]]] * prod(shape), element)]
+    is_splat = operation.name == "tensor.splat"
+    item = machine.frame[operation.operands[0]] if is_splat else poison(machine, element)
+    return [Elements(shape, [item] * prod(shape), element)]
 
 
 @handles("tensor.from_elements")
@@ -126,12 +120,6 @@ def _cast(machine: Machine, operation: Operation) -> Results:
     source = _elements(machine.frame[operation.operands[0]], operation)
     check_shape(source.shape, operation.results[0].type, operation)
     return [source]
-
-
-@handles("tensor.bitcast")
-def _bitcast(machine: Machine, operation: Operation) -> Results:
-    plain = Operation("arith.bitcast", operation.operands, operation.results, {})
-    return machine.elementwise(plain, machine.all(operation.operands))
 
 
 @handles("tensor.extract")

@@ -291,9 +291,13 @@ def _step(machine: Machine, operation: Operation) -> Results:
     return [made(operation, [index(machine, at) for at in range(size)])]
 
 
-@handles("vector.fma")
-def _fma(machine: Machine, operation: Operation) -> Results:
-    plain = Operation("math.fma", operation.operands, operation.results, {})
+_SCALAR_NAMES = {"vector.fma": "math.fma", "tensor.bitcast": "arith.bitcast"}
+
+
+@handles(*_SCALAR_NAMES)
+def _elementwise(machine: Machine, operation: Operation) -> Results:
+    name = _SCALAR_NAMES[operation.name]
+    plain = Operation(name, operation.operands, operation.results, {})
     return machine.elementwise(plain, machine.all(operation.operands))
 
 

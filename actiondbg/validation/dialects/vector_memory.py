@@ -240,11 +240,7 @@ def _gather(machine: Machine, operation: Operation, outer: Elements | None) -> R
     passed = vector(machine.frame[other], operation)
     machine.charge(len(passed.items))
     places = _lane_places(machine, operation, source, (*starts, at, lanes))
-    items = [
-        item if place is None else read_items(source, place)[0]
-        for place, item in zip(places, passed.items, strict=True)
-    ]
-    return [made(operation, items)]
+    return [made(operation, _read_lanes(source, places, passed))]
 
 
 @handles("vector.scatter")
@@ -258,10 +254,23 @@ def _scatter(machine: Machine, operation: Operation) -> Results:
     if len(set(written)) != len(written):
         # The documentation says that the behavior is undefined, or in their order.
         raise OpenOrder("vector.scatter of two elements to one place")
+    _write_lanes(target, places, mine)
+    return _written(machine, operation, machine.frame[base], target)
+
+
+def _read_lanes(
+    source: MemRef, places: Sequence[int | None], passed: Elements
+) -> list[RuntimeValue]:
+    return [
+        item if place is None else read_items(source, place)[0]
+        for place, item in zip(places, passed.items, strict=True)
+    ]
+
+
+def _write_lanes(target: MemRef, places: Sequence[int | None], mine: Elements) -> None:
     for place, item in zip(places, mine.items, strict=True):
         if place is not None:
             write_items(target, place, [item])
-    return _written(machine, operation, machine.frame[base], target)
 
 
 def _lane_places(
@@ -309,11 +318,7 @@ def _expand_load(machine: Machine, operation: Operation) -> Results:
     source = view(machine.frame[base], is_written=False)
     mask, passed = (vector(machine.frame[each], operation) for each in (lanes, other))
     places = _packed_places(machine, operation, source, machine.all(starts), mask)
-    items = [
-        item if place is None else read_items(source, place)[0]
-        for place, item in zip(places, passed.items, strict=True)
-    ]
-    return [made(operation, items)]
+    return [made(operation, _read_lanes(source, places, passed))]
 
 
 @handles("vector.compressstore")
@@ -322,9 +327,7 @@ def _compress_store(machine: Machine, operation: Operation) -> Results:
     target = view(machine.frame[base], is_written=True)
     mask, mine = (vector(machine.frame[each], operation) for each in (lanes, value))
     places = _packed_places(machine, operation, target, machine.all(starts), mask)
-    for place, item in zip(places, mine.items, strict=True):
-        if place is not None:
-            write_items(target, place, [item])
+    _write_lanes(target, places, mine)
     return []
 
 

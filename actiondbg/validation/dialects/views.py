@@ -86,23 +86,26 @@ def _cast(machine: Machine, operation: Operation) -> Results:
     return [checked(view, result.type) for result in results]
 
 
+def _slice(machine: Machine, operation: Operation) -> list[list[int]]:
+    """Return the offsets, the sizes and the strides of a slice."""
+    names = ("static_offsets", "static_sizes", "static_strides")
+    parts = zip(names, operation.segments()[1:], strict=True)
+    return [integers(machine, operation.attributes.get(name), part) for name, part in parts]
+
+
 @handles("memref.subview")
 def _subview(machine: Machine, operation: Operation) -> Results:
-    (source,), offsets, lengths, steps = operation.segments()
-    view: MemRef = machine.frame[source]
+    view: MemRef = machine.frame[operation.operands[0]]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         raise NotInterpreted(f"memref.subview of type {type}")
-    attributes = operation.attributes
-    statics = numbers(attributes.get("static_sizes"))
-    starts = integers(machine, attributes.get("static_offsets"), offsets)
-    sizes = integers(machine, attributes.get("static_sizes"), lengths)
-    strides = integers(machine, attributes.get("static_strides"), steps)
+    starts, sizes, strides = _slice(machine, operation)
     is_inside = all(
         0 <= start <= whole and (size == 0 or 0 <= start + (size - 1) * stride < whole > start)
         for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True)
     )
     stepped = [by * stride for by, stride in zip(strides, view.strides, strict=True)]
+    statics = numbers(operation.attributes.get("static_sizes"))
     kept = kept_dimensions(statics, type.shape)
     offset = flat(starts, view.strides, view.offset)
     kept_strides = tuple(stepped[at] for at in kept)
@@ -117,12 +120,8 @@ def _subview(machine: Machine, operation: Operation) -> Results:
 
 @handles("memref.reinterpret_cast")
 def _reinterpret(machine: Machine, operation: Operation) -> Results:
-    (source,), offsets, lengths, steps = operation.segments()
-    attributes = operation.attributes
-    (offset,) = integers(machine, attributes.get("static_offsets"), offsets)
-    sizes = integers(machine, attributes.get("static_sizes"), lengths)
-    strides = integers(machine, attributes.get("static_strides"), steps)
-    view: MemRef = machine.frame[source]
+    (offset,), sizes, strides = _slice(machine, operation)
+    view: MemRef = machine.frame[operation.operands[0]]
     view = replace(view, offset=offset, sizes=tuple(sizes), strides=tuple(strides))
     return [checked(view, operation.results[0].type)]
 
@@ -309,11 +308,6 @@ def _alloc_tensor(machine: Machine, operation: Operation) -> Results:
     machine.charge(prod(sizes))
     element = plain_element(type)
     return [Elements(sizes, [poison(machine, element)] * prod(sizes), element)]
-
-
-@handles("bufferization.dealloc_tensor")
-def _dealloc_tensor(_: Machine, __: Operation) -> Results:
-    return []
 
 
 @handles("bufferization.materialize_in_destination")

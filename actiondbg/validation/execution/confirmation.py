@@ -20,7 +20,7 @@ from actiondbg.validation.execution.runner import Executed, NotLowered, Printed,
 from actiondbg.validation.execution.subject import NotRunnable, quoted
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Input
-from actiondbg.validation.machine import Elements, MemRef, RuntimeValue
+from actiondbg.validation.machine import Elements, MemRef, RuntimeValue, indices_at
 from actiondbg.validation.types import FloatType, IntegerType, signed
 
 Verdict = Literal["confirmed", "differs", "same", "not run"]
@@ -185,11 +185,7 @@ def epsilon(type: FloatType) -> float:
 
 def place(part: Printed, at: int) -> str:
     """Return the name of an element: ``result 0[1, 2]``."""
-    indices: list[int] = []
-    for size in reversed(part.shape):
-        indices.insert(0, at % size)
-        at //= size
-    return f"{part.key}{indices}" if indices else part.key
+    return f"{part.key}{indices_at(at, part.shape)}" if part.shape else part.key
 
 
 # --- what the interpreter says ---

@@ -8,9 +8,8 @@ from math import prod
 
 from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import flat, integers, numbers
-from actiondbg.validation.dialects.memory import read, write_items
+from actiondbg.validation.dialects.memory import read, view, write_items
 from actiondbg.validation.dialects.scalars import index
-from actiondbg.validation.dialects.windows import view
 from actiondbg.validation.domain import NotInterpreted, OpenRace, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import prod
+from typing import cast
 
 from actiondbg.validation.dialects.indices import element_position
 from actiondbg.validation.dialects.scalars import applied, index, poison
@@ -128,6 +129,21 @@ def _start(view: MemRef, at: int, count: int) -> int:
     if start < 0 or start + count > len(view.buffer.items):
         raise UndefinedBehaviour("a view is larger than its memory")
     return start
+
+
+def view(value: RuntimeValue, *, is_written: bool) -> MemRef:
+    """Return memory, or a tensor as memory: a copy if it is written.
+
+    Raises:
+        UndefinedBehaviour: the memory is freed, or constant.
+    """
+    if isinstance(value, Elements):
+        items = list(value.items) if is_written else cast("list[RuntimeValue]", value.items)
+        return MemRef(Buffer(items, value.element), 0, value.shape, row_major(value.shape))
+    if not isinstance(value, MemRef):
+        raise NotInterpreted("elements of neither a tensor nor memory")
+    (check_writable if is_written else check_alive)(value)
+    return value
 
 
 def places(machine: Machine, view: MemRef) -> list[int]:

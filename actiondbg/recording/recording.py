@@ -8,7 +8,7 @@ from functools import cached_property
 
 from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.arrow import Table
+from actiondbg.recording.format.arrow import Array, Table
 from actiondbg.recording.format.ending import Ending, read_ending
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.header import Header
@@ -121,6 +121,10 @@ class Recording:
                 f"There is no column {unknown[0]!r} in {name}: use {', '.join(table.names)}."
             )
         return table.table(columns)
+
+    def arrays(self, table: str, *columns: str) -> list[Array]:
+        """Return some columns of a table, each as a pyarrow.Array."""
+        return self.tables[table].columns(columns)
 
     def text(self, hash: int) -> str:
         """Return the IR text with a hash; raises KeyError for an unknown hash."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,43 @@ def word_array(codes: Ints, words: Sequence[str] | Array) -> Array:
     values = pa.array(words, type=pa.string()) if isinstance(words, list | tuple) else words
     indices = int_array(codes, pa.int32(), codes < 0)
     return pa.DictionaryArray.from_arrays(indices, values)
+
+
+class WordColumn(NamedTuple):
+    """A column of text.
+
+    Attributes:
+        codes: the index of each row's text; -1 for none.
+        values: the distinct texts.
+    """
+
+    codes: Ints
+    values: list[str]
+
+    def of(self, row: int) -> str | None:
+        """Return the text of a row."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.values[code]
+
+    def take(self, rows: Ints) -> list[str | None]:
+        """Return the texts of some rows."""
+        values = [*self.values, None]
+        return [values[code] for code in self.codes[rows].tolist()]
+
+    def where(self, accepts: Callable[[str], bool]) -> Bools:
+        """Return a mask of the rows whose text satisfies a predicate."""
+        found = np.array([*(accepts(value) for value in self.values), False], dtype=np.bool_)
+        return found[self.codes]
+
+    def code(self, value: str) -> int:
+        """Return the code of a text; for an unknown text, a code that no row has."""
+        return self.values.index(value) if value in self.values else len(self.values)
+
+
+def word_column(array: Array) -> WordColumn:
+    """Convert an array of the type ``WORD``."""
+    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return WordColumn(codes, array.dictionary.to_pylist())
 
 
 def int_array(values: Ints, kind: DataType, absent: Bools | None = None) -> Array:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.format.arrow import Bools, Ints, WordColumn, word_column
 from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.session.event_line import (
     EventLine,
@@ -24,37 +23,6 @@ from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-
-
-class WordColumn(NamedTuple):
-    """A column of text.
-
-    Attributes:
-        codes: the index of each row's text; -1 for none.
-        values: the distinct texts.
-    """
-
-    codes: Ints
-    values: list[str]
-
-    def of(self, row: int) -> str | None:
-        """Return the text of a row."""
-        code = int(self.codes[row])
-        return None if code < 0 else self.values[code]
-
-    def take(self, rows: Ints) -> list[str | None]:
-        """Return the texts of some rows."""
-        values = [*self.values, None]
-        return [values[code] for code in self.codes[rows].tolist()]
-
-    def where(self, accepts: Callable[[str], bool]) -> Bools:
-        """Return a mask of the rows whose text satisfies a predicate."""
-        found = np.array([*(accepts(value) for value in self.values), False], dtype=np.bool_)
-        return found[self.codes]
-
-    def code(self, value: str) -> int:
-        """Return the code of a text; for an unknown text, a code that no row has."""
-        return self.values.index(value) if value in self.values else len(self.values)
 
 
 class TableColumns:
@@ -77,14 +45,12 @@ class TableColumns:
     def words(self, name: str) -> WordColumn:
         """Return a column of text."""
         if name not in self._words:
-            column = self._read(name)
-            codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            self._words[name] = WordColumn(self.in_order(codes), column.dictionary.to_pylist())
+            column = word_column(self._read(name))
+            self._words[name] = column._replace(codes=self.in_order(column.codes))
         return self._words[name]
 
     def _read(self, name: str) -> Any:
-        column = self.recording.table(self._table, [name]).column(name)
-        return column.combine_chunks()
+        return self.recording.arrays(self._table, name)[0]
 
     def rows_of(self, id: int) -> Ints:
         """Return the rows about an operation, in their order."""

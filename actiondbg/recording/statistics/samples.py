@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.recording.format.arrow import call, pa, word_array
+from actiondbg.recording.format.arrow import Array, WordColumn, pa, word_array, word_column
 from actiondbg.recording.tables.actions import column_of_event
 from actiondbg.statistics.buckets import Flags, Floats, Integers, all_measured
 from actiondbg.support.globs import check_glob, glob_matches
@@ -18,24 +19,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 CSV_NAME = "samples.csv"
-
-
-@dataclass(frozen=True)
-class SampleTexts:
-    """A column of texts.
-
-    Args:
-        codes: for each action an index into ``values``.
-        values: the distinct texts.
-    """
-
-    codes: Integers
-    values: list[str]
-
-    def matching(self, glob: str) -> Flags:
-        """Return for each action whether a valid glob matches its text."""
-        matched = [glob_matches(glob, value) for value in self.values]
-        return np.array(matched, dtype=np.bool_)[self.codes]
 
 
 @dataclass(frozen=True)
@@ -57,9 +40,9 @@ class Samples:
 
     ordinal: Integers
     thread: Integers
-    tag: SampleTexts
-    name: SampleTexts
-    full_name: SampleTexts
+    tag: WordColumn
+    name: WordColumn
+    full_name: WordColumn
     start: Floats
     duration: Floats
     events: dict[str, Floats]
@@ -82,9 +65,9 @@ class Samples:
             self,
             ordinal=self.ordinal[flags],
             thread=self.thread[flags],
-            tag=replace(self.tag, codes=self.tag.codes[flags]),
-            name=replace(self.name, codes=self.name.codes[flags]),
-            full_name=replace(self.full_name, codes=self.full_name.codes[flags]),
+            tag=self.tag._replace(codes=self.tag.codes[flags]),
+            name=self.name._replace(codes=self.name.codes[flags]),
+            full_name=self.full_name._replace(codes=self.full_name.codes[flags]),
             start=self.start[flags],
             duration=self.duration[flags],
             events={name: values[flags] for name, values in self.events.items()},
@@ -97,7 +80,8 @@ class Samples:
             UsageError: the glob is invalid.
         """
         check_glob(glob, glob, 0)
-        return self.only(self.name.matching(glob) | self.full_name.matching(glob))
+        matches = partial(glob_matches, glob)
+        return self.only(self.name.where(matches) | self.full_name.where(matches))
 
     def from_time(self, milliseconds: float) -> Samples:
         """Return the actions that began at least some milliseconds after the first one."""
@@ -117,44 +101,42 @@ def samples_of(recording: Recording, own: bool = False) -> Samples:
     columns = {name: column_of_event(name) for name in recording.events}
     duration = "self_ns" if own else "duration_ns"
     wanted = ["ordinal", "parent", "thread", "tag", "name", "full_name", "start_ns", "duration_ns"]
-    table = recording.table("actions", list(dict.fromkeys((*wanted, duration, *columns.values()))))
-    events = {name: _floats(table, column) for name, column in columns.items()}
-    ordinal, thread = _integers(table, "ordinal"), _integers(table, "thread")
+    wanted = list(dict.fromkeys((*wanted, duration, *columns.values())))
+    table = dict(zip(wanted, recording.arrays("actions", *wanted), strict=True))
+    events = {name: _floats(table[column]) for name, column in columns.items()}
+    ordinal, thread = _integers(table["ordinal"]), _integers(table["thread"])
     if own:
-        above = _rows_above(ordinal, thread, _floats(table, "parent"))
+        above = _rows_above(ordinal, thread, _floats(table["parent"]))
         events = {name: _own(values, above) for name, values in events.items()}
     samples = Samples(
         ordinal,
         thread,
-        *(_texts(table, name) for name in ("tag", "name", "full_name")),
-        start=_floats(table, "start_ns"),
-        duration=_floats(table, duration),
+        *(_texts(table[name]) for name in ("tag", "name", "full_name")),
+        start=_floats(table["start_ns"]),
+        duration=_floats(table[duration]),
         events=events,
     )
-    finished = ~np.isnan(_floats(table, "duration_ns"))
+    finished = ~np.isnan(_floats(table["duration_ns"]))
     return replace(samples.only(finished), unfinished=int(np.sum(~finished)))
 
 
 # --- columns ----------------------------------------------------------------------
 
 
-def _floats(table: Any, name: str) -> Floats:
+def _floats(column: Array) -> Floats:
     """Return a column of numbers; null becomes NaN."""
-    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _integers(table: Any, name: str) -> Integers:
-    return np.asarray(table.column(name).to_numpy(), dtype=np.int64)
+def _integers(column: Array) -> Integers:
+    return np.asarray(column.to_numpy(), dtype=np.int64)
 
 
-def _texts(table: Any, name: str) -> SampleTexts:
+def _texts(column: Array) -> WordColumn:
     """Return a column of texts; null becomes the empty text."""
-    column = table.column(name).unify_dictionaries()
-    values: list[str | None] = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
-    null = pa.scalar(len(values), pa.int32())
-    codes = [call("coalesce", chunk.indices, null).to_numpy() for chunk in column.chunks]
-    joined = np.concatenate([np.zeros(0, dtype=np.int64), *codes]).astype(np.int64)
-    return SampleTexts(joined, [*(value or "" for value in values), ""])
+    words = word_column(column)
+    codes = np.where(words.codes < 0, len(words.values), words.codes)
+    return WordColumn(codes.astype(np.int64), [*words.values, ""])
 
 
 # --- self costs -------------------------------------------------------------------
@@ -207,7 +189,7 @@ def write_csv(samples: Samples, directory: Path) -> Path:
     return path
 
 
-def _strings(texts: SampleTexts) -> Any:
+def _strings(texts: WordColumn) -> Any:
     return word_array(texts.codes, texts.values).dictionary_decode()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.statistics.samples import Samples
 from actiondbg.recording.statistics.sort_keys import PER_CALL
 from actiondbg.statistics.buckets import Floats, Integers, sums_by_group
@@ -85,7 +86,7 @@ def _value(total: Total, key: str) -> float:
     return (count.per_call or 0.0) if key.endswith(PER_CALL) else count.total
 
 
-def _totals(samples: Samples, codes: Integers, named: bool) -> list[Total]:
+def _totals(samples: Samples, codes: Ints, named: bool) -> list[Total]:
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     calls = np.bincount(group, minlength=len(first))
     durations = sums_by_group(samples.duration, group, len(first))

@@ -50,10 +50,12 @@ class LazyTable:
     def table(self, names: Sequence[str] | None = None) -> Table:
         """Return some or all columns as a pyarrow.Table; raises KeyError for an unknown one."""
         wanted = self.names if names is None else names
-        missing = [name for name in dict.fromkeys(wanted) if name not in self._built]
-        do_all(self._column, missing)
-        columns = [self._column(name) for name in wanted]
-        return pa.table(columns, schema=self.schema(wanted))
+        return pa.table(self.columns(wanted), schema=self.schema(wanted))
+
+    def columns(self, names: Sequence[str]) -> list[Array]:
+        """Return some columns, which are built together; raises KeyError for an unknown one."""
+        do_all(self._column, [name for name in dict.fromkeys(names) if name not in self._built])
+        return [self._column(name) for name in names]
 
     def parts(self, names: Sequence[str], rows: Ints) -> Iterator[Batch]:
         """Yield batches of some columns of some rows.

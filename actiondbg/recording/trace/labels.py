@@ -218,21 +218,21 @@ class SliceLabels:
 def reasons(rows: TraceRows, of: Numbers) -> TextColumn:
     """Return why the actions of some rows failed; several reasons of an action become one text."""
     first = rows.texts("reason", of)
-    table = rows.recording.table("reasons", ["ordinal", "reason"])
-    ordinals = numbers_of(table.column("ordinal"))  # ascending
+    stored, texts = rows.recording.arrays("reasons", "ordinal", "reason")
+    ordinals = numbers_of(stored)  # ascending
     begins = np.flatnonzero(np.diff(ordinals, prepend=NONE))
     counts = np.diff(begins, append=len(ordinals))
     several = counts > 1
     if not several.any():
         return first
-    every = TextColumn.of(table.column("reason"))
+    every = TextColumn.of(texts)
     offsets, members = ranges(begins[several], counts[several])
-    texts = tallies(offsets, every.codes[members], every.values.to_pylist().__getitem__)
+    joint = tallies(offsets, every.codes[members], every.values.to_pylist().__getitem__)
     group = np.full(int(ordinals[-1]) + 1, NONE)
     group[ordinals[begins[several]]] = np.arange(len(offsets) - 1)
     groups = group[np.minimum(rows.ordinal[of], len(group) - 1)]
     groups[rows.ordinal[of] >= len(group)] = NONE
-    return first.changed(groups != NONE, texts.take(groups[groups != NONE]))
+    return first.changed(groups != NONE, joint.take(groups[groups != NONE]))
 
 
 def _names(rows: TraceRows, of: Numbers) -> TextColumn:

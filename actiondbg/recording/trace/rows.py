@@ -123,15 +123,13 @@ class TraceRows:
         return rows
 
     def _column(self, name: str) -> Array:
-        return self.recording.table("actions", [name]).column(0)
+        return self.recording.arrays("actions", name)[0]
 
 
 def numbers_of(column: Array) -> Numbers:
     """Return a column of integers of any table; NONE for null."""
-    whole = column.combine_chunks()
-    if whole.null_count:
-        whole = whole.fill_null(NONE)
-    return np.asarray(whole).astype(np.int64, copy=False)
+    filled = column.fill_null(NONE) if column.null_count else column
+    return np.asarray(filled).astype(np.int64, copy=False)
 
 
 # --- nesting ---

@@ -36,12 +36,9 @@ class TextColumn:
 
     @classmethod
     def of(cls, column: Array) -> TextColumn:
-        """Convert a column of a recording's table, a chunked array of dictionary arrays."""
-        array = column.unify_dictionaries().combine_chunks()
-        if hasattr(array, "num_chunks"):  # an empty column stays chunked
-            return cls(np.empty(0, np.int64), string_array(()))
-        codes = array.indices.fill_null(NONE).to_numpy(zero_copy_only=False)
-        return cls(codes.astype(np.int64), array.dictionary.cast(pa.large_string()))
+        """Convert a column of a recording's table, of the type ``WORD``."""
+        codes = column.indices.fill_null(NONE).to_numpy(zero_copy_only=False)
+        return cls(codes.astype(np.int64), column.dictionary.cast(pa.large_string()))
 
     def take(self, rows: Numbers | Mask) -> TextColumn:
         """Return the texts of some rows, without unused values."""

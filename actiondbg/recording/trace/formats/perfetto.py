@@ -438,11 +438,11 @@ class FlowTracker:
 
 def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:
     """Return the ordinals and operations of changes, and a mask of creations."""
-    table = recording.table("changes", ["ordinal", "kind", "operation"])
-    kinds = TextColumn.of(table.column("kind"))
+    of_kinds, *columns = recording.arrays("changes", "kind", "ordinal", "operation")
+    kinds = TextColumn.of(of_kinds)
     codes = [kinds.code_of(kind) for kind in (_CREATED, *_REWRITTEN)]
     which = np.isin(kinds.codes, codes)
-    ordinals, operations = (numbers_of(table.column(name)) for name in ("ordinal", "operation"))
+    ordinals, operations = map(numbers_of, columns)
     which &= operations != NONE
     return ordinals[which], operations[which], kinds.codes[which] == codes[0]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import duckdb
@@ -32,22 +31,15 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T
     Raises:
         QueryError: the query is wrong or fails.
     """
-    return interruptible(database, lambda: _answer(database, sql, use))
 
-
-def _answer(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:
-    with _one_sentence():
+    def work() -> T:
         relation: Any = database.sql(sql)
         if relation is None:
             raise QueryError("The SQL is empty: write a query, or omit it to list the tables.")
         return use(relation.to_arrow_reader(_BATCH))
 
-
-@contextlib.contextmanager
-def _one_sentence() -> Generator[None]:
-    """Convert DuckDB's errors to QueryError with one sentence."""
     try:
-        yield
+        return interruptible(database, work)
     except duckdb.Error as error:
         # DuckDB keeps only the text of a RecordingError: then reading failed, not the query.
         _, is_ours, message = str(error).partition(f"{RecordingError.__name__}: ")

@@ -20,34 +20,6 @@ _NOTES = 4 << 20  # bytes of notes that there is room for when recordings have f
 _SECONDS = 0.5  # between two looks at the size of the recordings
 
 
-class DiskLimit:
-    """The end of recording, not of the driver, when the recordings have reached a size.
-
-    Args:
-        folder: the suite.
-        size: in bytes; None for no limit.
-    """
-
-    def __init__(self, folder: SuiteFolder, size: int | None) -> None:
-        self._folder = folder
-        self._size = size
-
-    def check(self) -> None:
-        """Let all processes end recording if the limit is reached."""
-        if self._size is None or self._folder.full.exists() or self._recorded() < self._size:
-            return
-        with contextlib.suppress(OSError):  # a full disk ends recording, too
-            self._folder.full.touch()
-
-    def _recorded(self) -> int:
-        size = 0
-        with contextlib.suppress(OSError), os.scandir(self._folder.runs) as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):
-                    size += entry.stat().st_size
-        return size
-
-
 class RecordedSuite(NamedTuple):
     """A recorded driver that has ended.
 
@@ -103,14 +75,30 @@ def record_suite(
         "ACTIONDBG_RECORD": str(folder.runs),
         "ACTIONDBG_RECORD_IR": ir,
     }
-    reached = DiskLimit(folder, limit)
     with reserved_space(folder.notes, _NOTES):
         began = time.monotonic()
         started = program.popen(variables, (None, None, None))
         with RecordingProcess(started, None, is_interrupted=_is_in_foreground()) as running:
             while (done := running.poll(_SECONDS)) is None:
-                reached.check()
+                _end_at(limit, folder)
             return RecordedSuite(done.status, time.monotonic() - began)
+
+
+def _end_at(limit: int | None, folder: SuiteFolder) -> None:
+    """Let all processes end recording if the recordings have reached a limit in bytes."""
+    if limit is None or folder.full.exists() or _recorded(folder) < limit:
+        return
+    with contextlib.suppress(OSError):  # a full disk ends recording, too
+        folder.full.touch()
+
+
+def _recorded(folder: SuiteFolder) -> int:
+    size = 0
+    with contextlib.suppress(OSError), os.scandir(folder.runs) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                size += entry.stat().st_size
+    return size
 
 
 def _is_in_foreground() -> bool:

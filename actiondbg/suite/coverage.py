@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -207,12 +207,10 @@ def differences(now: Coverage, before: Coverage) -> list[Difference]:
     found: list[Difference] = []
     for key in {**before.by_key, **now.by_key}:
         old, new = before.by_key.get(key), now.by_key.get(key)
-        states = old and old.state, new and new.state
-        if states[0] == states[1]:
-            continue
-        is_gain = _rank(states[1]) < _rank(states[0])
-        shown = new if is_gain else old
-        found.append(Difference(*key, *states, shown.examples if shown is not None else []))
+        one = Difference(*key, old and old.state, new and new.state, [])
+        shown = new if one.is_gain else old
+        if one.before != one.after and shown is not None:
+            found.append(msgspec.structs.replace(one, examples=shown.examples))
     return sorted(found, key=lambda one: (one.is_gain, one.kind, one.name))
 
 
@@ -238,10 +236,9 @@ class _Query:
             WHERE tag = 'apply-pattern'"""
         )
         [(missing,)] = self._rows("SELECT count(*) FROM runs WHERE missing <> ?", NO_CONTEXT)
-        counts = map(_int, (runs, tests, blind, missing))
-        return Coverage(list(entries.values()), *counts)
+        return Coverage(list(entries.values()), runs, tests, blind, missing)
 
-    def _rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+    def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self._database.execute(sql, list(values)).fetchall()
 
     def _entries(self) -> Iterator[Entry]:
@@ -249,13 +246,15 @@ class _Query:
         self._database.execute(_KNOWN)
         self._database.execute(_TRIED)
         for kind, tag in TAG_OF_KIND.items():
-            for row in self._rows(_ENTRIES, tag):
-                yield _entry(kind, row)
+            found = self._database.execute(_ENTRIES, [tag])
+            columns = [name for name, *_ in found.description]
+            for row in found.fetchall():
+                yield _entry(kind, dict(zip(columns, row, strict=True)))
 
     def _add_reasons(self, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
         for name, root, reason, times in self._rows(_TOP_REASONS, tag):
-            if (entry := entries.get((kind, str(name), str(root)))) is not None:
-                entry.reasons = [*entry.reasons, Counted(str(reason), _int(times))]
+            if (entry := entries.get((kind, name, root))) is not None:
+                entry.reasons = [*entry.reasons, Counted(reason, times)]
 
     def _add_options(self, entries: dict[Key, Entry]) -> None:
         rows = self._rows(
@@ -263,15 +262,15 @@ class _Query:
             ORDER BY pass, times DESC, options"""
         )
         for name, options, times in rows:
-            if (entry := entries.get(("pass", str(name), ""))) is not None:
-                entry.options = [*entry.options, Counted(str(options), _int(times))]
+            if (entry := entries.get(("pass", name, ""))) is not None:
+                entry.options = [*entry.options, Counted(options, times)]
 
     def _add_examples(self, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
         rows = self._rows(_EXAMPLE_RUNS, tag)
         for name, root, test, line, cwd, command, executable in rows:
-            if (entry := entries.get((kind, str(name), str(root)))) is not None:
-                place = None if test is None else f"{test}:{line}" if line else str(test)
-                text = _to_copy(str(cwd), str(command), str(executable))
+            if (entry := entries.get((kind, name, root))) is not None:
+                place = None if test is None else f"{test}:{line}" if line else test
+                text = _to_copy(cwd, command, executable)
                 entry.examples = [*entry.examples, Example(place, text)]
 
 
@@ -315,10 +314,12 @@ tries AS (
         count(DISTINCT test) FILTER (applies) AS tests
     FROM tried JOIN runs USING (run) WHERE tag = $1 GROUP BY name, root
 )
-SELECT name, root, coalesce(tries.full_name, loaded.full_name), benefit,
-    coalesce(applied, 0)::BIGINT, coalesce(unchanged, 0)::BIGINT, coalesce(rolled_back, 0)::BIGINT,
-    coalesce(tried, 0)::BIGINT, coalesce(runs, 0), coalesce(runs_tried, 0),
-    greatest(coalesce(runs_loaded, 0), coalesce(runs_tried, 0)), coalesce(tests, 0)
+SELECT name, root, coalesce(tries.full_name, loaded.full_name) AS full_name, benefit,
+    coalesce(applied, 0)::BIGINT AS applied, coalesce(unchanged, 0)::BIGINT AS unchanged,
+    coalesce(rolled_back, 0)::BIGINT AS rolled_back, coalesce(tried, 0)::BIGINT AS tried,
+    coalesce(runs, 0) AS runs, coalesce(runs_tried, 0) AS runs_tried,
+    greatest(coalesce(runs_loaded, 0), coalesce(runs_tried, 0)) AS runs_loaded,
+    coalesce(tests, 0) AS tests
 FROM loaded FULL JOIN tries USING (name, root) ORDER BY name, root
 """
 _TOP_REASONS = f"""
@@ -357,34 +358,14 @@ def _to_copy(cwd: str, command: str, executable: str) -> str:
     return f"cd {shlex.quote(cwd)} && {command}"
 
 
-def _entry(kind: Kind, row: tuple[object, ...]) -> Entry:
-    name, root, full_name, benefit, *counts = row
-    applied, unchanged, rolled_back, tried, runs, runs_tried, runs_loaded, tests = map(_int, counts)
-    operation = name if kind == "fold" else root
-    return Entry(
-        kind=kind,
-        name=str(name),
-        full_name=str(full_name),
-        state="applied" if applied else "tried" if tried else "never",
-        dialect=str(operation).partition(".")[0],
-        root=str(root),
-        benefit=None if benefit is None else _int(benefit),
-        applied=applied,
-        unchanged=unchanged,
-        rolled_back=rolled_back,
-        tried=tried,
-        runs=runs,
-        runs_tried=runs_tried,
-        runs_loaded=runs_loaded,
-        tests=tests,
-    )
+def _entry(kind: Kind, row: dict[str, Any]) -> Entry:
+    """Return the entry of a row of ``_ENTRIES``."""
+    operation = row["name"] if kind == "fold" else row["root"]
+    state: State = "applied" if row["applied"] else "tried" if row["tried"] else "never"
+    return Entry(kind=kind, state=state, dialect=operation.partition(".")[0], **row)
 
 
 def _is_wanted(entry: Entry, only: str | None) -> bool:
     if entry.kind == "pass" and entry.full_name.endswith(_ADAPTOR):
         return False
     return only is None or glob_matches(only, entry.name) or glob_matches(only, entry.full_name)
-
-
-def _int(value: object) -> int:
-    return value if isinstance(value, int) else 0

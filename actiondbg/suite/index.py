@@ -22,7 +22,7 @@ from actiondbg.recording.query.filters import quoted
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.lit_tests import LitTests, input_files
 from actiondbg.suite.processes import SuiteProcess, SuiteProcesses, name_of, read_processes
-from actiondbg.suite.summary import Summary, recording_of, summarize
+from actiondbg.suite.summary import Row, Summary, recording_of, summarize
 from actiondbg.support.atomic_directory import replaced_directory
 from actiondbg.tool import find_tool
 
@@ -92,14 +92,12 @@ NO_CONTEXT = "it made no MLIR context"
 UNWRITTEN = "its recording could not be written, or the limit of disk space was reached"
 SHORTENED = "the limit of disk space was reached during the run, or the disk was full"
 
-Rows = list[dict[str, Any]]
-
 
 @dataclass
 class SuiteTables:
     """The rows of the tables in ``SCHEMAS``, by name."""
 
-    rows: dict[str, Rows] = field(default_factory=lambda: {name: [] for name in SCHEMAS})
+    rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in SCHEMAS})
 
     def add(self, table: str, **values: object) -> None:
         """Add a row."""
@@ -328,24 +326,12 @@ def _add_run(
 
 def _add_summary(number: int, summary: Summary, process: SuiteProcess, tables: SuiteTables) -> None:
     for each in summary.attempts:
-        tables.add(
-            "attempts",
-            run=number,
-            tag=each.tag,
-            name=each.name,
-            full_name=each.full_name,
-            op=each.op,
-            outcome=each.outcome,
-            changed=each.changed,
-            rolled_back=each.rolled_back,
-            times=each.times,
-            duration_ns=each.duration,
-        )
-    for (tag, name, op, reason), times in summary.reasons.items():
-        tables.add("reasons", run=number, tag=tag, name=name, op=op, reason=reason, times=times)
+        tables.add("attempts", run=number, **each)
+    for each in summary.reasons:
+        tables.add("reasons", run=number, **each)
     for each in summary.pattern_sets:
         tables.add("registered", run=number, pattern_set=each)
-    passes = {each.name for each in summary.attempts if each.tag == PASS_TAG}
+    passes = {each["name"] for each in summary.attempts if each["tag"] == PASS_TAG}
     for name, options in sorted(set(pass_options(process.argv, passes))):
         tables.add("pass_options", run=number, **{"pass": name, "options": _text(options)})
 
@@ -387,22 +373,12 @@ def _text(text: str) -> str:
 def _add_patterns(folder: SuiteFolder, tables: SuiteTables) -> None:
     """Add the patterns of the sets that runs froze."""
     for number in sorted({str(row["pattern_set"]) for row in tables.rows["registered"]}):
-        for name, full_name, root, benefit in read_patterns(folder.patterns / number):
-            tables.add(
-                "patterns",
-                pattern_set=number,
-                name=name,
-                full_name=full_name,
-                root=root or None,
-                benefit=benefit,
-            )
+        for row in _patterns(folder.patterns / number):
+            tables.add("patterns", pattern_set=number, **row)
 
 
-def read_patterns(path: Path) -> Iterator[tuple[str, str, str, int]]:
-    """Yield the patterns of a set: name, full name, root and benefit.
-
-    A set that cannot be read has none.
-    """
+def _patterns(path: Path) -> Iterator[Row]:
+    """Yield the patterns of a set; a set that cannot be read has none."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
@@ -410,4 +386,10 @@ def read_patterns(path: Path) -> Iterator[tuple[str, str, str, int]]:
     for line in lines:
         fields = line.split("\t")
         if len(fields) == 4 and fields[3].isdecimal():
-            yield fields[0], fields[1], fields[2], int(fields[3])
+            name, full_name, root, benefit = fields
+            yield {
+                "name": name,
+                "full_name": full_name,
+                "root": root or None,
+                "benefit": int(benefit),
+            }

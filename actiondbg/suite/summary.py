@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,35 +23,8 @@ from actiondbg.recording.tables.definitions import Definitions, taken
 from actiondbg.recording.tables.rows import ActionRows
 
 _FLAGS = CHANGED | ROLLED_BACK
-_Reason: TypeAlias = tuple[str, str, str | None, str]
+Row: TypeAlias = dict[str, Any]  # of a table of the index, by column
 _Words: TypeAlias = tuple[str, str, str]  # tag, name and full name
-
-
-@dataclass(frozen=True)
-class Attempts:
-    """The actions of one name on operations of one name with the same outcome.
-
-    Args:
-        tag: their tag.
-        name: without the anonymous namespace.
-        full_name: with it; of a pass its class.
-        op: the name of the operations; None if it is unknown.
-        outcome: of ``layout.OUTCOMES``.
-        changed: whether they changed the IR.
-        rolled_back: whether the change was undone.
-        times: their number.
-        duration: in ns, nested actions included.
-    """
-
-    tag: str
-    name: str
-    full_name: str
-    op: str | None
-    outcome: str
-    changed: bool
-    rolled_back: bool
-    times: int
-    duration: int
 
 
 @dataclass
@@ -64,8 +37,8 @@ class Summary:
         count: the number of actions.
         ended: when its last chunk was written, in ns of CLOCK_MONOTONIC.
         cut: why it may be incomplete; None if it is complete.
-        attempts: the actions.
-        reasons: by tag, name, operation name and reason of failure, how often.
+        attempts: the rows of the table of attempts, without the run.
+        reasons: likewise, of the table of reasons.
         pattern_sets: the hashes of the sets of patterns that the run froze.
     """
 
@@ -74,8 +47,8 @@ class Summary:
     count: int
     ended: int
     cut: str | None
-    attempts: list[Attempts] = field(default_factory=list[Attempts])
-    reasons: Counter[_Reason] = field(default_factory=Counter[_Reason])
+    attempts: list[Row] = field(default_factory=list[Row])
+    reasons: list[Row] = field(default_factory=list[Row])
     pattern_sets: list[str] = field(default_factory=list[str])
 
 
@@ -98,7 +71,7 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
     if rows.count:
         actions = _Actions(rows, strings)
         summary.attempts = list(actions.attempts())
-        summary.reasons = actions.reasons()
+        summary.reasons = list(actions.reasons())
     return summary
 
 
@@ -141,8 +114,8 @@ class _Actions:
         op = number % self._span - 1
         return self._names[number // self._span], None if op < 0 else self._ops[op]
 
-    def attempts(self) -> Iterator[Attempts]:
-        """Yield the actions, those alike together."""
+    def attempts(self) -> Iterator[Row]:
+        """Yield the actions of one name on operations of one name with the same outcome."""
         rows = self._rows
         flags = rows.flags.astype(np.int64) & _FLAGS
         codes = self._subjects << 8 | rows.outcomes.astype(np.int64) << 4 | flags
@@ -152,18 +125,24 @@ class _Actions:
         for code, times, duration in zip(kinds, counts, durations, strict=True):
             if code < 0:
                 continue  # the name is in a chunk that is missing
-            words, op = self._subject(code >> 8)
-            outcome = OUTCOMES[min(code >> 4 & 15, len(OUTCOMES) - 1)]
-            changed, rolled_back = bool(code & CHANGED), bool(code & ROLLED_BACK)
-            counted = int(times), int(duration)
-            yield Attempts(*words, op, outcome, changed, rolled_back, *counted)
+            (tag, name, full_name), op = self._subject(code >> 8)
+            yield {
+                "tag": tag,
+                "name": name,
+                "full_name": full_name,
+                "op": op,
+                "outcome": OUTCOMES[min(code >> 4 & 15, len(OUTCOMES) - 1)],
+                "changed": bool(code & CHANGED),
+                "rolled_back": bool(code & ROLLED_BACK),
+                "times": int(times),
+                "duration_ns": int(duration),
+            }
 
-    def reasons(self) -> Counter[_Reason]:
-        """Count the reasons of failures."""
+    def reasons(self) -> Iterator[Row]:
+        """Yield the reasons of failures of the actions of one name on operations of one name."""
         items = Items(self._rows.file, Kind.REASONS, self._rows.threads)
-        result: Counter[_Reason] = Counter()
         if not items.count:
-            return result
+            return
         places = self._rows.places(items, items.field("row"))
         reasons = items.resolve("reason", self._reasons.places).astype(np.int64)
         is_known = (places >= 0) & (reasons >= 0)
@@ -171,11 +150,13 @@ class _Actions:
         codes = self._subjects[places[is_known]] * span + reasons[is_known]
         found, counts = np.unique(codes, return_counts=True)
         kinds: list[int] = found.tolist()
+        same = Counter[tuple[str, str, str | None, str]]()  # full names may differ
         for code, times in zip(kinds, counts.tolist(), strict=True):
             if code >= 0:
                 (tag, name, _), op = self._subject(code // span)
-                result[tag, name, op, self._reasons.texts[code % span]] += times
-        return result
+                same[tag, name, op, self._reasons.texts[code % span]] += times
+        for (tag, name, op, reason), times in same.items():
+            yield {"tag": tag, "name": name, "op": op, "reason": reason, "times": times}
 
 
 def recording_of(runs: Path, key: str) -> Path:

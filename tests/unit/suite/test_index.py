@@ -87,16 +87,14 @@ def test_summary_equals_a_query(tmp_path: Path) -> None:
         .fetchall()
     )
     summary = summarize(path)
-    found = [
-        (one.tag, one.name, one.op, one.outcome, one.changed, one.rolled_back, one.times)
-        for one in summary.attempts
-    ]
+    columns = ("tag", "name", "op", "outcome", "changed", "rolled_back", "times")
+    found = [tuple(one[name] for name in columns) for one in summary.attempts]
     assert Counter(found) == Counter(expected)
     reasons = open_database(recording).sql(
         """SELECT tag, name, op, reasons.reason, count(*) FROM reasons JOIN actions USING (ordinal)
         GROUP BY ALL"""
     )
-    counted = {(*key, times) for key, times in summary.reasons.items()}
+    counted = {tuple(one.values()) for one in summary.reasons}
     assert counted == set(reasons.fetchall())
     assert summary.count == recording.count
 

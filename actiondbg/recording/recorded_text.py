@@ -118,11 +118,7 @@ class RecordedOperation(NamedTuple):
     first: int | None = None
 
     def text(self, skip_regions: bool = False) -> str:
-        """Return the operation as it is printed alone.
-
-        Args:
-            skip_regions: with dots for its regions.
-        """
+        """Return the operation as it is printed alone, with dots for regions that are skipped."""
         if skip_regions:
             first = self.first or 0
             return without_regions(self.around.part(first, first + 1))

@@ -42,11 +42,11 @@ class Recording:
         strings = StringTables(file, self._rows.threads)
         definitions = Definitions(self._rows, strings)
         describer = OperationDescriptions(definitions, strings)
-        self._texts = IRTexts(file)
-        self._stages = StageTable(self._rows, strings, definitions, self._texts)
+        texts = IRTexts(file)
+        self._stages = StageTable(self._rows, strings, definitions, texts)
         changes = ChangeTable(self._rows, definitions, describer)
         reasons = ReasonTable(self._rows, strings)
-        self._snapshots = SnapshotTable(self._rows, self._texts, strings)
+        self._snapshots = SnapshotTable(self._rows, texts, strings)
         actions = ActionTable(self._rows, strings, definitions, describer, changes, reasons)
         self.tables: dict[str, LazyTable] = {
             "actions": actions.table(),
@@ -125,10 +125,6 @@ class Recording:
     def arrays(self, table: str, *columns: str) -> list[Array]:
         """Return some columns of a table, each as a pyarrow.Array."""
         return self.tables[table].columns(columns)
-
-    def text(self, hash: int) -> str:
-        """Return the IR text with a hash; raises KeyError for an unknown hash."""
-        return self._texts[hash]
 
     def snapshots(self, ordinal: int) -> list[Snapshot]:
         """Return the recorded IR around an action; nothing for an action without changes."""

@@ -21,12 +21,7 @@ _SECONDS = 0.5  # between two looks at the size of the recordings
 
 
 class RecordedSuite(NamedTuple):
-    """A recorded driver that has ended.
-
-    Args:
-        status: its exit status, negative for a signal.
-        seconds: its wall time.
-    """
+    """The exit status of a driver, negative for a signal, and its wall time in seconds."""
 
     status: int
     seconds: float

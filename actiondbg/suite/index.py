@@ -343,12 +343,7 @@ def _command_line(process: SuiteProcess) -> str:
 
 
 def pass_options(argv: tuple[str, ...], passes: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield passes with their options, as a command line has them; no options are ``""``.
-
-    Args:
-        argv: the command line.
-        passes: the names of the passes that ran.
-    """
+    """Yield the passes that ran, each with its options on a command line; none are ``""``."""
     for word in argv[1:]:
         match = _NAME.fullmatch(word)
         if match is None:

@@ -28,12 +28,7 @@ _PREFIXES = frozenset({"not", "--crash", "env", "time", "!", "do", "then", "else
 
 @dataclass(frozen=True)
 class RunLine:
-    """A RUN line with its continuations.
-
-    Args:
-        line: the number of its first line, from 1.
-        text: the command as written.
-    """
+    """A RUN line with its continuations, as written, and the number of its first line, from 1."""
 
     line: int
     text: str
@@ -53,11 +48,7 @@ class LitTest:
 
 
 class LitTests:
-    """The tests of the processes of a suite.
-
-    Args:
-        processes: all of them.
-    """
+    """The tests of all processes of a suite."""
 
     def __init__(self, processes: SuiteProcesses) -> None:
         self._processes = processes

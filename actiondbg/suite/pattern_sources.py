@@ -96,14 +96,10 @@ class _Definition:
 
 
 def locate_patterns(found: Coverage, folders: Sequence[Path]) -> None:
-    """Note in the patterns of a coverage where they are defined.
-
-    Args:
-        found: gets the file and line of each pattern with one definition of its name.
-        folders: those of the sources.
+    """Note in the patterns of a coverage the file and line of the only definition of their names.
 
     Raises:
-        UsageError: one is no folder.
+        UsageError: a folder of sources is none.
     """
     patterns = found.of("pattern")
     places = find_patterns({each.full_name for each in patterns}, folders)
@@ -118,9 +114,6 @@ def find_patterns(names: Iterable[str], folders: Sequence[Path]) -> dict[str, Pl
     Args:
         names: the full names of patterns, with namespaces and arguments of templates.
         folders: those of the sources.
-
-    Raises:
-        UsageError: one is no folder.
     """
     wanted = {each: name for each in names if (name := _parsed(each)) is not None}
     leaves = {name.leaf for name in wanted.values()}

@@ -38,13 +38,7 @@ class _NoWorker(Exception):
 
 
 class ShardOutput(NamedTuple):
-    """What the driver of a shard wrote.
-
-    Args:
-        name: the shard, such as ``1 of 4``.
-        output: its standard output.
-        errors: its standard error.
-    """
+    """What the driver of a shard, such as ``1 of 4``, wrote."""
 
     name: str
     output: bytes
@@ -115,12 +109,7 @@ def _record_on_worker(task: _Task) -> _Answer:
 
 
 def shard_command(argv: Sequence[str], number: int, count: int) -> list[str]:
-    """Return the command line of a shard of lit.
-
-    Args:
-        argv: the command line of lit.
-        number: the shard, from 1.
-        count: the number of shards.
+    """Return the command line of a shard of lit, from 1.
 
     Raises:
         UsageError: it is another program, or one shard of it.
@@ -199,14 +188,7 @@ def _unpacked(files: Mapping[str, bytes], target: Path) -> Path:
 
 
 class _Shards:
-    """The shards of one suite.
-
-    Args:
-        client: connected to the scheduler.
-        folder: the suite.
-        show: called with what the driver of a shard wrote.
-        count: the number of shards.
-    """
+    """The shards of one suite."""
 
     def __init__(
         self,

@@ -81,12 +81,7 @@ def _words(text: str) -> _Words:
 
 
 class _Actions:
-    """The actions of a recording, in the order in which they are stored.
-
-    Args:
-        rows: the actions.
-        strings: all strings.
-    """
+    """The actions of a recording, in the order in which they are stored."""
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         self._rows = rows

@@ -83,7 +83,7 @@ class Destination(NamedTuple):
         return self.path is not None and (not self.path.exists() or self.path.is_file())
 
     def paint(self, role: str, text: str) -> str:
-        """Colour a text, see ``log_lines.LineWriter``."""
+        """Colour a text, see ``log.fields.Paint``."""
         return colored(role, text) if self._is_colored else text
 
     @property

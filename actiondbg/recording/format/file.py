@@ -53,15 +53,7 @@ class RecordingFile:
         return self.content[section.offset : section.offset + section.size]
 
     def check_entry(self, section: Section, end: int) -> None:
-        """Check that an entry of a section ends in it.
-
-        Args:
-            section: with entries that have sizes of their own.
-            end: of the entry, in bytes of the file.
-
-        Raises:
-            RecordingError: it does not.
-        """
+        """Raise RecordingError unless an entry ends, at a byte of the file, in its section."""
         if end > section.offset + section.size:
             raise RecordingError(
                 f"{self.path!r} is damaged in the section at byte {section.offset:,} (an entry is "

@@ -96,12 +96,9 @@ class OperationTexts:
             self._modules.sort(key=lambda one: one.id)
 
     def of_dump(self, text: str, outer: Printed, *, is_top: bool) -> ImportedOperation:
-        """Return the operation of a dump.
+        """Return the operation of a dump, whose outermost operation is ``outer``.
 
-        Args:
-            text: the dump.
-            outer: its outermost operation.
-            is_top: whether no operation is around that one.
+        ``is_top``: no operation is around that one.
         """
         if (outer.name, outer.symbol) == (MODULE, ""):
             operation = self._module({key for key, _ in _inside(text, outer)}, is_top)

@@ -18,13 +18,7 @@ ChangeKind = Literal["inserted", "erased", "replaced", "modified"]
 
 @dataclass(frozen=True, slots=True)
 class ImportedChange:
-    """A change of an operation that two dumps show.
-
-    Args:
-        kind: of the change.
-        operation: the number of the operation.
-        by: the number of the operation that replaced it; 0 for none.
-    """
+    """A change of an operation, by its number, that two dumps show; ``by`` is 0 for none."""
 
     kind: ChangeKind
     operation: int

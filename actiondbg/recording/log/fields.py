@@ -11,7 +11,8 @@ from actiondbg.recording.format.arrow import Array, Ints, pa
 from actiondbg.recording.format.layout import OUTCOMES, UNFINISHED
 from actiondbg.recording.log.text import Coded, number_parts
 
-Paint = Callable[[str, str], str]  # takes a role ("name" or an outcome) and a text
+# Colours a text by its role: "name", or an outcome, to each of which it adds as many bytes.
+Paint = Callable[[str, str], str]
 
 _ORDINAL_WIDTH = 9  # with the # and a blank
 _THREAD_WIDTH = 4

@@ -68,7 +68,7 @@ class Follower:
 
     Args:
         path: the recording, which need not exist yet.
-        paint: see ``LineWriter``.
+        paint: colours texts.
     """
 
     def __init__(self, path: Path, paint: Paint = no_paint) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, Bools, Ints, pa
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES
 from actiondbg.recording.format.structs import Space
-from actiondbg.recording.log.fields import Fields, Paint, no_paint
+from actiondbg.recording.log.fields import Fields, Paint
 from actiondbg.recording.log.text import Coded, joined, number_parts, one_line, piece
 
 # The text before each word that describes an operation.
@@ -58,32 +58,19 @@ class LogActions:
     changed: Bools
 
 
-class LineWriter:
-    """Formats lines, each with its newline.
-
-    Args:
-        paint: colours a text by its role, "name" or an outcome; it must add the same number of
-            bytes to each outcome.
-    """
-
-    def __init__(self, paint: Paint = no_paint) -> None:
-        self.fields = Fields(paint)
-
-    def lines(self, actions: LogActions) -> Array:
-        """Return one string per action, never null."""
-        deepest = int(actions.depths.max(initial=0))
-        indents = pa.array([f" {_INDENT * n}" for n in range(deepest + 1)])
-        return joined(
-            [
-                *self.fields.parts(
-                    actions.ordinals, actions.threads, actions.outcomes, actions.durations
-                ),
-                Coded(actions.depths, indents),
-                actions.subjects,
-                actions.operations,
-                _notes(actions),
-            ]
-        )
+def formatted(fields: Fields, actions: LogActions) -> Array:
+    """Return one line per action, each with its newline, never null."""
+    deepest = int(actions.depths.max(initial=0))
+    indents = pa.array([f" {_INDENT * n}" for n in range(deepest + 1)])
+    return joined(
+        [
+            *fields.parts(actions.ordinals, actions.threads, actions.outcomes, actions.durations),
+            Coded(actions.depths, indents),
+            actions.subjects,
+            actions.operations,
+            _notes(actions),
+        ]
+    )
 
 
 def subject(tag: str, name: str, paint: Paint) -> str:

@@ -17,12 +17,12 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.format.arrow import Array, Ints, Table, pa
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
 from actiondbg.recording.format.structs import Space
-from actiondbg.recording.log.fields import UNKNOWN_DURATION, Paint, no_paint
+from actiondbg.recording.log.fields import UNKNOWN_DURATION, Fields, Paint, no_paint
 from actiondbg.recording.log.follower import Batch, Follower
 from actiondbg.recording.log.lines import (
     BEFORE,
-    LineWriter,
     LogActions,
+    formatted,
     operation_texts,
     reason_note,
     subject,
@@ -53,7 +53,7 @@ def write_log(
         recording: the recording.
         out: receives the lines.
         where: SQL that selects actions, from ``query.filters.where``; None for all.
-        paint: see ``LineWriter``.
+        paint: colours texts.
 
     Returns:
         The number of actions written.
@@ -61,11 +61,11 @@ def write_log(
     Raises:
         OSError: the lines cannot be written.
     """
-    writer = LineWriter(paint)
+    fields = Fields(paint)
     table = _selected(recording, COLUMNS, where)
     actions = TableActions(table, paint)
     for start in range(0, table.num_rows, _ROWS):
-        out.write(_content(writer.lines(actions.part(start, _ROWS))))
+        out.write(_content(formatted(fields, actions.part(start, _ROWS))))
     return table.num_rows
 
 
@@ -123,7 +123,7 @@ class LiveLog:
     Args:
         recording: the recording of the tool's actions, which need not exist yet.
         output: the path of the log; an existing file is replaced.
-        paint: see ``LineWriter``.
+        paint: colours texts.
 
     Attributes:
         count: the number of actions written.
@@ -138,7 +138,7 @@ class LiveLog:
         self._recording = recording
         self._output = output
         self._follower = Follower(recording, paint)
-        self._writer = LineWriter(paint)
+        self._fields = Fields(paint)
         self._open: dict[int, int] = {}  # offset of the ending of each unfinished row
         self._is_noted = False  # an ended action needs a note, for which its line has no room
         self._size = 0  # of the recording, and the time of its last growth
@@ -174,10 +174,10 @@ class LiveLog:
 
     def _write(self, batch: Batch) -> None:
         self._patch(batch)
-        lines = self._writer.lines(batch.actions)
+        lines = formatted(self._fields, batch.actions)
         unfinished = np.flatnonzero(batch.actions.outcomes == UNFINISHED)
         starts = np.frombuffer(lines.buffers()[1], np.int32)[unfinished].astype(np.int64)
-        starts += self._file.tell() + self._writer.fields.ending_start(batch.actions.ordinals)
+        starts += self._file.tell() + self._fields.ending_start(batch.actions.ordinals)
         rows = unfinished + batch.first_row
         self._open.update(zip(rows.tolist(), starts.tolist(), strict=True))
         self._file.write(_content(lines))
@@ -192,17 +192,12 @@ class LiveLog:
         for row, outcome, duration in zip(late.rows, late.outcomes, late.durations, strict=True):
             start = self._open.pop(int(row), None)
             if start is not None:
-                ending = self._writer.fields.ending(outcome, int(duration))
+                ending = self._fields.ending(outcome, int(duration))
                 os.pwrite(self._file.fileno(), ending, start)
 
 
 class TableActions:
-    """The rows of the table of actions.
-
-    Args:
-        table: with the columns ``COLUMNS``.
-        paint: see ``LineWriter``.
-    """
+    """The rows of a table of actions with the columns ``COLUMNS``."""
 
     def __init__(self, table: Table, paint: Paint) -> None:
         self._columns = {name: _one_chunk(table.column(name)) for name in COLUMNS}

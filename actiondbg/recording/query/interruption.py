@@ -50,13 +50,7 @@ def interruptible(database: DuckDBPyConnection, work: Callable[[], T]) -> T:
 def fetch_rows(
     database: DuckDBPyConnection, sql: str, values: object = None
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a result; see ``interruptible``.
-
-    Args:
-        database: that is asked.
-        sql: a statement.
-        values: its parameters.
-    """
+    """Return the rows of a statement with some parameters; see ``interruptible``."""
     return interruptible(database, lambda: database.execute(sql, values).fetchall())
 
 

@@ -16,12 +16,7 @@ Write = Callable[[Reader, IO[bytes]], None]
 
 
 def write_csv(reader: Reader, out: IO[bytes]) -> None:
-    """Write a result as CSV (RFC 4180) with a header; null is an empty field without quotes.
-
-    Args:
-        reader: the result.
-        out: receives the text.
-    """
+    """Write a result as CSV (RFC 4180) with a header; null is an empty field without quotes."""
     csv: Any = import_module("pyarrow.csv")
     schema = pa.schema([field.with_type(_csv_type(field.type)) for field in reader.schema])
     with csv.CSVWriter(out, schema) as writer:
@@ -30,7 +25,7 @@ def write_csv(reader: Reader, out: IO[bytes]) -> None:
 
 
 def write_json(reader: Reader, out: IO[bytes]) -> None:
-    """Write a result as a JSON array of objects, one a line; see ``write_csv``."""
+    """Write a result as a JSON array of objects, one a line."""
     names = _unique(reader.schema.names)
     before = "[\n"
     for batch in reader:
@@ -43,7 +38,7 @@ def write_json(reader: Reader, out: IO[bytes]) -> None:
 
 
 def write_parquet(reader: Reader, out: IO[bytes]) -> None:
-    """Write a result as Parquet, compressed with zstd; see ``write_csv``."""
+    """Write a result as Parquet, compressed with zstd."""
     parquet: Any = import_module("pyarrow.parquet")
     fields = [
         field.with_type(pa.string()) if pa.types.is_interval(field.type) else field

@@ -195,11 +195,7 @@ def held_actions(
 ) -> Columns:
     """Return actions in order, with all their parents.
 
-    Args:
-        database: the database of the recording.
-        shared: the texts of the page.
-        most: the most actions chosen by their time.
-        named: the ordinals of actions to include in any case.
+    They are the ``named`` ones and those with the longest times, ``most`` together.
     """
     ordinals = _with_parents(database, _longest(database, max(most - len(named), 1)) | named)
     found = ask_columns(

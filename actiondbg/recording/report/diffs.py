@@ -105,14 +105,8 @@ def recorded_diff(
     With ``--ir function`` the IR is a function; with ``--ir changed`` one line per operation, with
     stable value numbers.
 
-    Args:
-        recording: the recording, with or without IR.
-        ordinal: the action.
-        names: of the values on the page.
-        longest: the most characters of a side to compare.
-
     Returns:
-        The diff, empty without recorded IR; None if a side is longer than ``longest``.
+        The diff, empty without recorded IR; None if a side has more than ``longest`` characters.
     """
     found = recording.snapshots(ordinal)
     before = _text(one.before for one in found)

@@ -67,12 +67,7 @@ def actions_in_steps(recording: Recording) -> Table:
 
 
 class ReportPage(NamedTuple):
-    """The report of a recording.
-
-    Args:
-        html: the text of the page.
-        actions: the number of actions that it is about.
-    """
+    """The HTML of a report, and the number of actions that it is about."""
 
     html: str
     actions: int

@@ -64,12 +64,7 @@ def places(
 ) -> Table:
     """Return the actions by a column of texts, most changed first.
 
-    Args:
-        database: the database of the recording.
-        shared: the texts of the page.
-        most: the most rows.
-        key: the column.
-        beside: SQL of a further column by which they are counted, after a comma.
+    ``beside`` is SQL of a further column by which they are counted, after a comma.
     """
     found = ask_table(
         database,

@@ -81,12 +81,7 @@ class Interned(Generic[_T]):
 
 
 class Shared:
-    """The distinct names and texts of a page.
-
-    Attributes:
-        names: (tag, name) of actions.
-        texts: names of operations, files and functions, and reasons.
-    """
+    """The distinct (tag, name) of actions, and the distinct other texts of a page."""
 
     def __init__(self) -> None:
         self.names = Interned[tuple[str, str]]()

@@ -56,12 +56,7 @@ class ActionQuery:
         return empty_database()
 
     def places(self, spec: str, condition: str | None = None, outcome: str | None = None) -> Ints:
-        """Return the places of the actions that match, sorted.
-
-        Args:
-            spec: a SPEC.
-            condition: an EXPR; None for any.
-            outcome: an OUTCOME; None for any.
+        """Return the places of the actions that match a SPEC, an EXPR and an OUTCOME, sorted.
 
         Raises:
             UsageError: one of them has a syntax error.
@@ -75,11 +70,7 @@ class ActionQuery:
         return np.flatnonzero(selected)
 
     def attempts(self, name: str, location: str | None = None) -> Ints:
-        """Return the places of the attempts of a pattern, sorted.
-
-        Args:
-            name: of the pattern, a glob.
-            location: only on an operation from there, such as "in.mlir:3"; None for any.
+        """Return the places of the attempts of a pattern, on operations from a location, sorted.
 
         Raises:
             UsageError: the name is not a valid glob, or the location is invalid.

@@ -69,10 +69,7 @@ class ChangeColumns(TableColumns):
     def by(self, place: int, event: int, nested: bool = True) -> Ints:
         """Return the changes that an action has made by an event, the oldest first.
 
-        Args:
-            place: of the action.
-            event: from its beginning on.
-            nested: include those of its nested actions.
+        Those of its nested actions are included, if ``nested``.
         """
         rows = self._by_end(place, nested)
         return rows[self.made(rows, event)]
@@ -92,11 +89,9 @@ class ChangeColumns(TableColumns):
         return rows[~self.numbers("block")[rows]]
 
     def life(self, id: int, exact: bool) -> Ints:
-        """Return the changes of an operation and of its replacements, the oldest first.
+        """Return the changes of an operation, and of its replacements, the oldest first.
 
-        Args:
-            id: of the operation.
-            exact: leave out its replacements.
+        ``exact`` leaves the replacements out.
         """
         return self._without_ends(self._chain(id, exact))
 

@@ -47,16 +47,7 @@ class RecordedObservers(CallbackRuns):
     ) -> Observer:
         """Add callbacks at the matching actions that a control passes or stops at.
 
-        During a callback the session stands at that event; the callback may look at it, but not
-        resume it.
-
-        Args:
-            spec: which actions, such as ``pattern:*Select*``.
-            before: called with the stop before the action.
-            after: called with the stop after the action.
-
-        Raises:
-            UsageError: the spec has a syntax error, or there is no callback.
+        During a callback the session stands at that event; see ``ObserverList.add``.
         """
         observer = Observer(spec, before, after)
         places = self._query.places(spec)

@@ -53,14 +53,7 @@ _EVENTS: dict[str, EventKind] = {
 
 
 class RecordedAttempts:
-    """The attempts of a pattern (``PatternAttempts``); there may be millions.
-
-    Args:
-        name: of the pattern.
-        places: of the attempts, sorted.
-        describe: describes them.
-        selected: whether they are only those of some operations.
-    """
+    """The attempts of a pattern (``PatternAttempts``), at sorted places; there may be millions."""
 
     def __init__(
         self, name: str, places: Ints, describe: ActionDescriptions, selected: bool
@@ -399,10 +392,7 @@ class RecordedPast:
         ]
 
     def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]:
-        """Count the outcomes of the actions of each tag and name up to now.
-
-        Args:
-            kind: only patterns, passes or folds; None for all.
+        """Count the outcomes of actions by tag and name up to now; see ``Past.statistics``.
 
         Raises:
             UsageError: there is no such kind.

@@ -190,9 +190,8 @@ class RecordedIR:
     def texts_near(self, id: int, event: int) -> Iterator[RecordedText]:
         """Yield a text of each function and module that is held, with the values in it.
 
-        Args:
-            id: an operation; the texts of its function and of the module come first.
-            event: of two texts of a function, yield the one that is nearest to this event.
+        Those of an operation's function and of the module come first; of two texts of a function,
+        the nearest to an event is yielded.
         """
         name = self._operations.function(id)
         first = [one for one in self._held if self._operations.function(one) in (name, None)]
@@ -222,11 +221,7 @@ class RecordedIR:
     def _text(self, id: int, inside: Bools, what: str, event: int) -> RecordedText:
         """Return the IR of an operation at an event.
 
-        Args:
-            id: of the operation.
-            inside: which changes are in the operation.
-            what: the operation in words, for an error.
-            event: from 1.
+        ``inside`` are the changes in the operation; ``what`` names it in an error.
         """
         rows, events = self._rows(id)
         at = int(np.searchsorted(events, event, side="right"))

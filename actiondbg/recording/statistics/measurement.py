@@ -48,15 +48,11 @@ class Selection:
 
 @dataclass(frozen=True)
 class Measured:
-    """The cost of a run.
+    """The cost of a run: of the selected actions, of each tag, and of each tag and name.
 
     Args:
-        argv: the tool's command line.
         count: the number of actions of all names.
-        samples: the samples of the selected actions.
-        tags: the total of each tag.
-        names: the total of each tag and name.
-        statistics: the statistics of the selected name; None without a name.
+        statistics: of the selected name; None without a name.
         own: whether the costs of nested actions are excluded.
         notes: sentences about missing actions and events.
     """

@@ -47,12 +47,7 @@ class Statistics:
 
 
 def statistics_of(samples: Samples, glob: str, buckets: int) -> Statistics:
-    """Return the statistics of the actions whose name matches.
-
-    Args:
-        samples: the samples of these actions.
-        glob: the glob that selected them.
-        buckets: the number of quantile buckets, at least 1.
+    """Return the statistics of samples that a glob selected, in at least one quantile bucket.
 
     Raises:
         ActiondbgError: there is no action, or none with counted events.

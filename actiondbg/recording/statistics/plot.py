@@ -25,13 +25,9 @@ _WIDE = 20  # ratio of largest to smallest value from which a logarithmic scale 
 
 
 def write_plot(statistics: Statistics, path: Path) -> None:
-    """Plot the statistics; needs matplotlib.
+    """Plot the statistics of a name as .png, .svg or .pdf; needs matplotlib.
 
     Each event has a row: its values against the durations, and both probability tables.
-
-    Args:
-        statistics: the statistics of a name.
-        path: the suffix selects the format: .png, .svg or .pdf.
 
     Raises:
         OSError: the file cannot be written.

@@ -26,11 +26,6 @@ class Samples:
     """The finished actions of a run; arrays have one item per action, in the same order.
 
     Args:
-        ordinal: from 1.
-        thread: thread numbers; thread 0 made the context.
-        tag: the tag of each action.
-        name: the name of each action.
-        full_name: the name with namespaces.
         start: nanoseconds since the first action.
         duration: nanoseconds.
         events: counts by event name; NaN where an event was not counted.
@@ -92,12 +87,7 @@ class Samples:
 
 
 def samples_of(recording: Recording, own: bool = False) -> Samples:
-    """Read the samples of a recording.
-
-    Args:
-        recording: with or without events.
-        own: exclude the costs of nested actions.
-    """
+    """Read the samples of a recording; ``own``: without the costs of nested actions."""
     columns = {name: column_of_event(name) for name in recording.events}
     duration = "self_ns" if own else "duration_ns"
     wanted = ["ordinal", "parent", "thread", "tag", "name", "full_name", "start_ns", "duration_ns"]

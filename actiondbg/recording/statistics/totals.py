@@ -30,12 +30,7 @@ class Count:
 class Total:
     """The total cost of the actions of a tag, or of a tag and a name.
 
-    Args:
-        tag: the tag.
-        name: the name; None for all names.
-        calls: the number of actions.
-        duration: nanoseconds.
-        events: the counts by event name.
+    The duration is in nanoseconds; the name is None for all names.
     """
 
     tag: str
@@ -67,12 +62,7 @@ def totals_by_name(samples: Samples) -> list[Total]:
 
 
 def sorted_totals(totals: Sequence[Total], key: str) -> list[Total]:
-    """Sort totals, largest first; names alphabetically.
-
-    Args:
-        totals: at least one.
-        key: a key that ``check_key`` accepts.
-    """
+    """Sort totals by a key that ``check_key`` accepts, largest first; names alphabetically."""
     if key == "name":
         return sorted(totals, key=lambda total: (total.tag, total.name or ""))
     return sorted(totals, key=lambda total: -_value(total, key))

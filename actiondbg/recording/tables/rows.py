@@ -50,12 +50,7 @@ class ActionRows:
         return sum(ends.values()) - self.count
 
     def places(self, items: Items, rows: Ints) -> Ints:
-        """Return the place of each row that items refer to, -1 for a missing row.
-
-        Args:
-            items: items of another kind.
-            rows: each item's row number within its thread.
-        """
+        """Return the place of each row of its thread that items refer to, -1 for a missing row."""
         places = self.next_places(items, rows)
         if self.lost:
             return np.where(np.append(self.numbers, -1)[places] == rows, places, -1)

@@ -71,15 +71,11 @@ class IRTexts:
     def __init__(self, file: RecordingFile) -> None:
         self._file = file
 
-    def has(self, hash: int) -> bool:
-        """Whether a text with a hash is stored."""
-        return hash in self._stored
+    def get(self, hash: int) -> IRText | None:
+        """Return a text with its values; None if it is not stored."""
+        return self[hash] if hash in self._stored else None
 
-    def __getitem__(self, hash: int) -> str:
-        """Return a text; see ``whole``."""
-        return self.whole(hash).text
-
-    def whole(self, hash: int) -> IRText:
+    def __getitem__(self, hash: int) -> IRText:
         """Return a text with its values.
 
         Raises:
@@ -134,7 +130,7 @@ class SnapshotTable(ActionItems):
         return [self._snapshot(at) for at in range(int(first), int(last))]
 
     def _snapshot(self, at: int) -> Snapshot:
-        before, after = (self._whole(int(hash)) for hash in self._hashes[at])
+        before, after = (self._texts.get(int(hash)) for hash in self._hashes[at])
         return Snapshot(
             int(self._numbers[at]),
             before and before.text,
@@ -161,12 +157,6 @@ class SnapshotTable(ActionItems):
             large={"text": self._texts_at},
         )
 
-    def _whole(self, hash: int) -> IRText | None:
-        return self._texts.whole(hash) if self._texts.has(hash) else None
-
-    def _text(self, hash: int) -> str | None:
-        return self._texts[hash] if self._texts.has(hash) else None
-
     @cached_property
     def _numbers(self) -> Ints:
         return self.field("operation")
@@ -189,8 +179,9 @@ class SnapshotTable(ActionItems):
 
     def _texts_at(self, rows: Ints) -> Array:
         hashes = self._hashes.ravel()[self._places[rows]].tolist()
-        known = {hash: self._text(hash) for hash in set(hashes)}
-        return pa.array([known[hash] for hash in hashes], type=pa.large_string())
+        known = {hash: self._texts.get(hash) for hash in set(hashes)}
+        texts = [text and text.text for text in map(known.get, hashes)]
+        return pa.array(texts, type=pa.large_string())
 
 
 _PARTS = ("=", "+")  # lines that divide a list

@@ -30,7 +30,6 @@ class RecordedStage:
         actions: the number of actions that had begun.
         text: the IR, with large constants elided.
         values: of an input the list of its values, see ``IRText``.
-        is_generic: whether the text is in the generic form, as it could not be printed otherwise.
         operations: the operation ids.
         parents: the id of the operation around each; 0 for none.
         lines: the line of each, from 1.
@@ -42,7 +41,6 @@ class RecordedStage:
     actions: int
     text: str
     values: str
-    is_generic: bool
     operations: Ints
     parents: Ints
     lines: Ints
@@ -83,13 +81,12 @@ class StageTable:
     def _stage(self, index: int) -> RecordedStage:
         part = self._part(index)
         names = self._strings[Space.OPERATION].texts
-        recorded = self._texts.whole(int(self._stages.field("text")[index]))
+        recorded = self._texts[int(self._stages.field("text")[index])]
         return RecordedStage(
             kind=_KINDS[int(self._stages.field("kind")[index])],
             actions=int(self._stages.field("row")[index]),
             text=recorded.text,
             values=recorded.values,
-            is_generic=bool(self._stages.field("generic")[index]),
             operations=self._items.field("operation")[part],
             parents=self._items.field("parent")[part],
             lines=self._items.field("line")[part],

@@ -42,13 +42,9 @@ _OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
 
 @dataclass(frozen=True)
 class Written:
-    """The content of a written trace.
+    """The number of actions in a recording, and of the slices and threads in its trace.
 
-    Args:
-        actions: the number of actions in the recording.
-        slices: the number of slices in the trace.
-        threads: the number of threads of the slices.
-        cut: why the recording may be incomplete, in a sentence; or None.
+    ``cut`` is a sentence on why the recording may be incomplete; or None.
     """
 
     actions: int
@@ -130,13 +126,7 @@ def write_trace(
 def trace_run(
     running: RecordingProcess, output: str, kind: Format, selection: Selection
 ) -> tuple[RecordedRun, Written | None]:
-    """Write the trace of a tool while it runs.
-
-    Args:
-        running: the recorded tool.
-        output: the path of the trace, as in ``write_trace``.
-        kind: the format.
-        selection: selects the actions that become slices.
+    """Write the trace of a tool while it runs; see ``write_trace``.
 
     Returns:
         The ended run, and the content of the trace; None without a recording.
@@ -317,12 +307,7 @@ def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:
 
 
 def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
-    """Yield the index after the last chunk of each part, except the last part.
-
-    Args:
-        chunks: the chunks of the recording.
-        most: the approximate number of actions in a part.
-    """
+    """Yield the index after the last chunk of each part of about ``most`` actions but the last."""
     count = 0
     for index, chunk in enumerate(chunks):
         count += count_actions([chunk])

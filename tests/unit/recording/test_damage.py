@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from actiondbg.recording import DamagedError, RecordingError, open_recording
+from actiondbg.recording.format.file import read_file
 from actiondbg.recording.log.tally import Tally
 from actiondbg.recording.report import report_page
+from actiondbg.recording.tables.snapshots import IRTexts
 from tests.elements import some
 from tests.fakes.recording.chunks import checksum, chunk_bytes
 from tests.fakes.recording.recordings import Action, fake_recording, write_recording
@@ -178,7 +180,8 @@ def test_an_entry_longer_than_its_section(path: Path, kind: int, count: int, ent
     with path.open("ab") as file:
         file.write(chunk_bytes(0, [(kind, 0, count, entry)], first_row=10))
     with pytest.raises(RecordingError, match=r"is damaged in the section at byte .* record it"):
-        open_recording(path).text(1)
+        open_recording(path)
+        IRTexts(read_file(path)).get(1)
 
 
 def test_the_report_of_an_action_without_its_name(path: Path) -> None:

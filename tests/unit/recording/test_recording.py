@@ -354,14 +354,14 @@ def test_database_builds_tables_on_demand(tmp_path: Path) -> None:
 
 
 def test_unused_texts_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from actiondbg.recording.tables.snapshots import IRTexts
+    from actiondbg.recording.tables.snapshots import IRText, IRTexts
 
     actions = [Action(ir=[(2, f"a{i}", f"b{i}")]) for i in range(1000)]
     recording = opened(tmp_path, actions, OPERATIONS, ir="changed")
     read: list[int] = []
     get = IRTexts.__getitem__
 
-    def count(texts: IRTexts, hash: int) -> str:
+    def count(texts: IRTexts, hash: int) -> IRText:
         read.append(hash)
         return get(texts, hash)
 

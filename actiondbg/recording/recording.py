@@ -69,11 +69,6 @@ class Recording:
         return self._file.header
 
     @property
-    def events(self) -> list[str]:
-        """The names of the counted hardware events, as given to the recorder."""
-        return list(self._file.header.events)
-
-    @property
     def count(self) -> int:
         """The number of actions."""
         return self._rows.count

@@ -163,13 +163,7 @@ class Coverage:
 class Difference(msgspec.Struct, frozen=True):
     """An entry whose state differs between two suites; None: it is not in that suite.
 
-    Args:
-        kind: of the entry.
-        name: of the entry.
-        root: of the entry.
-        before: its state in the other suite.
-        after: its state in this one.
-        tests: commands of this suite, or of the other one if the state got worse.
+    The examples are of the suite in which the state is better.
     """
 
     kind: Kind
@@ -186,11 +180,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
-    """Return the coverage of a suite.
-
-    Args:
-        folder: the suite.
-        only: a glob of names, or of full names; None for all.
+    """Return the coverage of a suite, of names or full names that a glob matches.
 
     Raises:
         UsageError: the folder is no suite.

@@ -30,9 +30,6 @@ class Description(msgspec.Struct, frozen=True):
 class SuiteFolder:
     """The layout of the folder.
 
-    Args:
-        path: the folder.
-
     Attributes:
         runs: the folder of the recordings, one a process.
         patterns: the folder of the sets of patterns that processes froze, by hash.

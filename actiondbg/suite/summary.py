@@ -61,12 +61,13 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
     file = read_file(path, partial=True)
     rows = ActionRows(file)
     ended = max((chunk.flushed[1] for chunk in file.chunks), default=0)
-    summary = Summary(file.header, read_ending(file), rows.count, ended, file.cut)
+    ending = read_ending(file, rows.ordinal_of_row)
+    summary = Summary(file.header, ending, rows.count, ended, file.cut)
     strings = StringTables(file, rows.threads)
     summary.pattern_sets = [
         f"{int(number):x}"
         for _, section in file.sections(Kind.PATTERN_SETS)
-        for number in np.frombuffer(file.content, "<u8", section.count, section.offset)
+        for number in np.frombuffer(file.mapped, "<u8", section.count, section.offset)
     ]
     if rows.count:
         actions = _Actions(rows, strings)

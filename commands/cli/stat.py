@@ -115,7 +115,7 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
 def _measure(source: Source, options: StatOptions) -> int:
     from actiondbg.recording.statistics.measurement import Selection, measure
 
-    check_key(options.sort, source.recording.events)
+    check_key(options.sort, source.recording.header.events)
     selection = Selection(
         options.name,
         options.buckets,

@@ -50,14 +50,12 @@ def _named(signal: int | None) -> str:
     return "" if signal is None else f" ({signal_name(signal)})"
 
 
-def read_ending(
-    file: RecordingFile, ordinal_of: Callable[[int, int], int | None] | None = None
-) -> Ending:
+def read_ending(file: RecordingFile, ordinal_of: Callable[[int, int], int | None]) -> Ending:
     """Return how the tool ended.
 
     Args:
         file: the recording.
-        ordinal_of: returns the ordinal of a row of a thread; None to leave out the action.
+        ordinal_of: returns the ordinal of a row of a thread.
 
     Raises:
         RecordingError: the section END is damaged.
@@ -68,7 +66,7 @@ def read_ending(
     chunk, section = ends[-1]
     try:
         fields = parse_object(file.payload(section).tobytes())
-        return _parsed(fields, None if ordinal_of is None else partial(ordinal_of, chunk.thread))
+        return _parsed(fields, partial(ordinal_of, chunk.thread))
     except (ValueError, TypeError) as error:
         raise RecordingError(
             f"{file.path!r} is damaged at byte {section.offset:,} (its end: {error}): record it "
@@ -76,13 +74,13 @@ def read_ending(
         ) from error
 
 
-def _parsed(fields: dict[str, Any], ordinal_of: Callable[[int], int | None] | None) -> Ending:
+def _parsed(fields: dict[str, Any], ordinal_of: Callable[[int], int | None]) -> Ending:
     if fields.get("ended") == "exit":
         return Ending("exit", status=int(fields.get("status", 0)))
     if fields.get("ended") == "unknown":
         return Ending("unknown")
     row = fields.get("row")
     signal = int(fields.get("signal", 0)) or None
-    ordinal = None if row is None or ordinal_of is None else ordinal_of(int(row))
+    ordinal = None if row is None else ordinal_of(int(row))
     message = plain_text(fields.get("message") or "") or None
     return Ending("crash", signal=signal, ordinal=ordinal, message=message)

@@ -29,8 +29,7 @@ class RecordingFile:
         header: describes the run.
         chunks: all complete chunks, up to the damage.
         cut: why the recording may be incomplete, in a sentence; or None.
-        mapped: the content as a buffer.
-        content: the content as an array.
+        mapped: the content.
     """
 
     path: str
@@ -39,7 +38,6 @@ class RecordingFile:
     chunks: list[Chunk]
     cut: str | None
     mapped: mmap.mmap | bytes
-    content: npt.NDArray[np.uint8]
 
     def sections(self, kind: int) -> Iterator[tuple[Chunk, Section]]:
         """Yield the sections of a kind, each with its chunk."""
@@ -50,7 +48,7 @@ class RecordingFile:
 
     def payload(self, section: Section) -> npt.NDArray[np.uint8]:
         """Return the bytes of a section without copying them."""
-        return self.content[section.offset : section.offset + section.size]
+        return np.frombuffer(self.mapped, np.uint8, section.size, section.offset)
 
     def check_entry(self, section: Section, end: int) -> None:
         """Raise RecordingError unless an entry ends, at a byte of the file, in its section."""
@@ -67,7 +65,7 @@ class RecordingFile:
                 f"{self.path!r} has items of {section.item} bytes at byte {section.offset:,} where "
                 f"{layout.itemsize} are expected: record it again."
             )
-        return np.frombuffer(self.content, layout, section.count, section.offset)
+        return np.frombuffer(self.mapped, layout, section.count, section.offset)
 
 
 def read_file(path: str | os.PathLike[str], partial: bool = False) -> RecordingFile:
@@ -83,14 +81,13 @@ def read_file(path: str | os.PathLike[str], partial: bool = False) -> RecordingF
     """
     name = os.fspath(path)
     mapped = _map(name)
-    content = np.frombuffer(mapped, np.uint8)
-    unit = _check_start(name, content[: FILE_HEADER.size].tobytes())
+    unit = _check_start(name, mapped[: FILE_HEADER.size])
     scan = scan_chunks(mapped)
     header = _header(name, scan, mapped)
     if scan.damage is not None and not partial:
         readable = count_actions(scan.chunks)
         raise DamagedError(name, scan.damage.offset, scan.damage.why, readable)
-    return RecordingFile(name, unit, header, scan.chunks, _cut(scan), mapped, content)
+    return RecordingFile(name, unit, header, scan.chunks, _cut(scan), mapped)
 
 
 def count_actions(chunks: list[Chunk]) -> int:

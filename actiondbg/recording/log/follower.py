@@ -131,9 +131,7 @@ class Follower:
         own = [chunk for chunk in chunks if chunk.thread == self._thread]
         if self.several or not own:
             return None
-        whole = np.frombuffer(content, np.uint8)
-        path, unit = str(self._path), self._unit
-        return self._read(RecordingFile(path, unit, Header(), own, None, content, whole))
+        return self._read(RecordingFile(str(self._path), self._unit, Header(), own, None, content))
 
     def _read(self, file: RecordingFile) -> Batch | None:
         for _, space, number, start, end in stored_strings(file):

@@ -40,11 +40,8 @@ _BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 class OnDemandTable(pa.Table):
     """A table to register with DuckDB, which builds only the columns of a query.
 
-    The underlying pyarrow table is empty: this class answers everything that DuckDB calls.
-
-    Args:
-        table: builds the columns.
-        rows: the estimated number of rows, for the query planner.
+    The underlying pyarrow table is empty: this class answers everything that DuckDB calls. The
+    planner of queries gets an estimated number of rows.
     """
 
     def __init__(self, table: LazyTable, rows: int) -> None:

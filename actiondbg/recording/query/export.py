@@ -39,12 +39,9 @@ class Export(NamedTuple):
 def export(recording: Recording, directory: str | os.PathLike[str]) -> Export:
     """Write a recording's tables as Parquet files into a folder of their own, atomically.
 
-    The folder is ``run=NAME-ID``: exporting a recording again replaces its folder, and different
-    recordings get different folders, whatever machines they come from.
-
-    Args:
-        recording: the recording.
-        directory: the parent of the folder; may be a copy of a bucket.
+    The folder is ``run=NAME-ID`` in a directory, such as a copy of a bucket: exporting a recording
+    again replaces its folder, and different recordings get different folders, whatever machines
+    they come from.
 
     Raises:
         FileNotWritten: the folder cannot be made, or has other contents.

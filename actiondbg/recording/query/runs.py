@@ -37,7 +37,7 @@ _COLUMNS: dict[str, tuple[DataType, Callable[[Recording], object]]] = {
     "started": (pa.timestamp("us", tz="UTC"), lambda one: one.header.started // 1000 or None),
     "threads": (pa.bool_(), lambda one: None if one.header.imported else one.header.threads),
     "ir": (pa.string(), lambda one: one.header.ir),
-    "events": (pa.list_(pa.string()), lambda one: one.events),
+    "events": (pa.list_(pa.string()), lambda one: one.header.events),
     "actions": (pa.int64(), lambda one: one.count),
     "ended": (pa.string(), lambda one: one.ending.ended),
     "status": (pa.int32(), lambda one: one.ending.status),

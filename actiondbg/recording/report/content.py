@@ -75,17 +75,7 @@ def density(database: DuckDBPyConnection, buckets: int) -> Density:
 
 
 class Content(NamedTuple):
-    """The content of a page.
-
-    Attributes:
-        title: the name of the tool.
-        command: the command line.
-        facts: the table at the top.
-        counts: one row per kind of action.
-        changes: the number of changes by kind.
-        left_out: sentences on the parts of the recording in the page, and those left out.
-        run: the data of the scripts.
-    """
+    """The content of a page; ``run`` has the data of its scripts."""
 
     title: str
     command: str
@@ -128,7 +118,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "path": source.shown_path,
         "end": when["end"],
         "timed": not recording.header.imported,
-        "events": recording.events,
+        "events": recording.header.events,
         "outcomes": page_tables.OUTCOMES,
         "density": when,
         **{name: table.columns for name, table in tables.items()},
@@ -162,7 +152,7 @@ def _tables(
 ) -> dict[str, Table]:
     places = partial(page_tables.places, database, shared, limits.places)
     tables = {
-        "groups": page_tables.names(database, shared, limits.groups, recording.events),
+        "groups": page_tables.names(database, shared, limits.groups, recording.header.events),
         "reasons": page_tables.reasons(database, shared, limits.reasons),
         "functions": places("function"),
         "lines": places("file", ", coalesce(a.line, 0) AS line"),

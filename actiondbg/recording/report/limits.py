@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import msgspec
 
 SIZE = 5.0  # MB: the default size of a page
@@ -42,6 +40,5 @@ class Limits(msgspec.Struct, frozen=True):
 
     def scaled(self, factor: float) -> Limits:
         """Return the limits multiplied by a factor."""
-        fields = cast("dict[str, int]", msgspec.structs.asdict(self))
-        larger: dict[str, Any] = {name: max(1, int(most * factor)) for name, most in fields.items()}
-        return msgspec.structs.replace(self, **larger)
+        fields = msgspec.structs.asdict(self)
+        return Limits(**{name: max(1, int(most * factor)) for name, most in fields.items()})

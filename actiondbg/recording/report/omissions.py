@@ -33,9 +33,6 @@ class Held(NamedTuple):
     """The amount of content in the page.
 
     Attributes:
-        source: the recording.
-        limits: the limits of the page.
-        actions: the number of single actions.
         listed: the number of actions with listed changes.
         changed: the number of actions that changed the IR.
         diffs: the number of actions with a diff.

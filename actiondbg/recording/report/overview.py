@@ -35,13 +35,10 @@ KINDS = {
 
 
 class Source(NamedTuple):
-    """The recording of a page.
+    """The recording of a page, and the number of actions that the page is about.
 
-    Attributes:
-        recording: the recording.
-        is_kept: whether it still exists when the page is read.
-        actions: the number of actions that the page is about.
-        filters: the SPECs that selected them; none for all actions.
+    ``is_kept``: it still exists when the page is read. ``filters`` are the SPECs that selected
+    the actions; none for all.
     """
 
     recording: Recording

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Generator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, overload
+from typing import TYPE_CHECKING, Any, cast, get_args, overload
 
 import msgspec
 import numpy as np
@@ -43,13 +43,6 @@ if TYPE_CHECKING:
 _RESULTS: tuple[Result, ...] = get_args(Result)
 _STREAM = 20_000  # newest changing actions searched for a cycle
 _SHOWN = 8  # actions of a cycle whose diffs are made
-_EVENTS: dict[str, EventKind] = {
-    "inserted": "created",
-    "erased": "erased",
-    "replaced": "replaced",
-    "modified": "modified",
-    "moved": "moved",
-}
 
 
 class RecordedAttempts:
@@ -296,11 +289,12 @@ class RecordedPast:
 
     def _life_event(self, row: int, id: int) -> Event:
         culprit = self._describe.culprit(int(self._describe.changes.places[row]))
+        kind = self._describe.changes.words("kind").of(row)
         return Event(
             ordinal=culprit.ordinal,
             tag=culprit.tag,
             name=culprit.name,
-            kind=_EVENTS[self._describe.changes.words("kind").of(row) or ""],
+            kind=cast("EventKind", "created" if kind == "inserted" else kind),
             message=self._describe.operations.sentence(row),
             guess=culprit.guess,
             id=id,

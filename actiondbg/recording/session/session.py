@@ -55,17 +55,7 @@ class RecordedSession(Closeable):
         recording: the recording.
 
     Attributes:
-        recording: the recording.
-        target: the tool that was recorded.
-        breakpoints: stop the controls.
-        stack: the stack of actions at the stop.
-        cursor: the IR unit in view.
-        ir: the IR at the stop, as far as it is recorded.
-        outcome: what the action of the stop did.
-        timeline: moves backwards, and to any action.
-        past: answers questions about the actions up to the stop.
-        observers: callbacks for the actions that a control passes.
-        names: the recorded names.
+        recording: the recording; the others are as of ``Session``.
     """
 
     def __init__(self, recording: Recording) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,26 +33,21 @@ def write_plot(statistics: Statistics, path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    rows = max(len(statistics.events), 1)
+    rows, duration = max(len(statistics.events), 1), statistics.duration
     figure: Any = Figure(figsize=(3 * _WIDTH, rows * _HEIGHT + 0.8), layout="constrained")
     axes = figure.subplots(rows, 3, squeeze=False)
     title = f"{counted(statistics.calls, 'action')} with a name like {statistics.glob}"
     figure.suptitle(title, parse_math=False)
     for row, event in zip(axes, statistics.events.values(), strict=False):
-        _draw_row(figure, row, statistics.duration, event, statistics.relations[event.name])
+        relation = statistics.relations[event.name]
+        _draw_samples(row[0], event, duration, relation)
+        _draw_table(figure, row[1], event, duration, relation.first_given_second)
+        _draw_table(figure, row[2], duration, event, relation.second_given_first)
     if not statistics.events:
-        _draw_means(axes[0][0], statistics.duration)
+        _draw_means(axes[0][0], duration)
         for unused in axes[0][1:]:
             unused.set_axis_off()
     figure.savefig(path, dpi=_RESOLUTION)
-
-
-def _draw_row(
-    figure: Any, row: Sequence[Any], duration: Quantity, event: Quantity, relation: Relation
-) -> None:
-    _draw_samples(row[0], event, duration, relation)
-    _draw_table(figure, row[1], event, duration, relation.first_given_second)
-    _draw_table(figure, row[2], duration, event, relation.second_given_first)
 
 
 def _draw_samples(axes: Any, event: Quantity, duration: Quantity, relation: Relation) -> None:

@@ -88,7 +88,7 @@ class Samples:
 
 def samples_of(recording: Recording, own: bool = False) -> Samples:
     """Read the samples of a recording; ``own``: without the costs of nested actions."""
-    columns = {name: column_of_event(name) for name in recording.events}
+    columns = {name: column_of_event(name) for name in recording.header.events}
     duration = "self_ns" if own else "duration_ns"
     wanted = ["ordinal", "parent", "thread", "tag", "name", "full_name", "start_ns", "duration_ns"]
     wanted = list(dict.fromkeys((*wanted, duration, *columns.values())))

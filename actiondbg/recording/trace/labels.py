@@ -27,13 +27,9 @@ _FOLD = "fold"
 
 @dataclass(frozen=True)
 class SliceLocations:
-    """The first place in the location of each slice's operation.
+    """The first place in the location of each slice's operation, by the code of the slice; or NONE.
 
-    Args:
-        codes: for each slice the index of its place, or NONE.
-        files: the file of each distinct place.
-        lines: the line of each distinct place.
-        columns: the column of each distinct place.
+    ``files``, ``lines`` and ``columns`` have each distinct place once.
     """
 
     codes: Numbers

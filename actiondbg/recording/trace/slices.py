@@ -46,13 +46,10 @@ class Slices:
     """Slices in the order of threads, then of begin.
 
     Args:
-        spans: the threads.
-        names: one per slice.
         categories: the tags, or FOLDED.
         start: ns since the first action.
         end: ns since the first action; all times of a thread are distinct (``give_times``).
         ordinals: the ordinals of the actions; the first of a run.
-        places: the source locations.
         arguments: in display order.
         shown: the slice of each action.
     """

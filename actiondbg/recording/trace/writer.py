@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -278,21 +278,16 @@ def open_trace(path: str) -> Generator[Output]:
     Raises:
         OSError: the file cannot be written.
     """
-    with open_whole(path) as file, _compressing(path, file) as out:
-        yield out
-
-
-@contextlib.contextmanager
-def _compressing(path: str, file: IO[bytes]) -> Generator[Output]:
-    if path.lower().endswith(GZIP):
-        # Without name and time, so that a recording always gives the same bytes.
-        with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as out:
-            yield out
-    elif path.lower().endswith(ZSTD):
-        with pa.CompressedOutputStream(file, "zstd") as out:
-            yield out
-    else:
-        yield file
+    with open_whole(path) as file:
+        if path.lower().endswith(GZIP):
+            # Without name and time, so that a recording always gives the same bytes.
+            with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as out:
+                yield out
+        elif path.lower().endswith(ZSTD):
+            with pa.CompressedOutputStream(file, "zstd") as out:
+                yield out
+        else:
+            yield file
 
 
 # --- parts ---

@@ -132,7 +132,7 @@ def test_the_outcomes(tmp_path: Path) -> None:
 def test_events_are_columns(tmp_path: Path) -> None:
     actions = [Action(samples=[5, -1]), Action(), Action(samples=[7, 8])]
     recording = opened(tmp_path, actions, events=["page-faults", "cycles:u"])
-    assert recording.events == ["page-faults", "cycles:u"]
+    assert recording.header.events == ("page-faults", "cycles:u")
     assert recording.columns("actions")[-2:] == ["page_faults", "cycles_u"]
     assert rows(recording, "actions", "page_faults", "cycles_u") == [(5, -1), (None, None), (7, 8)]
 

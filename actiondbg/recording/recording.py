@@ -21,7 +21,7 @@ from actiondbg.recording.tables.changes import (
     finding_table,
     link_table,
 )
-from actiondbg.recording.tables.definitions import Definitions, OperationDescriptions
+from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
@@ -41,17 +41,16 @@ class Recording:
         self._rows = ActionRows(file)
         strings = StringTables(file, self._rows.threads)
         definitions = Definitions(self._rows, strings)
-        describer = OperationDescriptions(definitions, strings)
         texts = IRTexts(file)
         self._stages = StageTable(self._rows, strings, definitions, texts)
-        changes = ChangeTable(self._rows, definitions, describer)
+        changes = ChangeTable(self._rows, definitions)
         reasons = ReasonTable(self._rows, strings)
         self._snapshots = SnapshotTable(self._rows, texts, strings)
-        actions = ActionTable(self._rows, strings, definitions, describer, changes, reasons)
+        actions = ActionTable(self._rows, strings, definitions, changes, reasons)
         self.tables: dict[str, LazyTable] = {
             "actions": actions.table(),
             "changes": changes.table(),
-            "operations": OperationTable(definitions, describer, changes).table(),
+            "operations": OperationTable(definitions, changes).table(),
             "reasons": reasons.table(),
             "findings": finding_table(self._rows, strings),
             "links": link_table(self._rows),

@@ -8,7 +8,7 @@ import fcntl
 import os
 import platform
 import struct
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from errno import EACCES, EINVAL, ENODEV, ENOENT, ENOSYS, EOPNOTSUPP, EPERM
 from pathlib import Path
 from typing import NamedTuple
@@ -257,23 +257,15 @@ class EventGroup:
 
 def _refusal(events: Sequence[Event]) -> int:
     """Count events briefly as one group; return the errno of a failure, or 0."""
-    with _closing() as opened:
+    opened: list[int] = []
+    with contextlib.ExitStack() as closing:
         for event in events:
             descriptor = _open(event, opened[0] if opened else -1)
             if descriptor < 0:
                 return -descriptor
+            closing.callback(os.close, descriptor)
             opened.append(descriptor)
         return _run(opened[0], len(opened))
-
-
-@contextlib.contextmanager
-def _closing() -> Generator[list[int]]:
-    opened: list[int] = []
-    try:
-        yield opened
-    finally:
-        for descriptor in reversed(opened):
-            os.close(descriptor)
 
 
 def _run(leader: int, size: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -163,10 +162,6 @@ def overview(folder: SuiteFolder) -> Overview:
         dict(found),
         dict(missing.fetchall()),
         [command for _, command in processes.forks],
-        _may_matter(list(processes.lost)),
+        [program for program in processes.lost if may_run_mlir(program)],
         is_full(folder.path),
     )
-
-
-def _may_matter(programs: Sequence[str]) -> list[str]:
-    return [program for program in programs if may_run_mlir(program)]

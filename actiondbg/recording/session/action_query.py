@@ -86,19 +86,15 @@ class ActionQuery:
 
     def _select(self, sql: str) -> Bools:
         """Return a mask of the actions that satisfy an SQL condition; threads take turns."""
-        with self._turn:
-            return self._selected(sql)
-
-    def _selected(self, sql: str) -> Bools:
         named = set(re.findall(r"\w+", sql))
-        columns = [name for name in self._types if name in named]
-        sizes = {name: self._size(name) for name in columns}
-        if named & _SINGLE or math.prod(sizes.values()) > _MOST:
-            return self._where(self._database, sql, self.actions.numbering)
-        of_each, table = self._combinations(sizes)
-        self._combined.register("actions", table)
-        numbering = OrdinalMap(np.arange(1, len(table) + 1), None)
-        return self._where(self._combined, sql, numbering)[of_each]
+        with self._turn:
+            sizes = {name: self._size(name) for name in self._types if name in named}
+            if named & _SINGLE or math.prod(sizes.values()) > _MOST:
+                return self._where(self._database, sql, self.actions.numbering)
+            of_each, table = self._combinations(sizes)
+            self._combined.register("actions", table)
+            numbering = OrdinalMap(np.arange(1, len(table) + 1), None)
+            return self._where(self._combined, sql, numbering)[of_each]
 
     def _combinations(self, sizes: dict[str, int]) -> tuple[Ints, Table]:
         """Return the index of each action's combination of some columns, and their table."""

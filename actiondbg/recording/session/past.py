@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args, overload
 
@@ -92,74 +91,41 @@ class _Described(Sequence[Attempt]):
         return self._describe.attempt(int(self._places[index]))
 
 
-class ActionStatistics:
-    """Counts the outcomes of actions by tag and name; greedy iterations have one row for all."""
+def _statistics(actions: ActionColumns, counted: Bools) -> list[Statistic]:
+    """Count the outcomes of some actions by tag and name; all greedy iterations have one row."""
+    tags, names, outcomes = (actions.words(name) for name in ("tag", "name", "outcome"))
+    is_named = tags.codes != tags.code(ITERATION_TAG)
+    width = len(names.values) + 1  # plus one for no name
+    codes = np.where(is_named, names.codes, len(names.values))
+    kinds = pa.array(tags.codes.astype(np.int64) * width + codes).dictionary_encode()
+    kind_of = kinds.indices.to_numpy().astype(np.int64)
 
-    def __init__(self, actions: ActionColumns) -> None:
-        self._actions = actions
-        self._is_timed = not actions.recording.header.imported
+    def sums(which: Bools, values: npt.NDArray[Any] | None = None) -> list[Any]:
+        weights = None if values is None else values[which]
+        return np.bincount(kind_of[which], weights, len(kinds.dictionary)).tolist()
 
-    def of(self, counted: Bools) -> list[Statistic]:
-        """Count some actions."""
-        places = np.flatnonzero(counted)
-        results = self._results(places)
-        changes = self._sum(places, self._actions.change_counts)
-        nanoseconds = self._sum(places, self._actions.numbers("duration_ns"))
-        return [
-            self._row(kind, results[kind], changes[kind], nanoseconds[kind])
-            for kind in np.flatnonzero(results.any(axis=1)).tolist()
-        ]
-
-    def _row(self, kind: int, results: Ints, changes: float, nanoseconds: float) -> Statistic:
-        counts = dict(zip(_RESULTS, results.tolist(), strict=True))
+    results = [sums(counted & (outcomes.codes == outcomes.code(result))) for result in _RESULTS]
+    changes = sums(counted, actions.change_counts)
+    nanoseconds = sums(counted, actions.numbers("duration_ns"))
+    is_timed = not actions.recording.header.imported
+    rows: list[Statistic] = []
+    for at, key in enumerate(kinds.dictionary.to_pylist()):
+        counts = {result: each[at] for result, each in zip(_RESULTS, results, strict=True)}
+        if not any(counts.values()):
+            continue
         counts["succeeded"] += counts["unchanged"]
-        tag, name = self._kinds[kind]
-        return Statistic(
-            tag=tag,
-            name=name,
-            attempts=counts["succeeded"] + counts["failed"] + counts["skipped"],
-            changes=int(changes),
-            seconds=float(nanoseconds) / 1e9 if self._is_timed else None,
-            **counts,
+        tag, name = divmod(key, width)
+        rows.append(
+            Statistic(
+                tag=tags.values[tag],
+                name=[*names.values, ""][name],
+                attempts=counts["succeeded"] + counts["failed"] + counts["skipped"],
+                changes=int(changes[at]),
+                seconds=nanoseconds[at] / 1e9 if is_timed else None,
+                **counts,
+            )
         )
-
-    def _results(self, places: Ints) -> Ints:
-        """Return the number of actions of each kind with each result."""
-        outcomes = self._actions.words("outcome")
-        size = len(outcomes.values) + 1
-        keys = self._groups[places] * size + outcomes.codes[places]
-        counted = np.bincount(keys, minlength=len(self._kinds) * size)
-        columns = [outcomes.code(result) for result in _RESULTS]
-        return counted.reshape(len(self._kinds), size)[:, columns]
-
-    def _sum(self, places: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the sum of values of each kind."""
-        groups = self._groups[places]
-        return np.bincount(groups, weights=values[places], minlength=len(self._kinds))
-
-    # --- kinds ---
-
-    @cached_property
-    def _keyed(self) -> Any:
-        """The tag and name of each action as one key, dictionary-encoded."""
-        tags, names = self._actions.words("tag"), self._actions.words("name")
-        is_named = tags.codes != tags.code(ITERATION_TAG)
-        codes = np.where(is_named, names.codes, len(names.values))
-        keys = tags.codes.astype(np.int64) * (len(names.values) + 1) + codes
-        return pa.array(keys).dictionary_encode()
-
-    @cached_property
-    def _groups(self) -> Ints:
-        """The kind of each action."""
-        return self._keyed.indices.to_numpy().astype(np.int64)
-
-    @cached_property
-    def _kinds(self) -> list[tuple[str, str]]:
-        """The tag and the name of each kind."""
-        tags, names = self._actions.words("tag"), self._actions.words("name")
-        keys = self._keyed.dictionary.to_pylist()
-        pairs = [divmod(key, len(names.values) + 1) for key in keys]
-        return [(tags.values[tag], [*names.values, ""][name]) for tag, name in pairs]
+    return rows
 
 
 class RecordedPast:
@@ -179,7 +145,6 @@ class RecordedPast:
         self._query = query
         self._position = position
         self._cursor = cursor
-        self._statistics = ActionStatistics(self._actions)
 
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
@@ -395,7 +360,7 @@ class RecordedPast:
         tag = None if kind is None else tag_of_kind(kind)
         if kind not in (None, "pass"):
             self._check_patterns()
-        rows = self._statistics.of(self._line.over(self._position.event))
+        rows = _statistics(self._actions, self._line.over(self._position.event))
         return rows if tag is None else [row for row in rows if row.tag == tag]
 
     def _check_patterns(self) -> None:

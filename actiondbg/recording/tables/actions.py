@@ -33,7 +33,7 @@ from actiondbg.recording.format.layout import (
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.changes import ActionItems, ChangeTable, ReasonTable
-from actiondbg.recording.tables.definitions import Definitions, OperationDescriptions
+from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import Column, LazyTable
 from actiondbg.recording.tables.nesting import Nesting
 from actiondbg.recording.tables.rows import ActionRows
@@ -50,14 +50,12 @@ class ActionTable:
         rows: ActionRows,
         strings: StringTables,
         definitions: Definitions,
-        describer: OperationDescriptions,
         changes: ChangeTable,
         reasons: ReasonTable,
     ) -> None:
         self._rows = rows
         self._strings = strings
         self._definitions = definitions
-        self._describer = describer
         self._changes = changes
         self._reasons = reasons
         self._nesting = Nesting(rows)
@@ -75,7 +73,7 @@ class ActionTable:
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
                 ("nth", pa.int64(), self._nth),
                 ("operation", pa.int64(), lambda: id_array(self._operations)),
-                *self._describer.columns(lambda: self._found),
+                *self._definitions.columns(lambda: self._found),
                 *self._outcome_columns(),
                 *((kind, pa.int32(), partial(self._count, kind)) for kind in CHANGE_KINDS),
                 ("start_ns", pa.int64(), self._start),

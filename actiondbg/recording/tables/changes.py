@@ -31,7 +31,7 @@ from actiondbg.recording.format.layout import (
 from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.definitions import Definitions, OperationDescriptions
+from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.nesting import firsts
 from actiondbg.recording.tables.rows import ActionRows
@@ -80,12 +80,9 @@ class ActionItems:
 class ChangeTable(ActionItems):
     """All changes, in order."""
 
-    def __init__(
-        self, rows: ActionRows, definitions: Definitions, describer: OperationDescriptions
-    ) -> None:
+    def __init__(self, rows: ActionRows, definitions: Definitions) -> None:
         super().__init__(rows, Kind.CHANGES)
         self._definitions = definitions
-        self._describer = describer
 
     @cached_property
     def operations(self) -> Ints:
@@ -122,7 +119,7 @@ class ChangeTable(ActionItems):
                 ("seq", pa.int64(), lambda: int_array(self.sequence(), pa.int64())),
                 ("kind", WORD, lambda: word_array(self.kinds, CHANGE_KINDS)),
                 ("operation", pa.int64(), lambda: id_array(self.operations)),
-                *self._describer.columns(lambda: self._found),
+                *self._definitions.columns(lambda: self._found),
                 ("block", pa.bool_(), lambda: bool_array(self.blocks)),
                 ("guess", pa.bool_(), lambda: bool_array(self._codes & GUESS > 0)),
                 ("by", pa.int64(), lambda: id_array(self._by)),
@@ -217,11 +214,8 @@ def link_table(rows: ActionRows) -> LazyTable:
 class OperationTable:
     """One row per operation, with its last definition."""
 
-    def __init__(
-        self, definitions: Definitions, describer: OperationDescriptions, changes: ChangeTable
-    ) -> None:
+    def __init__(self, definitions: Definitions, changes: ChangeTable) -> None:
         self._definitions = definitions
-        self._describer = describer
         self._changes = changes
 
     def table(self) -> LazyTable:
@@ -230,8 +224,8 @@ class OperationTable:
         return LazyTable(
             [
                 ("operation", pa.int64(), lambda: int_array(self._numbers, pa.int64())),
-                *self._describer.columns(newest),
-                ("location", pa.string(), lambda: self._describer.location(newest())),
+                *self._definitions.columns(newest),
+                ("location", pa.string(), lambda: self._definitions.location(newest())),
                 ("created_by", pa.int64(), self._created_by),
                 ("erased_by", pa.int64(), self._erased_by),
             ]

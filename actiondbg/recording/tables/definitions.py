@@ -56,7 +56,8 @@ class Locations:
 class Definitions:
     """The definitions of operations, ordered by operation id, then by time.
 
-    An operation is defined again after a move to another function, or in another thread.
+    An operation is defined again after a move to another function, or in another thread. Tables
+    have the columns op, file, line, col and function of definitions.
     """
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
@@ -141,50 +142,39 @@ class Definitions:
         defined = self.operations
         return np.flatnonzero(np.r_[defined[1:] != defined[:-1], True][: len(defined)])
 
-
-# --- columns that describe an operation ---
-
-
-class OperationDescriptions:
-    """Builds the columns op, file, line, col and function, and location texts."""
-
-    def __init__(self, definitions: Definitions, strings: StringTables) -> None:
-        self._definitions = definitions
-        self._locations = definitions.locations
-        self._strings = strings
+    # --- columns that describe an operation ---
 
     def columns(self, found: Callable[[], Ints]) -> list[Column]:
         """Return the columns; ``found`` gives the index of each definition, -1 for none."""
-        definitions = self._definitions
         return [
-            ("op", WORD, lambda: self._word(Space.OPERATION, definitions.names, found())),
+            ("op", WORD, lambda: self._word(Space.OPERATION, self.names, found())),
             ("file", WORD, lambda: self._file(found())),
-            ("line", pa.int32(), lambda: self._number(self._locations.lines, found())),
-            ("col", pa.int32(), lambda: self._number(self._locations.columns, found())),
-            ("function", WORD, lambda: self._word(Space.FUNCTION, definitions.functions, found())),
+            ("line", pa.int32(), lambda: self._number(self.locations.lines, found())),
+            ("col", pa.int32(), lambda: self._number(self.locations.columns, found())),
+            ("function", WORD, lambda: self._word(Space.FUNCTION, self.functions, found())),
         ]
 
     def location(self, found: Ints) -> Array:
         """Return the location texts: the full location, or file:line:col."""
         import pyarrow.compute as compute  # pyright: ignore[reportMissingTypeStubs]
 
-        whole = self._word(Space.LOCATION, self._locations.texts, self._place(found))
+        whole = self._word(Space.LOCATION, self.locations.texts, self._place(found))
         parts = [
             self._file(found).dictionary_decode(),
-            self._number(self._locations.lines, found).cast(pa.string()),
-            self._number(self._locations.columns, found).cast(pa.string()),
+            self._number(self.locations.lines, found).cast(pa.string()),
+            self._number(self.locations.columns, found).cast(pa.string()),
         ]
         short = compute.binary_join_element_wise(*parts, ":")  # pyright: ignore
         return compute.coalesce(whole.dictionary_decode(), short)  # pyright: ignore
 
     def _place(self, found: Ints) -> Ints:
-        return taken(self._definitions.location_places, found)
+        return taken(self.location_places, found)
 
     def _word(self, space: Space, values: Ints, places: Ints) -> Array:
         return word_array(taken(values, places), self._strings[space].words)
 
     def _file(self, found: Ints) -> Array:
-        return self._word(Space.FILE, self._locations.files, self._place(found))
+        return self._word(Space.FILE, self.locations.files, self._place(found))
 
     def _number(self, values: Ints, found: Ints) -> Array:
         numbers = taken(values, self._place(found))

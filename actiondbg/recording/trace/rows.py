@@ -182,24 +182,9 @@ def nesting_of(ends_of: Numbers, shown: Numbers) -> Nesting:
     return Nesting(rows + ended[:count], after + ended[after - 1] + deeper)
 
 
-@dataclass
-class Times:
-    """Begins and ends of the rows of one thread, some of them already written.
-
-    Args:
-        begin: shape (rows,), in ns; as measured, except where ``given``.
-        end: shape (rows,), in ns.
-        given: a mask of begins that are already written and stay.
-        open: a mask of ends that are not written yet.
-    """
-
-    begin: Numbers
-    end: Numbers
-    given: Mask
-    open: Mask
-
-
-def give_times(nesting: Nesting, times: Times, floor: int) -> int:
+def give_times(
+    nesting: Nesting, begin: Numbers, end: Numbers, given: Mask, open: Mask, floor: int
+) -> int:
     """Adjust times so that slices nest like the rows in every reader.
 
     All begins and ends of a thread get distinct times in the order of the sequence: a time that
@@ -207,22 +192,25 @@ def give_times(nesting: Nesting, times: Times, floor: int) -> int:
     slices is the outer one.
 
     Args:
-        nesting: the nesting of the rows.
-        times: the times of the rows, changed in place.
+        nesting: the nesting of the rows of a thread.
+        begin: shape (rows,), in ns, changed in place.
+        end: shape (rows,), in ns, changed in place.
+        given: a mask of begins that are already written and stay.
+        open: a mask of ends that are not written yet.
         floor: the last time written so far in this thread, in ns.
 
     Returns:
         The last time written now.
     """
-    sequence = np.empty(2 * len(times.begin), np.int64)
-    sequence[nesting.begins] = times.begin
-    sequence[nesting.ends] = times.end
+    sequence = np.empty(2 * len(begin), np.int64)
+    sequence[nesting.begins] = begin
+    sequence[nesting.ends] = end
     wanted = np.ones(len(sequence), np.bool_)
-    wanted[nesting.begins[times.given]] = False
-    wanted[nesting.ends[times.open]] = False
+    wanted[nesting.begins[given]] = False
+    wanted[nesting.ends[open]] = False
     measured = np.append(floor, sequence[wanted])
     steps = np.arange(len(measured))
     strict = np.maximum.accumulate(measured - steps) + steps
     sequence[wanted] = strict[1:]
-    times.begin, times.end = sequence[nesting.begins], sequence[nesting.ends]
+    begin[:], end[:] = sequence[nesting.begins], sequence[nesting.ends]
     return int(strict[-1])

@@ -12,7 +12,7 @@ from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import Argument
 from actiondbg.recording.trace.labels import Earlier, SliceLabels, SliceLocations, find_locations
 from actiondbg.recording.trace.options import Selection
-from actiondbg.recording.trace.rows import Times, TraceRows, give_times, nesting_of
+from actiondbg.recording.trace.rows import TraceRows, give_times, nesting_of
 from actiondbg.recording.trace.selection import ChosenSlices, choose_slices, count_undecided
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
@@ -125,10 +125,9 @@ class SliceMaker:
         for span in _spans(rows, chosen):
             part = slice(span.first, span.last)
             nesting = nesting_of(rows.nested_end, chosen.rows[part])
-            times = Times(start[part], end[part], given[part], waits[part])
+            times = start[part], end[part], given[part], waits[part]
             floor = self._floors.get(span.thread, NONE)
-            self._floors[span.thread] = give_times(nesting, times, floor)
-            start[part], end[part] = times.begin, times.end
+            self._floors[span.thread] = give_times(nesting, *times, floor)
         return replace(chosen, start=start, end=end)
 
 

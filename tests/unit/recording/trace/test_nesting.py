@@ -19,7 +19,7 @@ from actiondbg.recording.trace.formats.perfetto import (
     varint,
     varints,
 )
-from actiondbg.recording.trace.rows import Times, ends_of_nested, give_times, nesting_of
+from actiondbg.recording.trace.rows import ends_of_nested, give_times, nesting_of
 from actiondbg.recording.trace.text_columns import string_array, tallies
 from tests.elements import some
 from tests.fakes import strategies
@@ -59,29 +59,29 @@ def test_all_times_of_a_thread_are_different_and_in_order(
     start = np.sort(np.array([dice.randrange(40) for _ in depths]))
     end = start + np.array([dice.choice((0, 0, 30)) for _ in depths])
     none = np.zeros(len(depths), np.bool_)
-    times = Times(start.copy(), end.copy(), none, none)
-    last = give_times(nesting, times, 5)
+    given = start.copy(), end.copy()
+    last = give_times(nesting, *given, none, none, 5)
     sequence = np.empty(2 * len(depths), np.int64)
-    sequence[nesting.begins], sequence[nesting.ends] = times.begin, times.end
+    sequence[nesting.begins], sequence[nesting.ends] = given
     assert (np.diff(sequence) > 0).all()
     assert sequence[0] > 5 and sequence[-1] == last
-    assert (times.begin >= start).all() and (times.end >= end).all()
+    assert (given[0] >= start).all() and (given[1] >= end).all()
 
 
 def test_distinct_times_are_kept() -> None:
     nesting = nesting_of(ends_of_nested(np.array([0, 1, 1])), np.arange(3))
     start, end = np.array([0, 10, 30]), np.array([50, 20, 40])
-    times = Times(start.copy(), end.copy(), *np.zeros((2, 3), np.bool_))
-    assert give_times(nesting, times, -1) == 50
-    assert (times.begin.tolist(), times.end.tolist()) == (start.tolist(), end.tolist())
+    none = np.zeros(3, np.bool_)
+    assert give_times(nesting, start, end, none, none, -1) == 50
+    assert (start.tolist(), end.tolist()) == ([0, 10, 30], [50, 20, 40])
 
 
 def test_closed_rows_are_final_and_open_rows_wait() -> None:
     nesting = nesting_of(ends_of_nested(np.array([0, 1])), np.arange(2))
     given, waits = np.array([True, False]), np.array([True, False])
-    times = Times(np.array([3, 4]), np.array([90, 4]), given, waits)
-    assert give_times(nesting, times, 100) == 102
-    assert times.begin.tolist() == [3, 101] and times.end.tolist() == [90, 102]
+    begin, end = np.array([3, 4]), np.array([90, 4])
+    assert give_times(nesting, begin, end, given, waits, 100) == 102
+    assert begin.tolist() == [3, 101] and end.tolist() == [90, 102]
 
 
 def test_varints_are_googles() -> None:

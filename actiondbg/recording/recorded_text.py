@@ -19,12 +19,10 @@ _INDENT = 2  # columns
 class RecordedText:
     """A text of a recording, and the values in it.
 
-    A text without a list of its values keeps the names in it.
+    A text without a list of its values keeps the names in it. Of the session's names, a value gets
+    one when it is first shown; without these it has that of MLIR's printer.
 
     Args:
-        recorded: the text, and the list.
-        names: of the session: a value gets its name when it is first shown; None for the names of
-            MLIR's printer.
         event: at which the text was recorded, from 1.
     """
 

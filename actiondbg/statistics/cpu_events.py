@@ -109,11 +109,7 @@ def cpus_with(event: str) -> list[str]:
 
 
 def read_pmu(devices: Path = _DEVICES) -> Pmu:
-    """Read the description of the CPU's counters.
-
-    Args:
-        devices: the folder in sysfs.
-    """
+    """Read the description of the CPU's counters from a folder in sysfs."""
     folder = next((devices / name for name in _PMUS if (devices / name).is_dir()), None)
     if folder is None:
         return Pmu(_RAW, _X86, {}, present=False)

@@ -49,7 +49,6 @@ class ProbeResult(NamedTuple):
     """The result of trying an event.
 
     Args:
-        asked: the event.
         counted: the event, or its part outside the kernel; None if it cannot be counted.
         refusal: the errno of the first attempt, 0 for success.
     """

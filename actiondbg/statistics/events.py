@@ -32,14 +32,9 @@ _ALIASES = {
 
 
 class Event(NamedTuple):
-    """One event.
+    """An event by its name in options and recordings, with the fields of ``perf_event_attr``.
 
-    Args:
-        name: the name in options and recordings.
-        kind: the kind of counter.
-        type: the field of ``perf_event_attr``.
-        config: the field of ``perf_event_attr``.
-        user_only: excludes the kernel.
+    ``user_only`` excludes the kernel.
     """
 
     name: str

@@ -48,8 +48,6 @@ class Relation:
     """The dependence between two quantities of the same calls.
 
     Args:
-        first: a quantity.
-        second: another one.
         pearson: the correlation; None if one of the two is constant.
         spearman: the correlation of the ranks; None likewise.
         first_given_second: shape (buckets of the second, buckets of the first).

@@ -19,17 +19,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A process of a suite.
 
     Args:
-        run: its number.
-        tool: the name of the program.
         test: the test that it belongs to; None if nothing shows it.
         run_line: the line of the RUN line in the test, from 1.
         command: the command line, quoted for a shell.
-        cwd: its working directory.
         ended: "exit", "crash", "killed", or "unrecorded".
-        status: the exit status.
         signal: the deadly signal.
         seconds: its wall time; None if its end was not seen.
-        actions: the number of recorded actions.
         recording: the path of the recording in the folder of the suite.
         missing: why the recording is missing or incomplete; None if it is complete.
     """
@@ -74,7 +69,6 @@ class Overview(NamedTuple):
     Args:
         runs: the number of recorded runs.
         tests: the number of tests that they belong to.
-        actions: the number of their actions.
         size: bytes of the recordings.
         tools: the number of runs of each tool.
         missing: how many runs are not recorded, or not completely, by the reason.

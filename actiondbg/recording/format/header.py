@@ -13,11 +13,8 @@ class Header:
     """The recorded run.
 
     Args:
-        argv: the tool's command line.
-        cwd: the tool's working directory.
         agent: the version of the agent.
         llvm: the version of the tool's LLVM.
-        pid: the tool's process.
         started: the start time, in ns of Unix time.
         ir: the recorded IR: "none", "output", "changed", "function" or "pass", as all imports.
         events: the names of the counters read at each action.

@@ -37,13 +37,7 @@ class DumpHeader(NamedTuple):
 
 
 class Dump(NamedTuple):
-    """A dump.
-
-    Attributes:
-        header: its header.
-        text: the IR.
-        errors: the messages of errors between the dump before and this one.
-    """
+    """A dump, and the messages of errors between the dump before and this one."""
 
     header: DumpHeader
     text: str

@@ -108,14 +108,7 @@ class LogReader:
 
 
 class Import(NamedTuple):
-    """What was imported.
-
-    Attributes:
-        passes: the number of passes.
-        functions: the number of operations on which they ran.
-        rest: the number of lines that belong to no dump.
-        notes: sentences on what the log lacks.
-    """
+    """What was imported; ``rest`` is the number of lines that belong to no dump."""
 
     passes: int
     operations: int

@@ -212,12 +212,7 @@ def is_same(text: str, other: str, *, bare: bool = False) -> bool:
 
 
 class Piece(NamedTuple):
-    """A later text of an operation in another text.
-
-    Attributes:
-        place: the operation there.
-        text: its later text, a dump.
-    """
+    """An operation in a text, and its later text, a dump."""
 
     place: Printed
     text: str

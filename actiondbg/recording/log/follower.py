@@ -39,7 +39,6 @@ class Late:
     """Actions of earlier batches that have ended.
 
     Args:
-        rows: the row of each.
         outcomes: indices in ``layout.OUTCOMES``.
         durations: in ns.
         noted: whether the line of each needs a note too: a reason, or the result of a fold.

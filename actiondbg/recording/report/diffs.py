@@ -98,7 +98,7 @@ def _cut(line: str | None) -> str | None:
 
 
 def recorded_diff(
-    recording: Recording, ordinal: int, names: ValueNames, longest: int | None = None
+    recording: Recording, ordinal: int, names: ValueNames, longest: int
 ) -> Diff | None:
     """Compare the IR before and after an action.
 
@@ -111,7 +111,7 @@ def recorded_diff(
     found = recording.snapshots(ordinal)
     before = _text(one.before for one in found)
     after = _text(one.after for one in found)
-    if longest is not None and max(len(before), len(after)) > longest:
+    if max(len(before), len(after)) > longest:
         return None
     if recording.header.imported:
         return make_diff(before, after, (), ())

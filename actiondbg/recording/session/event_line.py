@@ -24,12 +24,7 @@ Side = Literal["before", "after"]
 
 
 class ActionSide(NamedTuple):
-    """One side of an action.
-
-    Attributes:
-        place: of the action, from 0.
-        when: the side.
-    """
+    """One side of the action at a place, from 0."""
 
     place: int
     when: Side

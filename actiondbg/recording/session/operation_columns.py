@@ -20,24 +20,16 @@ _VERBS = {"inserted": "created"}  # in the message of a watch
 
 
 class OperationState(NamedTuple):
-    """The state of an operation after an action changed it.
-
-    Attributes:
-        id: of the operation, or of its replacement.
-        state: of the operation.
-    """
+    """The state of an operation after a change; the id may be that of its replacement."""
 
     id: int
     state: UnitState
 
 
 class OperationChanges(NamedTuple):
-    """The operations that a run has made and erased by an event.
+    """The ids of operations that actions have made and erased by an event.
 
-    Attributes:
-        begun: the number of actions that had begun before.
-        inserted: the ids of operations that actions have made.
-        erased: the ids of operations that actions have erased.
+    ``begun`` is the number of actions that had begun before.
     """
 
     begun: int

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -16,7 +18,7 @@ from actiondbg.suite.index import NO_CONTEXT, connect
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
-    import duckdb
+    from duckdb import DuckDBPyConnection as Database
 
 Kind: TypeAlias = TagKind
 State = Literal["applied", "tried", "never"]
@@ -125,6 +127,7 @@ class Totals(msgspec.Struct, frozen=True):
         return 100 * self.applied / self.all if self.all else 100.0
 
 
+@dataclass
 class Coverage:
     """The entries of a suite.
 
@@ -137,14 +140,11 @@ class Coverage:
         missing: the number of runs that are not recorded, or not completely.
     """
 
-    def __init__(
-        self, entries: list[Entry], runs: int, tests: int, blind: int, missing: int = 0
-    ) -> None:
-        self.missing = missing
-        self.entries = entries
-        self.runs = runs
-        self.tests = tests
-        self.blind = blind
+    entries: list[Entry]
+    runs: int
+    tests: int
+    blind: int
+    missing: int = 0
 
     def of(self, kind: Kind, state: State | None = None) -> list[Entry]:
         """Return the entries of a kind, in a state or in all."""
@@ -185,11 +185,21 @@ def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
     Raises:
         UsageError: the folder is no suite.
     """
-    database = connect(folder)
-    try:
-        return _Query(database).coverage(only)
-    finally:
-        database.close()
+    with contextlib.closing(connect(folder)) as database:
+        entries = {one.key: one for one in _entries(database) if _is_wanted(one, only)}
+        for kind, tag in TAG_OF_KIND.items():
+            _add_reasons(database, kind, tag, entries)
+            _add_examples(database, kind, tag, entries)
+        _add_options(database, entries)
+        [(runs, tests)] = _rows(database, "SELECT count(recording), count(DISTINCT test) FROM runs")
+        [(blind,)] = _rows(
+            database,
+            """SELECT count(DISTINCT run) FROM attempts ANTI JOIN registered USING (run)
+            WHERE tag = 'apply-pattern'""",
+        )
+        sql = "SELECT count(*) FROM runs WHERE missing <> ?"
+        [(missing,)] = _rows(database, sql, NO_CONTEXT)
+        return Coverage(list(entries.values()), runs, tests, blind, missing)
 
 
 def differences(now: Coverage, before: Coverage) -> list[Difference]:
@@ -208,60 +218,41 @@ def _rank(state: State | None) -> int:
     return len(STATES) if state is None else STATES.index(state)
 
 
-class _Query:
-    """The queries of a coverage."""
+def _rows(database: Database, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    return database.execute(sql, list(values)).fetchall()
 
-    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
-        self._database = database
 
-    def coverage(self, only: str | None) -> Coverage:
-        entries = {one.key: one for one in self._entries() if _is_wanted(one, only)}
-        for kind, tag in TAG_OF_KIND.items():
-            self._add_reasons(kind, tag, entries)
-            self._add_examples(kind, tag, entries)
-        self._add_options(entries)
-        [(runs, tests)] = self._rows("SELECT count(recording), count(DISTINCT test) FROM runs")
-        [(blind,)] = self._rows(
-            """SELECT count(DISTINCT run) FROM attempts ANTI JOIN registered USING (run)
-            WHERE tag = 'apply-pattern'"""
-        )
-        [(missing,)] = self._rows("SELECT count(*) FROM runs WHERE missing <> ?", NO_CONTEXT)
-        return Coverage(list(entries.values()), runs, tests, blind, missing)
+def _entries(database: Database) -> Iterator[Entry]:
+    """Yield the entries without reasons, options and examples."""
+    database.execute(_KNOWN)
+    database.execute(_TRIED)
+    for kind, tag in TAG_OF_KIND.items():
+        found = database.execute(_ENTRIES, [tag])
+        columns = [name for name, *_ in found.description]
+        for row in found.fetchall():
+            yield _entry(kind, dict(zip(columns, row, strict=True)))
 
-    def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._database.execute(sql, list(values)).fetchall()
 
-    def _entries(self) -> Iterator[Entry]:
-        """Yield the entries without reasons, options and examples."""
-        self._database.execute(_KNOWN)
-        self._database.execute(_TRIED)
-        for kind, tag in TAG_OF_KIND.items():
-            found = self._database.execute(_ENTRIES, [tag])
-            columns = [name for name, *_ in found.description]
-            for row in found.fetchall():
-                yield _entry(kind, dict(zip(columns, row, strict=True)))
+def _add_reasons(database: Database, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
+    for name, root, reason, times in _rows(database, _TOP_REASONS, tag):
+        if (entry := entries.get((kind, name, root))) is not None:
+            entry.reasons = [*entry.reasons, Counted(reason, times)]
 
-    def _add_reasons(self, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
-        for name, root, reason, times in self._rows(_TOP_REASONS, tag):
-            if (entry := entries.get((kind, name, root))) is not None:
-                entry.reasons = [*entry.reasons, Counted(reason, times)]
 
-    def _add_options(self, entries: dict[Key, Entry]) -> None:
-        rows = self._rows(
-            """SELECT pass, options, count(DISTINCT run) AS times FROM pass_options GROUP BY ALL
-            ORDER BY pass, times DESC, options"""
-        )
-        for name, options, times in rows:
-            if (entry := entries.get(("pass", name, ""))) is not None:
-                entry.options = [*entry.options, Counted(options, times)]
+def _add_options(database: Database, entries: dict[Key, Entry]) -> None:
+    sql = """SELECT pass, options, count(DISTINCT run) AS times FROM pass_options GROUP BY ALL
+        ORDER BY pass, times DESC, options"""
+    for name, options, times in _rows(database, sql):
+        if (entry := entries.get(("pass", name, ""))) is not None:
+            entry.options = [*entry.options, Counted(options, times)]
 
-    def _add_examples(self, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
-        rows = self._rows(_EXAMPLE_RUNS, tag)
-        for name, root, test, line, cwd, command, executable in rows:
-            if (entry := entries.get((kind, name, root))) is not None:
-                place = None if test is None else f"{test}:{line}" if line else test
-                text = _to_copy(cwd, command, executable)
-                entry.examples = [*entry.examples, Example(place, text)]
+
+def _add_examples(database: Database, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
+    for name, root, test, line, cwd, command, executable in _rows(database, _EXAMPLE_RUNS, tag):
+        if (entry := entries.get((kind, name, root))) is not None:
+            place = None if test is None else f"{test}:{line}" if line else test
+            text = _to_copy(cwd, command, executable)
+            entry.examples = [*entry.examples, Example(place, text)]
 
 
 # The patterns that each run had in a set; the root is empty for any operation.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -55,21 +55,9 @@ def parse_header(payload: bytes) -> Header:
     Raises:
         ValueError: the payload is not a JSON object.
     """
-    fields = parse_object(payload)
-    return Header(
-        argv=_words(fields.get("argv")),
-        cwd=plain_text(fields.get("cwd", "")),
-        agent=plain_text(fields.get("agent", "")),
-        llvm=plain_text(fields.get("llvm", "")),
-        pid=int(fields.get("pid", 0)),
-        started=int(fields.get("started", 0)),
-        ir=plain_text(fields.get("ir", "none")),
-        events=_words(fields.get("events")),
-        threads=bool(fields.get("threads", False)),
-        lineage=bool(fields.get("lineage", False)),
-        checks=bool(fields.get("checks", False)),
-        imported=plain_text(fields.get("imported", "")),
-    )
+    found = parse_object(payload)
+    known = [field for field in fields(Header) if field.name in found]
+    return Header(**{field.name: _READERS[str(field.type)](found[field.name]) for field in known})
 
 
 def parse_object(payload: bytes) -> dict[str, Any]:
@@ -87,3 +75,12 @@ def _words(value: Sequence[Any] | None) -> tuple[str, ...]:
 def plain_text(value: object) -> str:
     """Return text that can be encoded as UTF-8: JSON may hold lone surrogates."""
     return str(value).encode(errors="replace").decode()
+
+
+# By the annotation of a field of ``Header``.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "tuple[str, ...]": _words,
+    "str": plain_text,
+    "int": int,
+    "bool": bool,
+}

@@ -9,7 +9,6 @@ import numpy as np
 from actiondbg.analysis.legalization.explanation import Explanation, OtherFailure
 from actiondbg.analysis.legalization.recorded_attempts import NestedAttempt, legalizations_of
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
-from actiondbg.protocol import Culprit
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Bools, Ints
@@ -60,14 +59,8 @@ class RecordedConversions:
         if not len(passes):
             return None
         place = int(passes[-1])
-        culprit = self._describe.reference(place)
-        return OtherFailure(
-            kind="pass",
-            message="; ".join(self._describe.reasons(place)[:1]),
-            culprit=Culprit(
-                ordinal=culprit.ordinal, tag=culprit.tag, name=culprit.name, guess=False
-            ),
-        )
+        message = "; ".join(self._describe.reasons(place)[:1])
+        return OtherFailure(kind="pass", message=message, culprit=self._describe.culprit(place))
 
     def _conversion(
         self, place: int, legalizations: list[Legalization], *, failed: bool | None

@@ -109,7 +109,8 @@ def _statistics(actions: ActionColumns, counted: Bools) -> list[Statistic]:
     nanoseconds = sums(counted, actions.numbers("duration_ns"))
     is_timed = not actions.recording.header.imported
     rows: list[Statistic] = []
-    for at, key in enumerate(kinds.dictionary.to_pylist()):
+    keys: list[int] = kinds.dictionary.to_pylist()
+    for at, key in enumerate(keys):
         counts = {result: each[at] for result, each in zip(_RESULTS, results, strict=True)}
         if not any(counts.values()):
             continue
@@ -406,11 +407,6 @@ class RecordedPast:
             self._listed(int(place)) for place in np.flatnonzero(self._actions.is_tag(PASS_TAG))
         ]
 
-    def _seconds(self, place: int) -> float | None:
-        if self._recording.header.imported:
-            return None
-        return int(self._actions.numbers("duration_ns")[place]) / 1e9
-
     @property
     def _here(self) -> int:
         """The event of the stop; at the end of the run, the last one."""
@@ -419,13 +415,14 @@ class RecordedPast:
 
     def _listed(self, place: int) -> ListedAction:
         is_over = self._line.is_over(place, self._line.last)
+        is_timed = is_over and not self._recording.header.imported
         begin, end = int(self._line.begins[place]), int(self._line.ends[place])
         return ListedAction(
             **self._describe.frame_fields(place),
             state="over" if self._position.state == "exited" else state_of(begin, end, self._here),
             outcome=self._describe.outcome(place) if is_over else None,
             change_count=int(self._actions.change_counts[place]) if is_over else 0,
-            seconds=self._seconds(place) if is_over else None,
+            seconds=int(self._actions.numbers("duration_ns")[place]) / 1e9 if is_timed else None,
         )
 
 

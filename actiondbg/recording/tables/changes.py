@@ -99,10 +99,6 @@ class ChangeTable(ActionItems):
         """Whether each change is of a block."""
         return self._codes & BLOCK > 0
 
-    def sequence(self) -> Ints:
-        """Return the position of each change in the file, from 1: chronological within a thread."""
-        return self._sorted[0] + 1
-
     def counts(self, kind: str) -> Ints:
         """Count each action's changes of a kind, in the order of the ordinals."""
         codes = self.items.field("code")
@@ -116,7 +112,8 @@ class ChangeTable(ActionItems):
         return LazyTable(
             [
                 ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
-                ("seq", pa.int64(), lambda: int_array(self.sequence(), pa.int64())),
+                # The position in the file, from 1: chronological within a thread.
+                ("seq", pa.int64(), lambda: int_array(self._sorted[0] + 1, pa.int64())),
                 ("kind", WORD, lambda: word_array(self.kinds, CHANGE_KINDS)),
                 ("operation", pa.int64(), lambda: id_array(self.operations)),
                 *self._definitions.columns(lambda: self._found),

@@ -28,8 +28,8 @@ def examples(name: str, others: Sequence[str], argv: Sequence[str]) -> list[Exam
 
     Args:
         name: of the pattern, a glob.
-        others: recordings, folders of recordings, and inputs for the command.
-        argv: the command of this run, for inputs.
+        others: recordings, folders of recordings, and inputs for the command of this run.
+        argv: that command.
 
     Raises:
         RecordingError: a recording cannot be read, or a folder holds none.

@@ -76,9 +76,7 @@ class RecordedText:
     def lines(self, first: int, last: int) -> list[Line]:
         """Return lines under the session's names; those of operations with results have ids.
 
-        Args:
-            first: from 0.
-            last: the line behind them.
+        They are numbered from 0; ``last`` is the line behind them.
         """
         return [self._line(at) for at in range(max(first, 0), min(last, self.height))]
 

@@ -96,11 +96,7 @@ class Recording:
         return self._table(table).names
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
-        """Return a table.
-
-        Args:
-            name: the table.
-            columns: the columns to build; None for all.
+        """Return a table, or some of its columns.
 
         Returns:
             A pyarrow.Table in the order of the ordinals; operations in the order of their ids.

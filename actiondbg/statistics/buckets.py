@@ -118,11 +118,7 @@ def ranks(values: Floats) -> Floats:
 
 
 def conditional(given: Buckets, of: Buckets) -> Floats:
-    """Return the probabilities of one quantity's buckets, given another's.
-
-    Args:
-        given: the buckets of the condition.
-        of: the buckets of the other quantity, over the same samples.
+    """Return the probabilities of one quantity's buckets, given another's, over the same samples.
 
     Returns:
         Shape (given.size, of.size); each row sums to 1.

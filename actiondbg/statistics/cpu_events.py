@@ -88,12 +88,7 @@ def has_counters() -> bool:
 
 
 def events_of(pmu: Pmu, cpu: Cpu | None) -> dict[str, Code]:
-    """Return the named events of a CPU.
-
-    Args:
-        pmu: its counters.
-        cpu: its identity; None if it is unknown.
-    """
+    """Return the named events of a CPU by its counters and its identity, if that is known."""
     named = dict(pmu.events)
     own = _names_of(cpu) if cpu is not None else set[str]()
     for name, terms, cpus in _rows():

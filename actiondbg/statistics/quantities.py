@@ -63,12 +63,9 @@ class Relation:
 
 
 def quantity_of(name: str, values: Floats, buckets: int) -> Quantity:
-    """Return a quantity, divided into buckets.
+    """Return a quantity, ``duration`` or an event, divided into quantile buckets, at least one.
 
-    Args:
-        name: ``duration`` or an event.
-        values: one for each call, not empty, without NaN.
-        buckets: the number of quantile buckets, at least 1.
+    There is a value for each call, none of them NaN, and at least one.
     """
     return Quantity(name, values, split(values, buckets))
 

@@ -60,14 +60,10 @@ class Batch:
 
 
 class Follower:
-    """Reads a recording incrementally.
+    """Reads a recording, which need not exist yet, incrementally.
 
     The actions of one thread arrive in the order of their ordinals. With actions in a second
     thread the order is only known at the end: then ``several`` is true and nothing more is read.
-
-    Args:
-        path: the recording, which need not exist yet.
-        paint: colours texts.
     """
 
     def __init__(self, path: Path, paint: Paint = no_paint) -> None:

@@ -10,11 +10,7 @@ from actiondbg.recording.format.structs import CHUNK_HEADER, FILE_HEADER, SECTIO
 
 
 class Tally:
-    """Counts the actions in a recording by its section headers.
-
-    Args:
-        path: the recording, which need not exist yet.
-    """
+    """Counts the actions in a recording, which need not exist yet, by its section headers."""
 
     def __init__(self, path: Path) -> None:
         self.actions = 0

@@ -14,16 +14,7 @@ __all__ = ["open_session"]
 
 
 def open_session(path: str | os.PathLike[str], *, partial: bool = False) -> RecordedSession:
-    """Open a recording as a session, stopped before the first action.
-
-    Args:
-        path: of the recording.
-        partial: read a damaged one up to the damage.
-
-    Raises:
-        RecordingError: it cannot be read, or is no recording.
-        ActiondbgError: a package is missing that this needs.
-    """
+    """Open a recording as a session, stopped before the first action; see ``open_recording``."""
     need_packages("A session over a recording")
     from actiondbg.recording import open_recording
     from actiondbg.recording.session.session import RecordedSession

@@ -49,8 +49,7 @@ class ImportedIR:
     def difference(self, ordinal: int, module: bool) -> Diff:
         """Compare the IR before and after a pass; the diff is empty if it changed nothing.
 
-        Raises:
-            NotRecorded: the log does not show the IR before or after it.
+        Raises NotRecorded, as the other questions, where the log does not show the IR.
         """
         place = self._actions.place(ordinal)
         if self._actions.words("outcome").of(place) == "unchanged":
@@ -72,11 +71,7 @@ class ImportedIR:
     # --- at an event ---
 
     def function(self, id: int, event: int) -> RecordedText:
-        """Return the function that holds an operation.
-
-        Raises:
-            NotRecorded: it is not in one, or the log does not show its IR at the event.
-        """
+        """Return the function that holds an operation."""
         if self._operations.function(id) is None:
             raise NotRecorded(f"@{id} is not in a function.")
         return self._recorded(self._operation(id, event))
@@ -88,19 +83,11 @@ class ImportedIR:
     around = function  # an import has passes only: they run on functions or on modules
 
     def module(self, event: int) -> RecordedText:
-        """Return the module.
-
-        Raises:
-            NotRecorded: the log does not show all of it at the event.
-        """
+        """Return the module."""
         return self._recorded(self._module(event))
 
     def operation(self, id: int, event: int) -> RecordedOperation:
-        """Return an operation.
-
-        Raises:
-            NotRecorded: the log does not show its IR at the event.
-        """
+        """Return an operation."""
         return RecordedOperation(self._recorded(self._operation(id, event)))
 
     def _recorded(self, text: str) -> RecordedText:
@@ -116,11 +103,7 @@ class ImportedIR:
         return module_of([self._checked(texts, one, event) for one in texts.all])
 
     def functions(self, event: int) -> str:
-        """Return the functions that the log shows before its first dump of the module, as a module.
-
-        Raises:
-            NotRecorded: it shows none, or the whole module.
-        """
+        """Return the functions that the log shows before its first module, as a module."""
         texts, found = self._texts(event), list[str]()
         for one in texts.all if all(one.name != MODULE for one in texts.all) else ():
             with suppress(NotRecorded):

@@ -168,8 +168,7 @@ class RecordedPast:
     ) -> Contrast | None:
         """Return None if every failure has a reason.
 
-        Raises:
-            NotRecorded: otherwise; what was around an operation is not recorded.
+        Raises NotRecorded otherwise: what was around an operation is not recorded.
         """
         if not any(is_silent(each) for each in (group.first for group in attempts.grouped())):
             return None
@@ -211,9 +210,7 @@ class RecordedPast:
     def operation_changes(self, end: End = "now") -> list[OperationChanges]:
         """Return the operations that were made and erased up to now, and up to an end.
 
-        Args:
-            end: as of ``recorded``. There is nothing for the beginning and the end of the run,
-                whose IR is recorded.
+        There is nothing for the beginning and the end of the run, whose IR is recorded.
 
         Raises:
             UsageError: the action is before this stop, or is not recorded.
@@ -283,15 +280,11 @@ class RecordedPast:
         return list(dict.fromkeys(changes.numbers("operation")[rows].tolist()))
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
-        """Compare the IR before and after an action, as far as recorded.
-
-        Args:
-            ordinal: the action, from 1; None for the one of this stop, after it.
-            module: compare the whole module: recorded only for actions on the module.
+        """Compare the IR before and after an action, as far as recorded; see ``Past.diff``.
 
         Raises:
             UsageError: the action has not begun, or is not over.
-            NotRecorded: the IR is not recorded.
+            NotRecorded: the IR is not recorded; that of the module only for actions on the module.
         """
         if ordinal is None:
             ordinal = ended_action(self._position.stop, "recording")

@@ -50,8 +50,7 @@ class RecordedIR:
     def difference(self, ordinal: int, module: bool) -> Diff:
         """Compare the IR before and after an action; the diff is empty if it changed nothing.
 
-        Raises:
-            NotRecorded: the recording holds no IR, or not that of the module.
+        Raises NotRecorded, as the other questions, where the recording does not hold the IR.
         """
         if not self._actions.numbers("changed")[self._actions.place(ordinal)]:
             return Diff("", "")
@@ -97,11 +96,7 @@ class RecordedIR:
     # --- at an event ---
 
     def function(self, id: int, event: int) -> RecordedText:
-        """Return the function that holds an operation.
-
-        Raises:
-            NotRecorded: its IR at the event is not recorded.
-        """
+        """Return the function that holds an operation."""
         self._check_functions()
         name = self.function_of(id)
         if name is None:
@@ -114,7 +109,7 @@ class RecordedIR:
         return self._whole([*first, *self._newest(ids)], inside, f"@{name}", event)
 
     def module(self, event: int) -> RecordedText:
-        """Return the module; raises NotRecorded."""
+        """Return the module."""
         self._check_functions()
         is_module = self._operations.words("op").where(lambda op: op == "builtin.module")
         ids = self._operations.numbers("operation")[is_module]
@@ -122,7 +117,7 @@ class RecordedIR:
         return self._whole(self._newest(ids), everywhere, "the module", event)
 
     def operation(self, id: int, event: int) -> RecordedOperation:
-        """Return an operation; raises NotRecorded."""
+        """Return an operation."""
         self._check_held()
         if id in self._held:
             return RecordedOperation(self._text(id, self._inside(id), f"@{id}", event))
@@ -159,7 +154,7 @@ class RecordedIR:
         return np.ones(len(self._changes.places), dtype=np.bool_)
 
     def around(self, id: int, event: int) -> RecordedText:
-        """Return the function that holds an operation, or the module; raises NotRecorded."""
+        """Return the function that holds an operation, or the module."""
         try:
             return self.function(id, event)
         except NotRecorded:

@@ -380,10 +380,6 @@ class RecordedTimeline:
     def goto(self, ordinal: int, when: Side = "before") -> Stop:
         """Go to an action, backwards or forwards; breakpoints on the way are ignored.
 
-        Args:
-            ordinal: its number, from 1.
-            when: before it, or after it.
-
         Raises:
             UsageError: there is no such action, or it has no end.
         """

@@ -58,12 +58,7 @@ class LazyTable:
         return [self._column(name) for name in names]
 
     def parts(self, names: Sequence[str], rows: Ints) -> Iterator[Batch]:
-        """Yield batches of some columns of some rows.
-
-        Args:
-            names: the columns; large ones are built per batch and not cached.
-            rows: the indices of the rows.
-        """
+        """Yield batches of some columns of some rows; large columns are not cached."""
         kept = [name for name in names if name not in self.large]
         small = self.table(kept).take(int_array(rows, pa.int64())).combine_chunks()
         for first in range(0, len(rows), _PART):

@@ -188,11 +188,7 @@ _PARTS = ("=", "+")  # lines that divide a list
 
 
 class InputValues:
-    """The names of the input, which a recording holds once.
-
-    Args:
-        lists: all of them, as ``ir.value_names.read_names`` reads them.
-    """
+    """The names of the input, which a recording holds once, from all its lists of values."""
 
     def __init__(self, lists: Iterable[str]) -> None:
         self._numbers = (-1, -1)

@@ -65,7 +65,6 @@ class Lookup:
         self._values = pa.concat_arrays([values, pa.array([b""], type=pa.large_binary())])
 
     def block(self, rows: slice) -> Pieces:
-        """Return the bytes of some slices."""
         return self._values.take(pa.array(self._codes[rows]))
 
     def merged(self, other: Lookup) -> Lookup | None:
@@ -88,7 +87,6 @@ class _Numbers:
         self._name, self._numbers, self._encoder = name, numbers, encoder
 
     def block(self, rows: slice) -> Pieces:
-        """Return the bytes of some slices."""
         numbers = self._numbers[rows]
         absent = numbers == NONE
         pieces = self._encoder.numbers(self._name, np.where(absent, 0, numbers))

@@ -149,23 +149,16 @@ def ends_of_nested(depth: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Nesting:
-    """The positions of begins and ends in the sequence of all of them, 2 x rows long.
-
-    Args:
-        begins: shape (rows,): the position of each begin.
-        ends: shape (rows,): the position of each end.
-    """
+    """The positions of begins and ends of rows in the sequence of all of them, 2 x rows long."""
 
     begins: Numbers
     ends: Numbers
 
 
 def nesting_of(ends_of: Numbers, shown: Numbers) -> Nesting:
-    """Return the nesting of the shown rows of a thread.
+    """Return the nesting of the shown rows of a thread, which are ascending, at least one.
 
-    Args:
-        ends_of: for every row the position after the last row nested in it.
-        shown: the shown rows, ascending, at least one.
+    ``ends_of`` has for every row the position after the last row nested in it.
     """
     count = len(shown)
     ends = ends_of[shown]

@@ -13,11 +13,9 @@ from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers
 
 @dataclass(frozen=True)
 class AttemptRuns:
-    """Runs of at least two attempts; positions are in the order of threads, then of begin.
+    """Runs of at least two attempts: the position of the first one, and their number.
 
-    Args:
-        first: shape (runs,): the position of each run's first attempt.
-        length: shape (runs,): the number of attempts in each run.
+    Positions are in the order of threads, then of begin.
     """
 
     first: Numbers

@@ -50,12 +50,7 @@ class TextColumn:
         return TextColumn(fresh[codes], self.values.filter(pa.array(used[:-1])))
 
     def changed(self, rows: Mask, by: TextColumn) -> TextColumn:
-        """Return a copy with other texts in some rows.
-
-        Args:
-            rows: a mask of the rows to replace.
-            by: one text per replaced row.
-        """
+        """Return a copy with other texts, in order, in the rows of a mask."""
         codes = self.codes.copy()
         codes[rows] = np.where(by.codes < 0, NONE, by.codes + len(self.values))
         return TextColumn(codes, pa.concat_arrays([self.values, by.values]))
@@ -78,12 +73,7 @@ def string_array(texts: Iterable[str]) -> Array:
 
 
 def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> TextColumn:
-    """Make a text for each distinct key.
-
-    Args:
-        keys: shape (rows,).
-        text: returns a key's text, or None.
-    """
+    """Make a text for each distinct key; ``text`` returns None for no text."""
     distinct, codes = np.unique(keys, return_inverse=True)
     made = [text(int(key)) for key in distinct]
     values = [each for each in made if each is not None]

@@ -104,7 +104,7 @@ def write_trace(
         path: the recording.
         output: the path of the trace, compressed if it ends with .gz or .zst.
         kind: the format.
-        selection: selects the actions that become slices; None for all, failed attempts folded.
+        selection: the actions that become slices; None for all, failed attempts folded.
         partial: read a damaged recording up to the damage.
         progress: receives the number of chunks written and their total.
 

@@ -73,7 +73,6 @@ class ChromeTrace:
         self._decimals = pa.array(decimals, type=pa.large_binary())
 
     def head(self) -> bytes:
-        """Return the beginning of the file."""
         program = self._program
         main, labels = program.thread_id(0), " ".join(program.header.argv)
         metadata = [
@@ -85,7 +84,6 @@ class ChromeTrace:
     def batch(
         self, slices: Slices, recording: Recording
     ) -> Iterator[tuple[bytes | memoryview, int]]:
-        """Yield the content for some slices in pieces, each with its number of slices."""
         batch = _Batch(slices, self._more(slices))
         for span in slices.spans:
             yield b"".join(self._description(span.thread)), 0
@@ -95,7 +93,6 @@ class ChromeTrace:
                 yield content_of(events), rows.stop - rows.start
 
     def tail(self, note: str) -> bytes:
-        """Return the end of the file, with a note on the run, or ""."""
         program = self._program
         other = {
             "command": list(program.header.argv),

@@ -234,7 +234,6 @@ class PerfettoTrace:
         self._locations = _InternedTexts(_Interned.SOURCE_LOCATIONS)
 
     def head(self) -> bytes:
-        """Return the beginning of the file."""
         clocks = ((_BOOTTIME, 0), (_REALTIME, self._program.header.started))
         snapshot = [message(1, number_field(1, clock), number_field(2, ns)) for clock, ns in clocks]
         cleared = _packet(_in_sequence(_CLEARED | _NEEDS))
@@ -243,7 +242,6 @@ class PerfettoTrace:
     def batch(
         self, slices: Slices, recording: Recording
     ) -> Iterator[tuple[bytes | memoryview, int]]:
-        """Yield the content for some slices in pieces, each with its number of slices."""
         columns = self._columns(slices)
         for part in self._interned():
             yield part, 0
@@ -256,7 +254,6 @@ class PerfettoTrace:
                 yield content_of(self._ends(batch, span, rows)), rows.stop - rows.start
 
     def tail(self, note: str) -> bytes:
-        """Return the end of the file, with a note on the run, or ""."""
         return self._process(note) if note else b""
 
     # --- tracks -------------------------------------------------------------------
@@ -374,9 +371,7 @@ def _track(uuid: int, *fields: bytes) -> bytes:
 class Flows:
     """Operations that flow through slices, in the order of the slices.
 
-    Args:
-        slices: shape (all,), ascending: the slice of each flow point.
-        operations: shape (all,): the operation id, which is the id of the flow.
+    ``slices`` has the slice of each flow point, ``operations`` the id of its flow.
     """
 
     slices: Numbers

@@ -177,7 +177,7 @@ def _parts(source: str) -> Generator[Iterator[Iterator[bytes]]]:
                 f"The folder {source!r} has no dump of a pass, such as 0_canonicalize.mlir: make "
                 f"one with `mlir-opt {_FLAGS} --mlir-print-ir-tree-dir=DIR`."
             )
-        yield _opened(files)
+        yield map(_lines_of, files)
         return
     with _reading(source):
         log = _open(path)
@@ -185,12 +185,9 @@ def _parts(source: str) -> Generator[Iterator[Iterator[bytes]]]:
         yield iter([_lines(source, log)])
 
 
-def _opened(files: list[Path]) -> Iterator[Iterator[bytes]]:
-    for path in files:
-        with _reading(str(path)):
-            file = path.open("rb")
-        with file:
-            yield _lines(str(path), file)
+def _lines_of(path: Path) -> Iterator[bytes]:
+    with _reading(str(path)), path.open("rb") as file:
+        yield from file
 
 
 def _lines(name: str, file: IO[bytes]) -> Iterator[bytes]:

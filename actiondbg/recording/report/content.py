@@ -28,7 +28,9 @@ _LONGEST = 500  # characters of a name
 _OF_SELF = 0.1  # the share of actions chosen by self time instead of duration
 _CHANGED, _ROLLED_BACK = 1, 2  # bits of the column ``flags``
 _LONGEST_COMPARED = 400_000  # characters of a compared text: longer ones take seconds
-_WITH_IR = "SELECT DISTINCT ordinal FROM ir JOIN actions USING (ordinal) WHERE changed"
+_CHANGING = "FROM actions a WHERE a.changed"
+_WITH_IR = """FROM actions a SEMI JOIN (
+    SELECT DISTINCT ordinal FROM ir JOIN actions USING (ordinal) WHERE changed) USING (ordinal)"""
 
 
 class Density(TypedDict):
@@ -93,12 +95,12 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     counts = overview.counts(database)
     when = density(database, limits.buckets)
     tables = _tables(recording, database, shared, limits)
-    chosen = changing_ordinals(database, limits.changing)
+    chosen = _in_rounds(database, _CHANGING, limits.changing)
     listed = listed_changes(database, shared, chosen, limits.changes)
     diffs = PaintedDiffs(limits.diff_rows, limits.diff_bytes)
     if recording.header.has_ir:
-        with_ir = ordinals_with_ir(database, limits.diffs)
-        add_diffs(recording, diffs, with_ir, limits.compared)
+        compared = _in_rounds(database, _WITH_IR, limits.diffs)
+        add_diffs(recording, diffs, compared, limits.compared)
     found = suspects(database, shared, limits.suspects)
     of_actions = [tables[name].columns for name in ("groups", "operations", "reasons")]
     named = {*chosen, *diffs.ordinals, *_named([*of_actions, *found.values()])}
@@ -280,11 +282,6 @@ def _steps(numbers: list[int]) -> list[int]:
 # --- changes ---
 
 
-def changing_ordinals(database: DuckDBPyConnection, most: int) -> list[int]:
-    """Choose actions that changed the IR: the first of each name, then the second ..."""
-    return _in_rounds(database, "FROM actions a WHERE a.changed", most)
-
-
 def listed_changes(
     database: DuckDBPyConnection, shared: Shared, ordinals: list[int], most: int
 ) -> dict[str, object]:
@@ -333,14 +330,9 @@ def add_diffs(
             break
 
 
-def ordinals_with_ir(database: DuckDBPyConnection, most: int) -> list[int]:
-    """Choose actions with recorded IR, like ``changing_ordinals``."""
-    return _in_rounds(database, f"FROM actions a SEMI JOIN ({_WITH_IR}) USING (ordinal)", most)
-
-
 def count_with_ir(database: DuckDBPyConnection) -> int:
     """Count the actions with recorded IR."""
-    [(count,)] = ask(database, f"SELECT count(*) FROM ({_WITH_IR})")
+    [(count,)] = ask(database, f"SELECT count(*) {_WITH_IR}")
     return count
 
 

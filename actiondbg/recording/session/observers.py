@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +11,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.session.observers import Callback, CallbackRuns, Observer
-
-
-class Call(NamedTuple):
-    """A callback, and the event at which it is called."""
-
-    event: int
-    callback: Callback
 
 
 @dataclass(frozen=True)
@@ -60,9 +52,9 @@ class RecordedObservers(CallbackRuns):
         """Remove an observer; does nothing for an unknown one."""
         self._observed = [each for each in self._observed if each.observer is not observer]
 
-    def calls(self, after: int, event: int) -> Iterator[Call]:
-        """Yield the callbacks after an event, up to another, in order."""
-        calls: list[Call] = []
+    def calls(self, after: int, event: int) -> list[tuple[int, Callback]]:
+        """Return the callbacks after an event, up to another, in order, each with its event."""
+        calls: list[tuple[int, Callback]] = []
         for each in self._observed:
             for events, callback in (
                 (each.begins, each.observer.before),
@@ -70,9 +62,9 @@ class RecordedObservers(CallbackRuns):
             ):
                 if callback is not None:
                     first, last = np.searchsorted(events, [after, event], side="right")
-                    calls += [Call(int(at), callback) for at in events[first:last]]
+                    calls += [(int(at), callback) for at in events[first:last]]
         # Stable: at one event, in the order in which they were added.
-        yield from sorted(calls, key=lambda call: call.event)
+        return sorted(calls, key=lambda call: call[0])
 
     def stopped(self, stop: Stop) -> None:
         """Call the functions of ``on_stop``."""

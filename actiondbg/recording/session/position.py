@@ -113,10 +113,10 @@ class Position:
             after = there
 
     def _call_observers(self, after: int, event: int) -> None:
-        for call in self._observers.calls(after, min(event, self._line.last)):
-            self._move(self._stop_at(call.event, "breakpoint"))
+        for at, callback in self._observers.calls(after, min(event, self._line.last)):
+            self._move(self._stop_at(at, "breakpoint"))
             with self._observers.notifying():
-                call.callback(self.stop)
+                callback(self.stop)
 
     def _accepted(self, event: int, hit: list[Breakpoint]) -> list[Breakpoint]:
         """Return the breakpoints without a predicate, or whose predicate accepts the stop."""

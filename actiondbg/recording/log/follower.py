@@ -162,9 +162,9 @@ class Follower:
             depths=items["depth"],
             outcomes=items["outcome"],
             durations=self._nanoseconds(items["duration"]),
-            subjects=Coded(items["name"], known.subjects),
+            subjects=Coded(items["name"], known.words(Space.ACTION)),
             operations=self._operations(items["operation"], rows),
-            reasons=Coded(reasons, known.reasons),
+            reasons=Coded(reasons, known.words(Space.REASON)),
             folds=_folds(items["flags"]),
             changed=(items["flags"] & CHANGED) != 0,
         )
@@ -258,13 +258,9 @@ class LogDefinitions:
         self._newest = Column()  # the definition of each operation
         self._again: tuple[Ints, Ints, Ints] | None = None
 
-    @property
-    def subjects(self) -> Array:
-        return self._words[Space.ACTION].array
-
-    @property
-    def reasons(self) -> Array:
-        return self._words[Space.REASON].array
+    def words(self, space: Space) -> Array:
+        """Return the pieces of a space by id."""
+        return self._words[space].array
 
     def add_string(self, space: int, number: int, text: str) -> None:
         """Add a string."""
@@ -338,4 +334,4 @@ class LogDefinitions:
 
     def _coded(self, ids: Ints, space: Space) -> Coded:
         # Id 0 and unset ids have an empty text.
-        return Coded(np.maximum(ids, 0), self._words[space].array)
+        return Coded(np.maximum(ids, 0), self.words(space))

@@ -6,7 +6,7 @@ if ``break`` with the same words would have stopped at it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import split_outcome
@@ -146,7 +146,7 @@ def where_outcome(text: str) -> str:
     return _any_of(parts)
 
 
-def _all_of(parts: Iterator[str]) -> str:
+def _all_of(parts: Iterable[str]) -> str:
     return f"({' AND '.join(parts)})"
 
 
@@ -260,8 +260,8 @@ def _place(term: Term) -> list[str]:
     texts = f"regexp_extract_all(location, {quoted(_PLACE)})"
     parts = f"regexp_extract(text, {quoted(_PLACE)}, ['file', 'line', 'col', 'last'])"
     places = f"list_transform({texts}, lambda text: {parts})"
-    found = f"len(list_filter({places}, lambda place: {_all_of(iter(inside))})) > 0"
-    return [_all_of(iter(first)), f"operation IN (SELECT operation FROM operations WHERE {found})"]
+    found = f"len(list_filter({places}, lambda place: {_all_of(inside)})) > 0"
+    return [_all_of(first), f"operation IN (SELECT operation FROM operations WHERE {found})"]
 
 
 def _in_file(column: str, path: str) -> str:

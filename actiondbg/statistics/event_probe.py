@@ -214,10 +214,7 @@ def _seccomp() -> str:
 
 
 class EventGroup:
-    """Events that are counted together, in this thread; closed with the process.
-
-    Args:
-        events: at least one.
+    """Events, at least one, that are counted together, in this thread; closed with the process.
 
     Raises:
         CountingRefused: one cannot be counted, or not together with the others.

@@ -47,12 +47,7 @@ def word_array(codes: Ints, words: Sequence[str] | Array) -> Array:
 
 
 class WordColumn(NamedTuple):
-    """A column of text.
-
-    Attributes:
-        codes: the index of each row's text; -1 for none.
-        values: the distinct texts.
-    """
+    """The code of each row's text, -1 for none, and the distinct texts, by code."""
 
     codes: Ints
     values: list[str]

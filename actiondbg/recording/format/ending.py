@@ -51,11 +51,7 @@ def _named(signal: int | None) -> str:
 
 
 def read_ending(file: RecordingFile, ordinal_of: Callable[[int, int], int | None]) -> Ending:
-    """Return how the tool ended.
-
-    Args:
-        file: the recording.
-        ordinal_of: returns the ordinal of a row of a thread.
+    """Return how the tool ended; ``ordinal_of`` returns the ordinal of a row of a thread.
 
     Raises:
         RecordingError: the section END is damaged.

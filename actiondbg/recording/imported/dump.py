@@ -22,7 +22,6 @@ class DumpHeader(NamedTuple):
         when: whether the pass had run.
         name: the argument of the pass without its options; its class if it has none.
         full_name: its class.
-        failed: whether the pass failed.
         scope: name and symbol of the operation on which the pass ran, if the text is the module
             around it; None otherwise.
         line: its line in the log, from 1.

@@ -19,7 +19,6 @@ class ImportedOperation:
 
     Args:
         id: its number, from 1.
-        name: its name.
         symbol: the symbol that it defines; empty for none.
         location: file, line and column, if they were printed.
         text: its last dump; empty for none.
@@ -128,9 +127,7 @@ class OperationTexts:
     def last_text(self, operation: ImportedOperation, now: str) -> LastText:
         """Return the last text of an operation, put together from its dump and others.
 
-        Args:
-            operation: the operation.
-            now: its present text, which selects one of several operations with the same symbol.
+        Its present text, ``now``, selects one of several operations with the same symbol.
         """
         if operation not in self._modules[:1]:  # which is the outermost one
             for around in self._modules_after(operation):

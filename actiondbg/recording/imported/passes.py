@@ -36,10 +36,8 @@ class ImportedPass:
         begin: the event of its first dump.
         end: the event of its last dump; None if the log does not show its end.
         before: the IR before it, a hash; 0 if it is unknown.
-        after: the IR after it.
-        outcome: how it ended.
+        after: the IR after it, likewise.
         changed: whether it changed the IR; None if that is unknown.
-        changes: what it changed.
         reasons: the errors before its failure.
     """
 
@@ -311,9 +309,6 @@ class NestedPass(NamedTuple):
 
 class Nesting:
     """The passes of a log as a tree, as far as dumps before and after them show it.
-
-    Args:
-        passes: in the order of their beginnings.
 
     Attributes:
         overlaps: whether passes overlap without one being in the other: threads ran them.

@@ -49,11 +49,7 @@ def write_log(
 ) -> int:
     """Write the actions of a recording, one a line, in the order of the ordinals.
 
-    Args:
-        recording: the recording.
-        out: receives the lines.
-        where: SQL that selects actions, from ``query.filters.where``; None for all.
-        paint: colours texts.
+    ``where`` is SQL that selects actions, from ``query.filters.where``; None for all.
 
     Returns:
         The number of actions written.
@@ -115,15 +111,11 @@ def _content(lines: Array) -> memoryview:
 
 
 class LiveLog:
-    """Writes the log of a run to a file while the tool runs.
+    """Writes the log of a run to a file, which is replaced, while the tool runs.
 
     The outcome and duration of an unfinished action are overwritten when it ends. With actions in
-    several threads the order is only known at the end: then the log is rewritten.
-
-    Args:
-        recording: the recording of the tool's actions, which need not exist yet.
-        output: the path of the log; an existing file is replaced.
-        paint: colours texts.
+    several threads the order is only known at the end: then the log is rewritten. The recording of
+    the tool's actions need not exist yet.
 
     Attributes:
         count: the number of actions written.

@@ -71,11 +71,7 @@ class TableColumns:
 
 
 class ActionColumns(TableColumns):
-    """The recorded actions, in the order of the line of events.
-
-    Attributes:
-        count: how many there are.
-    """
+    """The recorded actions, in the order of the line of events."""
 
     def __init__(self, recording: Recording) -> None:
         super().__init__(recording, "actions")

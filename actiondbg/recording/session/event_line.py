@@ -33,9 +33,8 @@ class ActionSide(NamedTuple):
 class EventLine:
     """The begins and ends of actions, computed with numpy; no loop over actions.
 
-    Args:
-        depths: the number of actions around each, also an attribute.
-        unfinished: the places of the actions without an end, sorted.
+    ``depths`` are the numbers of actions around each; those at the sorted places ``unfinished``
+    have no end.
     """
 
     def __init__(self, depths: Ints, unfinished: Ints) -> None:

@@ -50,12 +50,6 @@ class RecordedSession(Closeable):
     It offers what ``Session`` does as far as a recording holds it (see ``DebugSession``). What is
     not held raises NotRecorded, with the way to get it. At the end of the run the controls raise
     NotStopped. No control does anything action by action.
-
-    Args:
-        recording: the recording.
-
-    Attributes:
-        recording: the recording; the others are as of ``Session``.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -245,11 +239,7 @@ class RecordedSession(Closeable):
 
 @dataclass(frozen=True)
 class RecordedTarget:
-    """The tool that was recorded.
-
-    Attributes:
-        argv: its command line.
-    """
+    """The tool that was recorded, with its command line."""
 
     argv: list[str]
 
@@ -352,11 +342,7 @@ class RecordedCheckpoints:
 
 
 class RecordedTimeline:
-    """Moves a session over a recording backwards, and to any action.
-
-    Attributes:
-        checkpoints: none.
-    """
+    """Moves a session over a recording backwards, and to any action."""
 
     def __init__(
         self, actions: ActionColumns, position: Position, breakpoints: RecordedBreakpoints

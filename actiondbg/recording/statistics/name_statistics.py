@@ -11,14 +11,9 @@ from actiondbg.statistics.quantities import DURATION, Quantity, Relation, quanti
 
 @dataclass(frozen=True)
 class Statistics:
-    """The statistics of the actions whose name matches a glob.
+    """The statistics of the actions whose name matches a glob; those of events by their names.
 
-    Args:
-        glob: the glob.
-        uncounted: the number of matching actions left out because an event was not counted.
-        duration: the durations of the actions.
-        events: the counts of the same actions, by event name.
-        relations: the dependence between the duration and each event, by event name.
+    ``uncounted`` is the number of actions left out because an event was not counted.
     """
 
     glob: str

@@ -41,7 +41,6 @@ class Snapshot:
     """The IR of an operation around an action.
 
     Args:
-        operation: the operation id.
         before: the text before, None for an operation that did not exist yet.
         after: the text after, None for an erased operation.
         values: the lists of the values in both texts, see ``IRText``.

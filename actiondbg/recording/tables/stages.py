@@ -30,11 +30,8 @@ class RecordedStage:
         actions: the number of actions that had begun.
         text: the IR, with large constants elided.
         values: of an input the list of its values, see ``IRText``.
-        operations: the operation ids.
         parents: the id of the operation around each; 0 for none.
         lines: the line of each, from 1.
-        names: the name of each.
-        locations: the text of the location of each.
     """
 
     kind: StageKind

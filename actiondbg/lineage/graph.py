@@ -12,9 +12,12 @@ from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.lineage import Step
 from actiondbg.recording.format.arrow import Bools, Ints
 
+Span = tuple[int, int]  # of ordinals: those after the first, up to the last
+
+_CODES = {evidence: code for code, evidence in enumerate(EVIDENCES)}
 _EXACT = np.array([one.is_exact for one in EVIDENCES])  # by code
 # Edges to operations that were there before.
-_TO_EARLIER = [EVIDENCES.index(one) for one in (Evidence.MERGED, Evidence.INLINED)]
+_TO_EARLIER = [_CODES[one] for one in (Evidence.MERGED, Evidence.INLINED)]
 
 
 class Edges(NamedTuple):
@@ -61,9 +64,18 @@ class Edges(NamedTuple):
         times: Ints | None = None,
     ) -> Edges:
         """Return edges with the same evidence; without ``times``, they are unknown."""
-        codes = np.full(len(sources), EVIDENCES.index(evidence), np.int64)
+        codes = np.full(len(sources), _CODES[evidence], np.int64)
         when = np.zeros(len(sources), np.int64) if times is None else times
         return Edges(sources, targets, codes, ordinals, when)
+
+    @staticmethod
+    def of_steps(steps: Iterable[Step]) -> Edges:
+        """Return steps as edges, in their order."""
+        rows = [
+            (one.source, one.target, _CODES[one.evidence], one.ordinal or 0, one.time)
+            for one in steps
+        ]
+        return Edges(*np.array(rows, np.int64).reshape(-1, 5).T)
 
 
 class Adjacency:
@@ -91,10 +103,12 @@ class Reached(NamedTuple):
     Args:
         back: whether the edges were followed from later to earlier operations.
         last_edges: of each operation, the last edge of a shortest way; -1 for the start.
+        edges: all edges on the ways.
     """
 
     back: bool
     last_edges: dict[int, int]
+    edges: list[int]
 
 
 class LineageGraph:
@@ -155,26 +169,37 @@ class LineageGraph:
         """Whether anything was made from an operation."""
         return bool(len(self._forward.edges_at(node)))
 
-    def reach(self, start: int, *, back: bool) -> Reached:
+    def reach(self, start: int, *, back: bool, span: Span | None = None) -> Reached:
         """Return all operations that a way leads to.
 
         Args:
             start: the number of an operation.
             back: follow the edges from later to earlier operations.
+            span: follow the edges of these actions, and those without an action; None: all.
         """
         points = self._points
         around = self._back if back else self._forward
         ends = points.sources if back else points.targets
-        found: dict[int, int] = {}
         queue = points.selves(start) if back else [start]
         found = dict.fromkeys(queue, -1)
+        followed: list[int] = []
         for point in queue:  # grows while it is iterated over
-            for edge in around.edges_at(point).tolist():
+            edges = around.edges_at(point)
+            if span is not None:
+                ordinals = self.edges.ordinals[points.edges[edges]]
+                is_within = (span[0] < ordinals) & (ordinals <= span[1])
+                edges = edges[is_within | (ordinals == 0)]
+            for edge in edges.tolist():
+                followed.append(edge)
                 end = int(ends[edge])
                 if end not in found:
                     found[end] = edge
                     queue.append(end)
-        return Reached(back, found)
+        return Reached(back, found, followed)
+
+    def edges_of(self, reached: Reached) -> list[int]:
+        """Return the edges on the ways, in the order of time."""
+        return np.unique(self._points.edges[reached.edges]).tolist()
 
     def nodes(self, reached: Reached) -> dict[int, int]:
         """Return the operations that were reached, each with its point of the shortest way."""

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from actiondbg.errors import UsageError
+from actiondbg.lineage.graph import Span
 from actiondbg.lineage.lineage import Lineage, Loss
 from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
@@ -20,6 +21,7 @@ from actiondbg.lineage.stage import Stage, chosen_stage
 from actiondbg.lineage.units import outermost
 
 MOST_KINDS = 14  # a column
+_END = 1 << 62  # after all ordinals
 
 
 class Kind(NamedTuple):
@@ -192,23 +194,15 @@ class _StageHop:
 class _PassHop:
     """The way to the end of a pass, or from there to the output, by the steps in between."""
 
-    def __init__(
-        self,
-        reasons: Reasons,
-        title: str,
-        since: int | None,
-        until: int | None,
-        ends: tuple[Stage, Stage],
-    ) -> None:
+    def __init__(self, reasons: Reasons, title: str, span: Span, ends: tuple[Stage, Stage]) -> None:
         self._reasons = reasons
         self._source, self._target = ends
-        self._since = since
-        self._until = until
+        self._span = span
         self.title = title
 
     def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
         alive = self._alive(node)
-        if self._until is None:
+        if self._span[1] == _END:
             found = (self._target.of_node(one) for one in alive)
             inner = outermost(self._target, [one.index for one in found if one is not None])
             return [self._target.nodes[index] for index in inner]
@@ -218,19 +212,17 @@ class _PassHop:
         """Return what an operation is at the end: of the input, with those in its regions."""
         ways = self._reasons.ways
         source = self._source
-        operation = source.of_node(node) if self._since is None else None
+        operation = source.of_node(node) if not self._span[0] else None
         asked = range(0) if operation is None else source.asked(operation.index, None)
         nodes = [source.nodes[index] for index in asked] or [node]
-        alive = [one for each in nodes for one in ways.alive(each, self._since, self._until)]
+        alive = [one for each in nodes for one in ways.alive(each, self._span)]
         # Those of the input that are inside others of them are not named.
         found = {one.index for each in alive if (one := source.of_node(each)) is not None}
         outer = {source.nodes[index] for index in outermost(source, found)}
         return [one for one in dict.fromkeys(alive) if one in outer or source.of_node(one) is None]
 
     def _is_lost(self, loss: Loss | None) -> bool:
-        if loss is None or loss.ordinal is None or self._until is None:
-            return False
-        return loss.ordinal <= self._until
+        return loss is not None and loss.ordinal is not None and loss.ordinal <= self._span[1]
 
 
 def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool) -> list[_Hop]:
@@ -251,28 +243,28 @@ def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool)
         chosen = [first, *(chosen_stage(between, word) for word in after), last]
         return [_StageHop(lineage, one, other, exact) for one, other in pairwise(chosen)]
     hops: list[_Hop] = []
-    since = None
+    since = 0
     for word in after:
         until = _end_of(word, lineage, reasons)
-        hops.append(_PassHop(reasons, f"after {word}", since, until, (first, last)))
+        hops.append(_PassHop(reasons, f"after {word}", (since, until), (first, last)))
         since = until
-    return [*hops, _PassHop(reasons, last.name, since, None, (first, last))]
+    return [*hops, _PassHop(reasons, last.name, (since, _END), (first, last))]
 
 
 def _end_of(word: str, lineage: Lineage, reasons: Reasons) -> int:
     """Return the last action of the last pass that matches a glob."""
     glob = word.removeprefix("pass:")
     passes: dict[str, None] = {}
-    found = -1
+    found = 0
     for ordinal in map(int, np.unique(reasons.ways.ordinals)):
-        around = lineage.pass_of(ordinal) if ordinal >= 0 else None
+        around = lineage.pass_of(ordinal) if ordinal else None
         if around is None:
             continue
         name = lineage.action(around).removeprefix("pass:")
         passes[name] = None
         if name_matches(name, glob):
             found = ordinal
-    if found >= 0:
+    if found:
         return found
     names = ", ".join(passes) or "none"
     raise UsageError(f"No pass that changed an operation matches {word!r}: there are {names}.")

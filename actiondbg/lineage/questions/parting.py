@@ -101,7 +101,7 @@ class Signs:
     @cached_property
     def _has_actions(self) -> bool:
         # The steps between hundreds of dumps are not read only to find that none has an action.
-        return self.lineage.is_recorded and self.ways.has_actions
+        return self.lineage.is_recorded and bool(self.ways.ordinals.any())
 
     def of(self, operation: Operation) -> dict[Sign, _Seen]:
         """Return the signs of an operation of the input, each with its first occurrence."""

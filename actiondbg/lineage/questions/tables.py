@@ -10,9 +10,9 @@ import duckdb
 import numpy as np
 
 from actiondbg.lineage.evidence import EVIDENCES
+from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.questions.ways import Ways
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.units import function_of, unit_label, units_of
 from actiondbg.recording.format.arrow import (
@@ -95,8 +95,7 @@ class _Places:
 
     @property
     def lines(self) -> Array:
-        lines = np.array([line for _, line in self._ranges], np.int64)
-        return int_array(lines, pa.int64(), lines == 0)
+        return _known(np.array([line for _, line in self._ranges], np.int64))
 
 
 class _Relations:
@@ -141,22 +140,22 @@ class _Steps:
         return LazyTable(
             [
                 ("evidence", WORD, self._evidence),
-                ("source", number, lambda: int_array(self._ways.sources, number)),
-                ("target", number, lambda: int_array(self._ways.targets, number)),
-                ("source_name", WORD, lambda: self._names(self._ways.sources)),
-                ("target_name", WORD, lambda: self._names(self._ways.targets)),
-                ("ordinal", number, lambda: _ordinals(self._ways.ordinals)),
+                ("source", number, lambda: int_array(self._edges.sources, number)),
+                ("target", number, lambda: int_array(self._edges.targets, number)),
+                ("source_name", WORD, lambda: self._names(self._edges.sources)),
+                ("target_name", WORD, lambda: self._names(self._edges.targets)),
+                ("ordinal", number, lambda: _known(self._edges.ordinals)),
                 ("action", WORD, lambda: self._described(self._lineage.action)),
                 ("pass", WORD, lambda: self._described(self._pass)),
             ]
         )
 
     @cached_property
-    def _ways(self) -> Ways:
-        return Ways(self._lineage, exact=self._exact)
+    def _edges(self) -> Edges:
+        return Edges.of_steps(self._lineage.steps(exact=self._exact))
 
     def _evidence(self) -> Array:
-        return word_array(self._ways.codes, [str(one) for one in EVIDENCES])
+        return word_array(self._edges.evidence, [str(one) for one in EVIDENCES])
 
     def _names(self, nodes: Ints) -> Array:
         numbers, places = np.unique(nodes, return_inverse=True)
@@ -168,8 +167,8 @@ class _Steps:
         return self._lineage.action(around) if around is not None else ""
 
     def _described(self, describe: Callable[[int], str]) -> Array:
-        ordinals, places = np.unique(self._ways.ordinals, return_inverse=True)
-        texts = [describe(int(one)) if one >= 0 else "" for one in ordinals]
+        ordinals, places = np.unique(self._edges.ordinals, return_inverse=True)
+        texts = [describe(int(one)) if one else "" for one in ordinals]
         return _repeated(texts, places)
 
 
@@ -193,8 +192,9 @@ def _ints(values: Sequence[int]) -> Array:
     return int_array(np.asarray(values, np.int64), pa.int64())
 
 
-def _ordinals(values: Ints) -> Array:
-    return int_array(values, pa.int64(), values < 0)
+def _known(values: Ints) -> Array:
+    """Return an array of numbers; null for 0."""
+    return int_array(values, pa.int64(), values == 0)
 
 
 def _texts(values: Iterable[str]) -> Array:

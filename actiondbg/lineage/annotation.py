@@ -14,6 +14,7 @@ from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations.source_range import UNKNOWN
 from actiondbg.lineage.performance.source_lines import places
 from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.units import innermost
 
 _SHOWN = 3  # origins in a comment
 _BEFORE_NAME = re.compile(rf"\s*(?:{RESULTS})?")  # MLIR's parser takes the place of the name
@@ -74,11 +75,7 @@ class Annotation:
         return {target: self._kept(sources) for target, sources in found.items()}
 
     def _kept(self, sources: dict[int, bool]) -> list[Origin]:
-        around: set[int] = set()
-        for index in sources:
-            while (index := self._origin.parents[index]) >= 0 and index not in around:
-                around.add(index)
-        kept = sorted(sources.keys() - around)
+        kept = innermost(self._origin, sources)
         return [Origin(self._origin[index], sources[index]) for index in kept]
 
     def text(

@@ -55,11 +55,6 @@ class ChainLineage(GraphLineage):
         found = self._runs[run].events(number - first)
         return [Step(step.evidence, number, number, (step.ordinal or 0) + before) for step in found]
 
-    @property
-    def is_recorded(self) -> bool:
-        """Whether a run was recorded: operations have ids, and actions are known."""
-        return True
-
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
         run = self._run_of(number, self._first_nodes)
@@ -79,27 +74,15 @@ class ChainLineage(GraphLineage):
         found = self._runs[run].pass_of(ordinal - first)
         return None if found is None else found + first
 
-    @property
-    def graph(self) -> LineageGraph:
-        """All edges."""
-        return self._all_edges
-
     @cached_property
-    def _all_edges(self) -> LineageGraph:
+    def graph(self) -> LineageGraph:
         """All edges, those between the tools included."""
         parts: list[Edges] = []
         for at, run in enumerate(self._runs):
             first, edges = self._first_nodes[at], run.graph.edges
             ordinals = np.where(edges.ordinals > 0, edges.ordinals + self._first_ordinals[at], 0)
-            parts.append(
-                Edges(
-                    edges.sources + first,
-                    edges.targets + first,
-                    edges.evidence,
-                    ordinals,
-                    edges.times,
-                )
-            )
+            ends = edges.sources + first, edges.targets + first
+            parts.append(Edges(*ends, edges.evidence, ordinals, edges.times))
             if at:
                 parts.append(self._joint(at))
         return LineageGraph(Edges.joined(parts), self._first_nodes[-1])

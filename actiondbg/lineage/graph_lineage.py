@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +23,9 @@ class GraphLineage(ABC):
     def stages(self) -> Sequence[Stage]:
         """The stages, in the order of time."""
 
-    @property
+    is_recorded = True
+
+    @cached_property
     @abstractmethod
     def graph(self) -> LineageGraph:
         """All edges."""

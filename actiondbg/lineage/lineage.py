@@ -79,7 +79,7 @@ class Tracking(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """Which operations of a stage became which of another: parallel columns.
+    """Which operations of a stage became which of a later one: parallel columns.
 
     Args:
         sources: indices in the earlier stage.
@@ -90,6 +90,13 @@ class Relation(NamedTuple):
     sources: Sequence[int]
     targets: Sequence[int]
     exact: Sequence[bool]
+
+    def by_source(self) -> dict[int, list[int]]:
+        """Return the indices in the later stage, by that in the earlier one."""
+        found: dict[int, list[int]] = {}
+        for source, target in zip(self.sources, self.targets, strict=True):
+            found.setdefault(source, []).append(target)
+        return found
 
 
 class Node(NamedTuple):
@@ -163,6 +170,12 @@ class Lineage(Protocol):
     def pass_of(self, ordinal: int) -> int | None:
         """Return the ordinal of the pass around an action, itself for a pass; None for none."""
         ...
+
+
+def action_place(lineage: Lineage, ordinal: int) -> tuple[str, str]:
+    """Name the pass around an action, "" for none, and the action."""
+    around = lineage.pass_of(ordinal)
+    return "" if around is None else lineage.action(around), lineage.action(ordinal)
 
 
 def related(lineage: Lineage, operations: Iterable[Operation], *, exact: bool = False) -> Tracking:

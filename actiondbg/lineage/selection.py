@@ -80,22 +80,11 @@ def _of_symbol(stage: Stage, text: str) -> list[Operation]:
         found = [
             operation
             for operation in stage.with_symbol(last)
-            if _symbols_around(operation)[: len(outer)] == inside
+            if [one.symbol for one in operation.around if one.symbol][: len(outer)] == inside
         ]
         if found:
             return found
     return []
-
-
-def _symbols_around(operation: Operation) -> list[str]:
-    """Return the symbols of the operations around one, innermost first."""
-    symbols: list[str] = []
-    parent = operation.parent
-    while parent is not None:
-        if parent.symbol:
-            symbols.append(parent.symbol)
-        parent = parent.parent
-    return symbols
 
 
 def _at_place(stage: Stage, place: re.Match[str], index: LocationIndex) -> list[Operation]:

@@ -77,6 +77,11 @@ class Operation:
         return None if parent < 0 else Operation(self.stage, parent)
 
     @property
+    def around(self) -> list[Operation]:
+        """The operations around it, the innermost first."""
+        return [Operation(self.stage, one) for one in self.stage.around(self.index)]
+
+    @property
     def children(self) -> list[Operation]:
         """The operations directly in its regions."""
         return [Operation(self.stage, child) for child in self.stage.children(self.index)]
@@ -184,10 +189,7 @@ class Stage(Tree):
 
 def symbol_around(operation: Operation) -> str:
     """Return the innermost symbol around an operation; empty for none."""
-    around = operation.parent
-    while around is not None and not around.symbol:
-        around = around.parent
-    return around.symbol if around else ""
+    return next((one.symbol for one in operation.around if one.symbol), "")
 
 
 def chosen_stage(stages: Sequence[Stage], text: str) -> Stage:

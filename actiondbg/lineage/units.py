@@ -100,11 +100,9 @@ def unit_label(stage: Stage, unit: int) -> str:
 
 def function_of(operation: Operation) -> str:
     """Return the symbol, with the ``@``, of the function or global around an operation."""
-    around: Operation | None = operation
-    while around is not None:
-        if around.symbol and (is_function(around) or is_global(around)):
-            return f"@{around.symbol}"
-        around = around.parent
+    for one in (operation, *operation.around):
+        if one.symbol and (is_function(one) or is_global(one)):
+            return f"@{one.symbol}"
     return ""
 
 
@@ -185,16 +183,13 @@ def outermost(stage: Stage, indices: Iterable[int]) -> list[int]:
     """Return the outermost among some operations, in the order of the text."""
     given = sorted(indices)
     chosen = set(given)
-    return [index for index in given if not _is_inside(stage, index, chosen)]
+    return [index for index in given if chosen.isdisjoint(stage.around(index))]
 
 
-def _is_inside(stage: Stage, index: int, chosen: set[int]) -> bool:
-    parent = stage.parents[index]
-    while parent >= 0:
-        if parent in chosen:
-            return True
-        parent = stage.parents[parent]
-    return False
+def innermost(stage: Stage, indices: Iterable[int]) -> list[int]:
+    """Return the operations of some that are around no others of them, in the order of the text."""
+    given = set(indices)
+    return sorted(given.difference(*map(stage.around, given)))
 
 
 def _test_of(stage: Stage, level: Level) -> Callable[[int], bool]:
@@ -215,20 +210,13 @@ def _test_of(stage: Stage, level: Level) -> Callable[[int], bool]:
 
 def _answering(index: int, stage: Stage, chosen: set[int], is_unit: Callable[[int], bool]) -> int:
     """Return the outermost unit around an operation: one of those chosen, or any; -1 for none."""
-    mine = any_unit = -1
-    while index >= 0:
-        if is_unit(index):
-            any_unit = index
-            if index in chosen:
-                mine = index
-        index = stage.parents[index]
-    return mine if mine >= 0 else any_unit
+    units = [one for one in (index, *stage.around(index)) if is_unit(one)]
+    mine = [one for one in units if one in chosen]
+    return (mine or units or [-1])[-1]
 
 
 def _nearest(index: int, stage: Stage, units: set[int]) -> int:
-    while index >= 0 and index not in units:
-        index = stage.parents[index]
-    return index
+    return next((one for one in (index, *stage.around(index)) if one in units), -1)
 
 
 def _outermost(stage: Stage, is_unit: Callable[[Operation], bool]) -> list[int]:

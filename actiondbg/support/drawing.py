@@ -8,13 +8,13 @@ from html import escape
 
 from actiondbg.support.html_page import Html
 
-# The width of a character of the fonts, in units of their size.
-_WIDE = 0.62
+_SIZE = 12  # of a character
+_WIDE = 0.62  # the width of a character, in units of its size
 
 
-def text_width(text: str, size: float = 12) -> float:
+def text_width(text: str) -> float:
     """Return about how wide a text is."""
-    return len(text) * size * _WIDE
+    return len(text) * _SIZE * _WIDE
 
 
 class Drawing:

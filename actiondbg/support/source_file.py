@@ -28,13 +28,12 @@ class SourceLines(msgspec.Struct):
     lines: list[str]
 
 
-def lines_around(location: str, count: int, folder: Path | None = None) -> SourceLines:
+def lines_around(location: str, count: int) -> SourceLines:
     """Read the lines around a location.
 
     Args:
         location: FILE:LINE:COL.
         count: the most lines before and after that of the location.
-        folder: the folder of relative paths; None for the current one.
 
     Raises:
         NoSuchUnit: the file cannot be read, or has no such line.
@@ -43,7 +42,7 @@ def lines_around(location: str, count: int, folder: Path | None = None) -> Sourc
     number = int(line)
     first = max(number - count, 1)
     try:
-        with ((folder or Path()) / file).open(encoding="utf-8", errors="replace") as opened:
+        with Path(file).open(encoding="utf-8", errors="replace") as opened:
             texts = [
                 text.rstrip("\n")[:_LONGEST] for text in islice(opened, first - 1, number + count)
             ]

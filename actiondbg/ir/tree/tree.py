@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -50,6 +50,11 @@ class Tree:
     def children(self, index: int) -> Sequence[int]:
         """Return the indices of the operations directly in the regions of one; -1: outermost."""
         return self._children.get(index, ())
+
+    def around(self, index: int) -> Iterator[int]:
+        """Iterate over the indices of the operations around one, the innermost first."""
+        while (index := self.parents[index]) >= 0:
+            yield index
 
     def nested(self, index: int) -> range:
         """Return the indices of an operation and of all in its regions."""

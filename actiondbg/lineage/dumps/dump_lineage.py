@@ -56,25 +56,17 @@ class DumpLineage:
         by_text: follow operations by their texts too.
     """
 
+    is_recorded = False
+
     def __init__(
         self, stages: Sequence[Stage], remap: FileRemap | None = None, *, by_text: bool = True
     ) -> None:
-        self._stages = tuple(stages)
+        self.stages = tuple(stages)
         self.remap = remap or FileRemap()
         self._indices: dict[int, LocationIndex] = {}
         self._shared: dict[tuple[int, SourceRange], Sharing] = {}
-        self._firsts = [stage.first_node for stage in self._stages]
-        self._chains = TextChains(self._stages, self.remap) if by_text else None
-
-    @property
-    def stages(self) -> Sequence[Stage]:
-        """The dumps, in the order of time."""
-        return self._stages
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether a run was recorded: dumps know of no actions."""
-        return False
+        self._firsts = [stage.first_node for stage in self.stages]
+        self._chains = TextChains(self.stages, self.remap) if by_text else None
 
     def index(self, stage: Stage) -> LocationIndex:
         """Return the index of the locations of a stage; it is made once."""
@@ -191,7 +183,7 @@ class DumpLineage:
         return Step(Evidence.LOCATION, asked, reached)
 
     def _place(self, stage: Stage) -> int:
-        return next((at for at, one in enumerate(self._stages) if one is stage), -1)
+        return next((at for at, one in enumerate(self.stages) if one is stage), -1)
 
     def _why_lost(self, operation: Operation, to: Stage, nested: bool | None) -> str:
         ranges = self._ranges(operation, nested)
@@ -230,7 +222,7 @@ class DumpLineage:
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
         """Iterate over the steps from each dump to the next."""
-        for source, target in pairwise(self._stages):
+        for source, target in pairwise(self.stages):
             for at, to in zip(*self._pairs(source, target, exact), strict=True):
                 by_location = to in self._located(source, at, target)
                 evidence = Evidence.LOCATION if by_location else Evidence.TEXT
@@ -243,13 +235,11 @@ class DumpLineage:
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
         at = bisect_right(self._firsts, number) - 1
-        operation = self._stages[at].of_node(number) if at >= 0 else None
+        operation = self.stages[at].of_node(number) if at >= 0 else None
         if operation is None:
             raise KeyError(number)
-        function = operation.parent
-        while function and function.name.rpartition(".")[2] != "func":
-            function = function.parent
-        symbol = function.symbol if function else ""
+        functions = (one for one in operation.around if one.name.rpartition(".")[2] == "func")
+        symbol = next((one.symbol for one in functions), "")
         return Node(number, operation.name, operation.location.text, symbol)
 
     def action(self, ordinal: int) -> str:
@@ -262,13 +252,13 @@ class DumpLineage:
 
     def unused_remap(self) -> str:
         """Return a sentence about names of the remap that no location has; empty if all are."""
-        for stage in self._stages:
+        for stage in self.stages:
             self.index(stage)
         unused = self.remap.unused()
         if not unused:
             return ""
         files = _listed(
-            dict.fromkeys(one for stage in self._stages for one in self.index(stage).files)
+            dict.fromkeys(one for stage in self.stages for one in self.index(stage).files)
         )
         return f"The remap of {unused[0]!r} matches no location: the locations are in {files}."
 
@@ -279,8 +269,8 @@ class DumpLineage:
             UsageError: the locations of a dump overlap none of the first dump, or those of an
                 earlier dump are in a later one.
         """
-        first = self._stages[0]
-        for stage in self._stages[1:]:
+        first = self.stages[0]
+        for stage in self.stages[1:]:
             if self._names(first, stage.name) and not self._names(stage, first.name):
                 raise UsageError(
                     f"The stages are in the wrong order: the locations of {first.name} are in "

@@ -38,15 +38,15 @@ def track_ops(
 def shrink_to_parents(ops: Iterable[IndexedOperation]) -> list[IndexedOperation]:
     """Leave out the operations that are in the regions of others."""
     found = list(ops)
-    given = set(found)
-    return [op for op in found if not any(parent in given for parent in _around(op))]
+    given = {op.operation for op in found}
+    return [op for op in found if given.isdisjoint(op.operation.around)]
 
 
 def shrink_to_children(ops: Iterable[IndexedOperation]) -> list[IndexedOperation]:
     """Leave out the operations that have others in their regions."""
     found = list(ops)
-    outer = {parent for op in found for parent in _around(op)}
-    return [op for op in found if op not in outer]
+    outer = {around for op in found for around in op.operation.around}
+    return [op for op in found if op.operation not in outer]
 
 
 def shown_ops(ops: Tracked) -> str:
@@ -93,13 +93,6 @@ def _operations(ops: Tracked) -> Sequence[IndexedOperation]:
         if not isinstance(op, IndexedOperation):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"Expected operations of an index, got {op!r}.")
     return found
-
-
-def _around(op: IndexedOperation) -> Iterable[IndexedOperation]:
-    parent = op.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
 
 
 def _with_location(op: IndexedOperation) -> str:

@@ -22,6 +22,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from actiondbg.errors import ActiondbgError
+from actiondbg.lineage import units
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations.source_files import same_file
 from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile
@@ -60,10 +61,8 @@ class Cost:
         """By index of an operation, its time with that of the operations in its regions."""
         total: dict[int, float] = {}
         for index, time in self.own.items():
-            around = index
-            while around >= 0:
-                total[around] = total.get(around, 0.0) + time
-                around = self.stage.parents[around]
+            for one in (index, *self.stage.around(index)):
+                total[one] = total.get(one, 0.0) + time
         return total
 
     @property
@@ -182,8 +181,7 @@ class _Attribution:
         """Return the outermost operations of the input that are located on a line of a file."""
         located = self._located.get((PurePath(file).name, line), [])
         indices = [index for known, index in located if same_file(known, file)]
-        inside = set(indices)
-        return [one for one in indices if not _is_inside(self._input, one, inside)]
+        return units.outermost(self._input, indices)
 
     def _of_function(self, function: str) -> list[int]:
         """Return the outermost operations of the input from which a function was made."""
@@ -241,20 +239,9 @@ def _holds_functions(stage: Stage, index: int) -> bool:
     return bool(stage.symbols.get(index)) or stage.names[index].endswith("module")
 
 
-def _is_inside(stage: Stage, index: int, others: set[int]) -> bool:
-    while (index := stage.parents[index]) >= 0:
-        if index in others:
-            return True
-    return False
-
-
 def _kept(stage: Stage, indices: set[int]) -> list[int]:
     """Return the operations of a set that get a share."""
-    around: set[int] = set()
-    for index in indices:
-        while (index := stage.parents[index]) >= 0 and index not in around:
-            around.add(index)
-    innermost = sorted(indices - around)
+    innermost = units.innermost(stage, indices)
     active = [one for one in innermost if not _is_idle(stage.names[one])]
     return active or innermost
 

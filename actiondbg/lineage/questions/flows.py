@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from actiondbg.lineage.lineage import Lineage, Loss
 from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
 from actiondbg.lineage.questions.reasons import Reasons, reason_text
+from actiondbg.lineage.questions.ways import Ways
 from actiondbg.lineage.stage import Stage, chosen_stage
 from actiondbg.lineage.units import outermost
 
@@ -102,10 +103,14 @@ def flows(
     """
     operations = operations_of_kind(lineage.stages[0], glob)
     reasons = Reasons(lineage, exact=exact)
-    hops = _hops(lineage, reasons, after, exact)
     losses = reasons.losses(operations, lineage.stages[-1])
+    hops = _hops(lineage, reasons, losses, after, exact)
     masses = {one.node: 1.0 for one in operations}
-    name_of = _Names(lineage)
+
+    @cache
+    def name_of(node: int) -> str:
+        return lineage.node(node).name
+
     # What is missing in the output of a run was erased.
     unknown = "erased" if lineage.is_recorded else "no trace"
     levels: list[_Level] = [defaultdict(float)]
@@ -118,7 +123,7 @@ def flows(
         for node, mass in masses.items():
             start = (name_of(node), False)
             kinds: dict[str, list[int]] = defaultdict(list)
-            for target in hop.reached(node, losses):
+            for target in hop.reached(node):
                 kinds[name_of(target)].append(target)
             kinds = {kind: kinds[kind] for kind in kinds.keys() - COMMON_KINDS} or kinds
             if not kinds:
@@ -138,32 +143,6 @@ def flows(
     return _collected(titles, levels, links, most)
 
 
-class _Names:
-    """The names of operations at any time, looked up once."""
-
-    def __init__(self, lineage: Lineage) -> None:
-        self._lineage = lineage
-        self._names: dict[int, str] = {}
-
-    def __call__(self, node: int) -> str:
-        if node not in self._names:
-            self._names[node] = self._lineage.node(node).name
-        return self._names[node]
-
-
-class _Hop(Protocol):
-    """The way from one column to the next."""
-
-    @property
-    def title(self) -> str:
-        """The title of the later column."""
-        ...
-
-    def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
-        """Return what an operation of the earlier column became in the later one."""
-        ...
-
-
 class _StageHop:
     """The way from one stage to a later one."""
 
@@ -174,19 +153,17 @@ class _StageHop:
         self._exact = exact
         self.title = target.name
 
-    def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
+    def reached(self, node: int) -> Sequence[int]:
+        """Return what an operation of the earlier column became in the later one."""
         return self._related.get(node, ())
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
         relation = self._lineage.relate(self._source, self._target, exact=self._exact)
-        related: dict[int, list[int]] = {}
-        for source, target in zip(relation.sources, relation.targets, strict=True):
-            related.setdefault(int(source), []).append(target)
         numbers = self._target.nodes
         return {
             self._source.nodes[source]: [numbers[target] for target in outer]
-            for source, targets in related.items()
+            for source, targets in relation.by_source().items()
             if (outer := outermost(self._target, targets))
         }
 
@@ -194,28 +171,36 @@ class _StageHop:
 class _PassHop:
     """The way to the end of a pass, or from there to the output, by the steps in between."""
 
-    def __init__(self, reasons: Reasons, title: str, span: Span, ends: tuple[Stage, Stage]) -> None:
-        self._reasons = reasons
+    def __init__(
+        self,
+        ways: Ways,
+        losses: Mapping[int, Loss],
+        title: str,
+        span: Span,
+        ends: tuple[Stage, Stage],
+    ) -> None:
+        self._ways = ways
+        self._losses = losses
         self._source, self._target = ends
         self._span = span
         self.title = title
 
-    def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
+    def reached(self, node: int) -> Sequence[int]:
+        """Return what an operation of the earlier column became in the later one."""
         alive = self._alive(node)
         if self._span[1] == _END:
             found = (self._target.of_node(one) for one in alive)
             inner = outermost(self._target, [one.index for one in found if one is not None])
             return [self._target.nodes[index] for index in inner]
-        return [one for one in alive if not self._is_lost(losses.get(one))]
+        return [one for one in alive if not self._is_lost(self._losses.get(one))]
 
     def _alive(self, node: int) -> list[int]:
         """Return what an operation is at the end: of the input, with those in its regions."""
-        ways = self._reasons.ways
         source = self._source
         operation = source.of_node(node) if not self._span[0] else None
         asked = range(0) if operation is None else source.asked(operation.index, None)
         nodes = [source.nodes[index] for index in asked] or [node]
-        alive = [one for each in nodes for one in ways.alive(each, self._span)]
+        alive = [one for each in nodes for one in self._ways.alive(each, self._span)]
         # Those of the input that are inside others of them are not named.
         found = {one.index for each in alive if (one := source.of_node(each)) is not None}
         outer = {source.nodes[index] for index in outermost(source, found)}
@@ -225,7 +210,13 @@ class _PassHop:
         return loss is not None and loss.ordinal is not None and loss.ordinal <= self._span[1]
 
 
-def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool) -> list[_Hop]:
+def _hops(
+    lineage: Lineage,
+    reasons: Reasons,
+    losses: Mapping[int, Loss],
+    after: Sequence[str],
+    exact: bool,
+) -> Sequence[_StageHop | _PassHop]:
     """Return the ways between the columns.
 
     Raises:
@@ -242,21 +233,18 @@ def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool)
             )
         chosen = [first, *(chosen_stage(between, word) for word in after), last]
         return [_StageHop(lineage, one, other, exact) for one, other in pairwise(chosen)]
-    hops: list[_Hop] = []
-    since = 0
-    for word in after:
-        until = _end_of(word, lineage, reasons)
-        hops.append(_PassHop(reasons, f"after {word}", (since, until), (first, last)))
-        since = until
-    return [*hops, _PassHop(reasons, last.name, (since, _END), (first, last))]
+    hop = partial(_PassHop, reasons.ways, losses, ends=(first, last))
+    ends = [0, *(_end_of(word, lineage, reasons.ways) for word in after), _END]
+    titles = [*(f"after {word}" for word in after), last.name]
+    return [hop(title, span) for title, span in zip(titles, pairwise(ends), strict=True)]
 
 
-def _end_of(word: str, lineage: Lineage, reasons: Reasons) -> int:
+def _end_of(word: str, lineage: Lineage, ways: Ways) -> int:
     """Return the last action of the last pass that matches a glob."""
     glob = word.removeprefix("pass:")
     passes: dict[str, None] = {}
     found = 0
-    for ordinal in map(int, np.unique(reasons.ways.ordinals)):
+    for ordinal in map(int, np.unique(ways.ordinals)):
         around = lineage.pass_of(ordinal) if ordinal else None
         if around is None:
             continue

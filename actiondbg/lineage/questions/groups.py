@@ -68,7 +68,7 @@ def operations_of_kind(stage: Stage, glob: str) -> list[Operation]:
     if not found:
         raise UsageError(
             f"No operation of {stage.title} matches {glob!r}: its most frequent are "
-            f"{frequent_kinds(stage)}."
+            f"{_frequent_kinds(stage)}."
         )
     return found
 
@@ -78,9 +78,8 @@ def name_matches(name: str, glob: str) -> bool:
     return name == glob or glob_matches(glob, name)
 
 
-def frequent_kinds(stage: Stage, most: int = 5) -> str:
-    """Return the most frequent names of a stage as a list for a message."""
-    counts = Counter(stage.names).most_common(most)
+def _frequent_kinds(stage: Stage) -> str:
+    counts = Counter(stage.names).most_common(5)
     return ", ".join(f"{name} ({count})" for name, count in counts) or "none"
 
 

@@ -48,27 +48,22 @@ def kind_rows(
     lineage: Lineage,
     glob: str = "*",
     *,
-    source: Stage | None = None,
-    target: Stage | None = None,
     exact: bool = False,
     level: Level = "operation",
     reasons: Reasons | None = None,
 ) -> list[KindRow]:
-    """Return what the operations of each kind became, the most frequent kinds first.
+    """Return what the operations of each kind of the input became, the most frequent kinds first.
 
     Operations inside others that the same operation became are left out.
 
     Args:
         lineage: the operations.
         glob: of the kinds.
-        source: the earlier stage, by default the input.
-        target: the later stage, by default the output.
         exact: leave out what only locations show.
         level: of the units whose kinds are counted; see ``roll_up``.
         reasons: why operations became nothing, if they were computed before.
     """
-    source = source or lineage.stages[0]
-    target = target or lineage.stages[-1]
+    source, target = lineage.stages[0], lineage.stages[-1]
     reasons = reasons or Reasons(lineage, exact=exact)
     became = kinds_by_source(lineage, source, target, exact=exact, level=level)
     chosen = {kind for kind in set(source.names) if kind == glob or glob_matches(glob, kind)}
@@ -117,10 +112,6 @@ def kinds_by_source(
         nested: count operations inside others that the same operation became, too.
         level: of the units that answer for operations.
     """
-    related: dict[int, list[int]] = {}
-    relation = lineage.relate(source, target, exact=exact)
-    for one, other in zip(relation.sources, relation.targets, strict=True):
-        related.setdefault(int(one), []).append(int(other))
 
     def counted(those: list[int]) -> Iterable[int]:
         if level != "operation":
@@ -128,5 +119,6 @@ def kinds_by_source(
         return those if nested else outermost(target, those)
 
     return {
-        index: {target.names[one] for one in counted(those)} for index, those in related.items()
+        index: {target.names[one] for one in counted(those)}
+        for index, those in lineage.relate(source, target, exact=exact).by_source().items()
     }

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Lineage, Node, Step
+from actiondbg.lineage.lineage import Lineage, Node, Step, action_place
 from actiondbg.lineage.locations.source_range import Location, SourceRange
 from actiondbg.lineage.stage import symbol_around
 
+_EXAMPLES = 3  # of an action
 LossKind = Literal["dropped", "blurred"]
 # How an operation is made; a merged operation was there before, and a symbol is no origin.
 _MADE = frozenset(
@@ -62,17 +63,14 @@ class LossRow(NamedTuple):
     examples: tuple[LocationLoss, ...]
 
 
-def location_losses(lineage: Lineage, *, exact: bool = True, examples: int = 3) -> list[LossRow]:
+def location_losses(lineage: Lineage) -> list[LossRow]:
     """Return the actions that made operations, by the number of locations that they lose.
 
-    Args:
-        lineage: the operations.
-        exact: leave out what only locations show; a location cannot be checked by itself.
-        examples: the number of examples for each.
+    What only locations show is left out: a location cannot be checked by itself.
     """
     made: Counter[tuple[str, str]] = Counter()
     losses: dict[tuple[str, str], list[LocationLoss]] = defaultdict(list)
-    places = _Places(lineage)
+    place_of = cache(partial(action_place, lineage))
     last = _LastLocations(lineage)
 
     def compare(ordinal: int | None, before: Node, origins: list[Node]) -> None:
@@ -84,12 +82,12 @@ def location_losses(lineage: Lineage, *, exact: bool = True, examples: int = 3) 
         if kind is not None and _compared(before, known) is None:  # lost later
             events = lineage.events(node.number)
             ordinal = events[-1].ordinal if events else None
-        place = places.of(ordinal)
+        place = ("", "") if ordinal is None else place_of(ordinal)
         made[place] += 1
         if kind is not None:
             losses[place].append(LocationLoss(kind, node, tuple(known), ordinal))
 
-    for ordinal, node, origins in _made(lineage.steps(exact=exact), lineage):
+    for ordinal, node, origins in _made(lineage.steps(exact=True), lineage):
         compare(ordinal, node, origins)
     for node in last.changed():
         compare(None, node, [node])
@@ -99,7 +97,7 @@ def location_losses(lineage: Lineage, *, exact: bool = True, examples: int = 3) 
             count,
             sum(loss.kind == "dropped" for loss in losses[place]),
             sum(loss.kind == "blurred" for loss in losses[place]),
-            tuple(losses[place][:examples]),
+            tuple(losses[place][:_EXAMPLES]),
         )
         for place, count in made.items()
     ]
@@ -166,20 +164,3 @@ def _is_covered(wanted: SourceRange, ranges: frozenset[SourceRange]) -> bool:
 def _ranges(text: str) -> frozenset[SourceRange]:
     """Return the known source ranges in the text of a location."""
     return frozenset(one for one in Location(text).ranges if one.is_known)
-
-
-class _Places:
-    """The pass and the action of ordinals, looked up once."""
-
-    def __init__(self, lineage: Lineage) -> None:
-        self._lineage = lineage
-        self._places: dict[int, tuple[str, str]] = {}
-
-    def of(self, ordinal: int | None) -> tuple[str, str]:
-        if ordinal is None:
-            return "", ""
-        if ordinal not in self._places:
-            around = self._lineage.pass_of(ordinal)
-            where = self._lineage.action(around) if around is not None else ""
-            self._places[ordinal] = where, self._lineage.action(ordinal)
-        return self._places[ordinal]

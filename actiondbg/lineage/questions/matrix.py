@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -148,11 +149,7 @@ def _cells(relation: Relation, target: Stage, level: Level) -> list[_Cell]:
 
 def _with_those_around(stage: Stage, indices: set[int]) -> set[int]:
     """Return operations, and those around them for which they answer."""
-    found = set(indices)
-    for index in indices:
-        while (index := stage.parents[index]) >= 0 and stage.has_body(index) and index not in found:
-            found.add(index)
-    return found
+    return indices.union(*(takewhile(stage.has_body, stage.around(one)) for one in indices))
 
 
 def unexplained(matrix: Matrix, allowed: Sequence[str] = ()) -> list[Orphan]:

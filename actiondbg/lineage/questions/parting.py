@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from actiondbg.lineage.lineage import Lineage, Step
+from actiondbg.lineage.lineage import Lineage, Step, action_place
 from actiondbg.lineage.questions.kinds import kinds_by_source
 from actiondbg.lineage.questions.ways import Ways
 from actiondbg.lineage.stage import Operation
 from actiondbg.support.globs import glob_matches
 
 _NEARLY = 0.95  # of the best difference: an earlier sign is preferred
+
+_EXAMPLES = 3  # of a parting
 
 
 class Sign(NamedTuple):
@@ -92,6 +94,8 @@ class Signs:
         self._exact = exact
         self._signs: dict[int, dict[Sign, _Seen]] = {}
         self._kinds: dict[int, frozenset[str]] = {}
+        self._place = cache(partial(action_place, lineage))
+        self._name = cache(partial(_name, lineage))
 
     @cached_property
     def ways(self) -> Ways:
@@ -130,7 +134,7 @@ class Signs:
             for step in way.steps:
                 if step.ordinal is None:
                     continue
-                where, action = self.place(step.ordinal)
+                where, action = self._place(step.ordinal)
                 seen = _Seen(step.ordinal, step)
                 for sign in (Sign(where, action), Sign(where, action, self._name(step.target))):
                     is_named = bool(sign.kind)
@@ -161,26 +165,9 @@ class Signs:
             for stage in later
         ]
 
-    def place(self, ordinal: int) -> tuple[str, str]:
-        """Return the pass around an action and the action, as users write them."""
-        if ordinal not in self._places:
-            around = self.lineage.pass_of(ordinal)
-            where = self.lineage.action(around) if around is not None else ""
-            self._places[ordinal] = where, self.lineage.action(ordinal)
-        return self._places[ordinal]
 
-    @cached_property
-    def _places(self) -> dict[int, tuple[str, str]]:
-        return {}
-
-    def _name(self, node: int) -> str:
-        if node not in self._names:
-            self._names[node] = self.lineage.node(node).name
-        return self._names[node]
-
-    @cached_property
-    def _names(self) -> dict[int, str]:
-        return {}
+def _name(lineage: Lineage, node: int) -> str:
+    return lineage.node(node).name
 
 
 def ways_part(
@@ -188,10 +175,8 @@ def ways_part(
     group_a: Sequence[Operation],
     group_b: Sequence[Operation],
     *,
-    exact: bool = False,
     signs: Signs | None = None,
     wanted: str = "",
-    examples: int = 3,
 ) -> Parting | None:
     """Find the pass or pattern at which the ways of two groups part.
 
@@ -202,17 +187,15 @@ def ways_part(
         lineage: the operations.
         group_a: operations of the first stage.
         group_b: other operations of the first stage.
-        exact: leave out what only locations show.
         signs: of the lineage, if they were computed before.
         wanted: a glob of kinds; of simultaneous signs, one that made such a kind is preferred.
-        examples: the number of examples.
 
     Returns:
         The difference; None if a group is empty, or nothing differs.
     """
     if not group_a or not group_b:
         return None
-    signs = signs or Signs(lineage, exact=exact)
+    signs = signs or Signs(lineage)
     counts_a, counts_b = (
         Counter(s for one in group for s in signs.of(one)) for group in (group_a, group_b)
     )
@@ -245,5 +228,5 @@ def ways_part(
         len(group_a),
         counts_b[sign],
         len(group_b),
-        tuple(Example(one, signs.of(one)[sign].step) for one in having[:examples]),
+        tuple(Example(one, signs.of(one)[sign].step) for one in having[:_EXAMPLES]),
     )

@@ -47,18 +47,16 @@ class Reasons:
     Args:
         lineage: the operations.
         exact: leave out what only locations show.
-        ways: the steps of the lineage, if they were read before.
     """
 
-    def __init__(self, lineage: Lineage, *, exact: bool = False, ways: Ways | None = None) -> None:
+    def __init__(self, lineage: Lineage, *, exact: bool = False) -> None:
         self._lineage = lineage
         self._exact = exact
-        self._given = ways
 
     @cached_property
     def ways(self) -> Ways:
         """The steps of the lineage."""
-        return self._given or Ways(self._lineage, exact=self._exact)
+        return Ways(self._lineage, exact=self._exact)
 
     def losses(self, operations: Sequence[Operation], other: Stage) -> dict[int, Loss]:
         """Return by number the operations at which the ways to another stage ended."""

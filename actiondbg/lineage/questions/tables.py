@@ -12,7 +12,7 @@ import numpy as np
 from actiondbg.lineage.evidence import EVIDENCES
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.lineage import Lineage, action_place
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.units import function_of, unit_label, units_of
 from actiondbg.recording.format.arrow import (
@@ -146,7 +146,11 @@ class _Steps:
                 ("target_name", WORD, lambda: self._names(self._edges.targets)),
                 ("ordinal", number, lambda: _known(self._edges.ordinals)),
                 ("action", WORD, lambda: self._described(self._lineage.action)),
-                ("pass", WORD, lambda: self._described(self._pass)),
+                (
+                    "pass",
+                    WORD,
+                    lambda: self._described(lambda one: action_place(self._lineage, one)[0]),
+                ),
             ]
         )
 
@@ -161,10 +165,6 @@ class _Steps:
         numbers, places = np.unique(nodes, return_inverse=True)
         names = [self._lineage.node(int(number)).name for number in numbers]
         return _repeated(names, places)
-
-    def _pass(self, ordinal: int) -> str:
-        around = self._lineage.pass_of(ordinal)
-        return self._lineage.action(around) if around is not None else ""
 
     def _described(self, describe: Callable[[int], str]) -> Array:
         ordinals, places = np.unique(self._edges.ordinals, return_inverse=True)

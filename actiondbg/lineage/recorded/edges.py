@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.recorded.actions import RecordedActions
+from actiondbg.lineage.recorded.changes import Changes, Links, RecordedChanges, RecordedLinks
 from actiondbg.lineage.recorded.computations import Computations, Values
 from actiondbg.lineage.recorded.expansions import (
     Change,
@@ -22,44 +23,6 @@ from actiondbg.lineage.recorded.expansions import (
 )
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.recording import Recording
-
-
-class Changes(NamedTuple):
-    """Changes of one kind: the action, the operation, what replaced it (0: nothing), the time."""
-
-    ordinals: Ints
-    operations: Ints
-    by: Ints
-    times: Ints
-
-
-class RecordedChanges:
-    """The changes that were not undone."""
-
-    def __init__(self, recording: Recording, actions: RecordedActions) -> None:
-        columns = ("ordinal", "seq", "kind", "operation", "block", "by")
-        table: Any = recording.table("changes", columns)
-        ordinals = table["ordinal"].to_numpy().astype(np.int64)
-        blocks = table["block"].to_numpy(zero_copy_only=False).astype(np.bool_)
-        self._kinds: Any = np.array(table["kind"].to_pylist(), object)
-        self._keeps: Bools = ~blocks & ~actions.is_undone[ordinals]
-        self._ordinals: Ints = ordinals
-        self._operations: Ints = table["operation"].fill_null(0).to_numpy().astype(np.int64)
-        self._by: Ints = table["by"].fill_null(0).to_numpy().astype(np.int64)
-        self._times: Ints = table["seq"].to_numpy().astype(np.int64) + 1
-
-    def of_kind(self, kind: str) -> Changes:
-        """Return the changes of a kind, such as ``inserted``, in the order of time."""
-        which = self._keeps & (self._kinds == kind)
-        columns = (self._ordinals, self._operations, self._by, self._times)
-        return Changes(*(column[which] for column in columns))
-
-
-class _Links(NamedTuple):
-    ordinals: Ints
-    operations: Ints
-    sources: Ints
 
 
 class Described(NamedTuple):
@@ -86,7 +49,8 @@ class EdgeBuilder:
     """Finds the edges of a recorded run.
 
     Args:
-        recording: made with ``record --lineage``.
+        changes: that it recorded.
+        links: that it recorded.
         actions: its actions.
         operations: what is known of its operations.
         operands: of its operations.
@@ -96,7 +60,8 @@ class EdgeBuilder:
 
     def __init__(
         self,
-        recording: Recording,
+        changes: RecordedChanges,
+        links: RecordedLinks,
         actions: RecordedActions,
         operations: Described,
         operands: Operands,
@@ -108,8 +73,8 @@ class EdgeBuilder:
         self._operations = operations
         self._operands = operands
         self._values = values
-        self._changes = RecordedChanges(recording, actions)
-        self._table: Any = recording.table("links")
+        self._changes = changes
+        self._all_links = links
         self._inserted = self._changes.of_kind("inserted")
         self._created = self._first(self._inserted.ordinals)
         self._times = self._first(self._inserted.times)
@@ -140,15 +105,10 @@ class EdgeBuilder:
         """Return edges to operations that were inserted for them."""
         return Edges.of(sources, targets, evidence, ordinals, self._times[targets])
 
-    def _links(self, kind: str) -> _Links:
-        kinds: Any = np.array(self._table["kind"].to_pylist(), object)
-        ordinals = self._table["ordinal"].to_numpy().astype(np.int64)
-        which = kinds == kind
-        if len(ordinals):
-            which &= ~self._actions.is_undone[ordinals]
-        columns = (self._table[name].to_numpy()[which] for name in ("operation", "source"))
-        operations, sources = (column.astype(np.int64) for column in columns)
-        return _Links(ordinals[which], operations, sources)
+    def _links(self, kind: str) -> Links:
+        """Return the links of a kind that were not undone."""
+        links = self._all_links.of_kind(kind)
+        return Links(*(column[~self._actions.is_undone[links.ordinals]] for column in links))
 
     def _replaced(self) -> Edges:
         """Replacements by new operations, and by equal operations that were there before.
@@ -229,7 +189,7 @@ class EdgeBuilder:
         return is_same & (is_by_pass | constants[sources])
 
     @staticmethod
-    def _times_of(links: _Links, changes: Changes) -> Ints:
+    def _times_of(links: Links, changes: Changes) -> Ints:
         """Return when the replacements happened that links complete; 0 if it is unknown."""
         keys = zip(changes.ordinals.tolist(), changes.operations.tolist(), strict=True)
         times = dict(zip(keys, changes.times.tolist(), strict=True))
@@ -280,20 +240,16 @@ class EdgeBuilder:
         sources, targets, ordinals = np.array(found, np.int64).reshape(-1, 3).T
         return self._made_by(sources, targets, Evidence.FUSED, ordinals)
 
-    def _inlined(self, clones: _Links, known: Edges) -> Edges:
+    def _inlined(self, clones: Links, known: Edges) -> Edges:
         """Operations of functions in the places of calls, but for calls that became others."""
         erased, calls = self._changes.of_kind("erased"), self._operations.calls.copy()
         calls[known.sources[known.evidence != EVIDENCES.index(Evidence.CLONED)]] = False
         actions = np.unique(erased.ordinals[calls[erased.operations]])
         if not len(actions):
             return Edges.none()
-        rows: list[Change] = []
-        for kind in ("inserted", "moved", "erased"):
-            changes = self._changes.of_kind(kind)
-            which = np.isin(changes.ordinals, actions)
-            columns = (changes.times, changes.ordinals, changes.operations)
-            lists = [one[which].tolist() for one in columns]
-            rows += map(Change, *lists, [kind] * len(lists[0]))
+        changes = self._changes.of_kind("inserted", "moved", "erased")
+        changes = changes.only(np.isin(changes.ordinals, actions))
+        rows = map(Change, *(column.tolist() for column in changes[:4]))
         places = self._links("before")  # of branches in the place of returns
         origins = [*zip(*(column.tolist() for column in places[1:]), strict=True)]
         origins += zip(*(column.tolist() for column in clones[1:]), strict=True)
@@ -324,15 +280,10 @@ class EdgeBuilder:
         """Return what passes and steps put in the place of operations themselves."""
         places = self._links("before")
         scopes = np.unique(places.ordinals[self._actions.patterns[places.ordinals] == 0])
-        kinds = ("inserted", "replaced", "erased")
-        rows: list[tuple[int, int, int, str]] = []
-        for kind in kinds:
-            changes = self._changes.of_kind(kind)
-            own = self._owners(changes.ordinals)
-            which = np.isin(own, scopes)
-            columns = (changes.times[which], own[which], changes.operations[which])
-            numbers = (column.tolist() for column in columns)
-            rows += [(*row, kind) for row in zip(*numbers, strict=True)]
+        changes = self._changes.of_kind("inserted", "replaced", "erased")
+        changes = changes._replace(ordinals=self._owners(changes.ordinals))
+        changes = changes.only(np.isin(changes.ordinals, scopes))
+        rows = zip(*(column.tolist() for column in changes[:4]), strict=True)
         changed = (OwnChange(*row[1:]) for row in sorted(rows))
         fronts = dict(zip(places.operations.tolist(), places.sources.tolist(), strict=True))
         return list(Expansions(fronts, self._operations.locations).of(changed))

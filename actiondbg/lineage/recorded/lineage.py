@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
+from actiondbg.lineage.recorded.changes import Changes, RecordedChanges, RecordedLinks
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.kept_texts import (
     KeptTexts,
@@ -25,7 +27,7 @@ from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.lineage.recorded.stages import listed_stage, stage_of
 from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
-from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.operation_columns import OperationChanges
 from actiondbg.recording.tables.stages import file_location
@@ -38,7 +40,6 @@ _ERASE_DEAD = frozenset(
 _FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
 # They store their first operand.
 _STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.transfer_write"))
-_KINDS = {"modified": Evidence.MODIFIED, "moved": Evidence.MOVED}
 
 
 class RecordedLineage(GraphLineage):
@@ -132,14 +133,15 @@ class RecordedLineage(GraphLineage):
             return "before #1"
         return f"after {self._actions.finished_pass(actions) or f'#{actions}'}"
 
-    @property
-    def is_recorded(self) -> bool:
-        """Whether a run was recorded: operations have ids, and actions are known."""
-        return True
-
     def events(self, number: int) -> Sequence[Step]:
         """Return how an operation was modified and moved, in the order of time."""
-        steps = self._events.of(number)
+        kept = self._kept
+        first, last = np.searchsorted(kept.operations, (number, number + 1))
+        rows = zip(kept.kinds[first:last], kept.ordinals[first:last].tolist(), strict=True)
+        # One for each action and kind.
+        steps = [
+            Step(Evidence(kind), number, number, ordinal) for (kind, ordinal), _ in groupby(rows)
+        ]
         ends = [stage.of_node(number) for stage in (self.stages[0], self.stages[-1])]
         functions = [symbol_around(end) for end in ends if end]
         if len(functions) < 2 or functions[0] == functions[1]:
@@ -148,8 +150,14 @@ class RecordedLineage(GraphLineage):
         return _left(steps, Evidence.OUTLINED if is_new else Evidence.INLINED)
 
     @cached_property
-    def _events(self) -> OperationEvents:
-        return OperationEvents(self._recording, self._actions)
+    def _changes(self) -> RecordedChanges:
+        return RecordedChanges(self._recording, self._actions)
+
+    @cached_property
+    def _kept(self) -> Changes:
+        """The changes of operations that kept them, by operation."""
+        kept = self._changes.of_kind(Evidence.MODIFIED, Evidence.MOVED)
+        return kept.only(np.argsort(kept.operations, kind="stable"))
 
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
@@ -240,25 +248,16 @@ class RecordedLineage(GraphLineage):
         return codes, list(known)
 
     @cached_property
-    def _named(self) -> tuple[Ints, Bools, Bools, Bools, Bools]:
-        """By number, the name as a code; whether each is a constant, forwards, stores, calls."""
+    def _described(self) -> Described:
         known: dict[str, int] = {}
         codes = np.full(self._count, -1, np.int64)
         lists = [(stage.nodes, stage.names) for stage in self.stages]
         own = (self._numbers.tolist(), [name or "" for name in self._table["op"].to_pylist()])
         for numbers, names in (*lists, own):
             codes[list(numbers)] = [known.setdefault(name, len(known)) for name in names]
-        are_constants = np.array([*(is_constant(name) for name in known), False], np.bool_)
-        forward, store = (
-            np.array([*(name in some for name in known), False], np.bool_)
-            for some in (_FORWARDING, _STORES)
-        )
-        calls = np.array([*(is_call(name) for name in known), False], np.bool_)
-        return codes, are_constants[codes], forward[codes], store[codes], calls[codes]
-
-    @cached_property
-    def _described(self) -> Described:
-        return Described(self._locations[0], *self._named)
+        tests = is_constant, _FORWARDING.__contains__, _STORES.__contains__, is_call
+        flags = (np.array([*map(test, known), False], np.bool_)[codes] for test in tests)
+        return Described(self._locations[0], codes, *flags)
 
     @cached_property
     def _location_edges(self) -> LocationEdges:
@@ -273,7 +272,8 @@ class RecordedLineage(GraphLineage):
             for number, value in constant_values(stage).items()
         }
         return EdgeBuilder(
-            self._recording,
+            self._changes,
+            self._links,
             self._actions,
             self._described,
             self._operands,
@@ -291,15 +291,14 @@ class RecordedLineage(GraphLineage):
     @cached_property
     def _operands(self) -> Operands:
         parts = [stage for stage in self._recording.stages if stage.kind == "input"]
-        return Operands(self._recording, stage_of("input", parts))
-
-    @property
-    def graph(self) -> LineageGraph:
-        """All edges."""
-        return self._all_edges
+        return Operands(self._recording, self._links, stage_of("input", parts))
 
     @cached_property
-    def _all_edges(self) -> LineageGraph:
+    def _links(self) -> RecordedLinks:
+        return RecordedLinks(self._recording)
+
+    @cached_property
+    def graph(self) -> LineageGraph:
         """All edges."""
         edges = self._builder.edges()
         edges = Edges.joined([edges, *self._symbol_edges(edges)])
@@ -418,39 +417,6 @@ class RecordedLineage(GraphLineage):
         if pattern := int(self._actions.patterns[ordinal]) or replaced:
             return pattern
         return self._consumer(last) if self._erases_dead(ordinal) else None
-
-
-class OperationEvents:
-    """The changes of operations that kept them, by operation.
-
-    Args:
-        recording: its changes.
-        actions: those of the recording.
-    """
-
-    def __init__(self, recording: Recording, actions: RecordedActions) -> None:
-        table: Any = recording.table("changes", ("ordinal", "kind", "operation", "block"))
-        ordinals = table["ordinal"].to_numpy().astype(np.int64)
-        kinds: Any = np.array(table["kind"].to_pylist(), object)
-        operations = table["operation"].fill_null(0).to_numpy().astype(np.int64)
-        keeps: Bools = ~table["block"].to_numpy(zero_copy_only=False).astype(np.bool_)
-        keeps &= ~actions.is_undone[ordinals] & np.isin(kinds, list(_KINDS))
-        which = np.flatnonzero(keeps)
-        which = which[np.argsort(operations[which], kind="stable")]
-        self._operations: Ints = operations[which]
-        self._ordinals: Ints = ordinals[which]
-        self._kinds: Any = kinds[which]
-
-    def of(self, number: int) -> list[Step]:
-        """Return the events of an operation in the order of time, one for each action and kind."""
-        first = np.searchsorted(self._operations, number)
-        last = np.searchsorted(self._operations, number, side="right")
-        steps: list[Step] = []
-        for at in range(int(first), int(last)):
-            step = Step(_KINDS[self._kinds[at]], number, number, int(self._ordinals[at]))
-            if not steps or steps[-1] != step:
-                steps.append(step)
-        return steps
 
 
 def _left(steps: list[Step], how: Evidence) -> list[Step]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from actiondbg.ir.tokens import RESULTS, VALUE
 from actiondbg.ir.written_locations import without_location
+from actiondbg.lineage.recorded.changes import RecordedLinks
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
@@ -29,12 +30,13 @@ class Operands:
 
     Args:
         recording: made with ``record --lineage``.
+        links: that it recorded.
         first: the input, under the names that MLIR prints.
     """
 
-    def __init__(self, recording: Recording, first: Stage) -> None:
+    def __init__(self, recording: Recording, links: RecordedLinks, first: Stage) -> None:
         self._recording = recording
-        self._table: Any = recording.table("links")
+        self._links = links
         self._first = first
 
     def of(self, number: int) -> Sequence[int]:
@@ -63,34 +65,27 @@ class Operands:
         replaced = (number, *self._replaced_by.get(number, ()))
         return [user for one in replaced for user in self._by_definer.get(one, ())]
 
-    def _links(self, kind: str) -> tuple[Ints, Ints, Ints]:
-        """Return the actions, the operations and the sources of the links of a kind."""
-        kinds: Any = np.array(self._table["kind"].to_pylist(), object)
-        names = ("ordinal", "operation", "source")
-        found = [self._table[name].to_numpy()[kinds == kind].astype(np.int64) for name in names]
-        return found[0], found[1], found[2]
-
     @cached_property
     def _uses(self) -> tuple[Ints, Ints]:
-        _, users, definers = self._links("uses")
+        _, users, definers = self._links.of_kind("uses")
         order = np.argsort(users, kind="stable")
         return users[order], definers[order]
 
     @cached_property
     def _originals(self) -> dict[int, int]:
-        _, copies, originals = self._links("cloned")
+        _, copies, originals = self._links.of_kind("cloned")
         return dict(zip(copies.tolist(), originals.tolist(), strict=True))
 
     @cached_property
     def _made_by(self) -> dict[int, int]:
-        ordinals, copies, _ = self._links("cloned")
+        ordinals, copies, _ = self._links.of_kind("cloned")
         return dict(zip(copies.tolist(), ordinals.tolist(), strict=True))
 
     @cached_property
     def _copies(self) -> dict[tuple[int, int], list[int]]:
         """By original and action, the copies in the order of time."""
         found: dict[tuple[int, int], list[int]] = {}
-        columns = (column.tolist() for column in self._links("cloned"))
+        columns = (column.tolist() for column in self._links.of_kind("cloned"))
         for ordinal, copy, original in sorted(zip(*columns, strict=True)):
             found.setdefault((original, ordinal), []).append(copy)
         return found

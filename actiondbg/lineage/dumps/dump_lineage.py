@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -87,25 +87,18 @@ class DumpLineage:
         exact: bool = False,
         nested: bool | None = None,
     ) -> Tracking:
-        """Track operations of one stage to another, forward or back.
+        """Track operations of one stage to another, or to the same for those of the same source.
 
-        Args:
-            operations: operations of one stage.
-            to: the other stage, or the same one for the operations of the same source.
-            exact: leave out what only locations and texts show, which is all.
-            nested: track the operations in their regions too; None: those of operations that
-                are no modules and define no symbols.
+        Locations and texts are all that dumps have, so that ``exact`` leaves nothing; see
+        ``Lineage.track``.
         """
         steps: dict[int, list[Step]] = {}
         losses: list[Loss] = []
         for operation in operations:
-            reached = set[int]() if exact else self._reached(operation, to, nested)
-            for index in reached:
-                steps.setdefault(index, []).append(self._step(operation, to, index))
-            by_text = {} if exact else self._by_text(operation, to, nested, reached)
-            for index, way in by_text.items():
+            ways = {} if exact else self._ways(operation, to, nested)
+            for index, way in ways.items():
                 steps.setdefault(index, []).extend(way)
-            if not reached and not by_text:
+            if not ways:
                 why = "inexact" if exact else self._why_lost(operation, to, nested)
                 losses.append(Loss(operation.node, why))
         return Tracking(
@@ -113,21 +106,35 @@ class DumpLineage:
             tuple(losses),
         )
 
-    def _reached(self, operation: Operation, to: Stage, nested: bool | None) -> set[int]:
-        stage = operation.stage
-        asked = stage.asked(operation.index, nested)
-        return {found for one in asked for found in self._located(stage, one, to)}
+    def _ways(
+        self, operation: Operation, to: Stage, nested: bool | None
+    ) -> dict[int, tuple[Step, ...]]:
+        """Return the steps to the operations that one and those in its regions lead to."""
+        stage, by_location, by_text = operation.stage, set[int](), dict[int, tuple[Step, ...]]()
+        for index in stage.asked(operation.index, nested):
+            located, followed = self._related(stage, index, to)
+            by_location |= located
+            by_text = followed | by_text
+        return by_text | {index: (self._step(operation, to, index),) for index in by_location}
 
-    def _located(self, stage: Stage, index: int, to: Stage) -> set[int]:
-        """Return the operations of a stage to which the location of an operation leads."""
-        ranges = self.index(stage).ranges(index)
-        found = self.index(to).overlapping(ranges)
+    def _related(
+        self, stage: Stage, index: int, to: Stage
+    ) -> tuple[set[int], dict[int, tuple[Step, ...]]]:
+        """Return what the location of an operation leads to, and the steps to what its text does.
+
+        The text is followed unless the location leads to the operation itself.
+        """
+        found = self.index(to).overlapping(self.index(stage).ranges(index))
         place, there = self._place(stage), self._place(to)
-        if not found or place == there or min(place, there) < 0:
-            return found
+        if place == there or min(place, there) < 0:
+            return found, {}
         if place < there:
-            return {one for one in found if self._tells(stage, index, to, one)}
-        return {one for one in found if self._tells(to, one, stage, index)}
+            located = {one for one in found if self._tells(stage, index, to, one)}
+        else:
+            located = {one for one in found if self._tells(to, one, stage, index)}
+        if self._chains is None or self._chains.is_among(index, place, found, there):
+            return located, {}
+        return located, self._chains.follow(index, place, there)
 
     def _tells(self, source: Stage, index: int, target: Stage, heir: int) -> bool:
         """Whether the location of a later operation tells an earlier one from others."""
@@ -147,35 +154,6 @@ class DumpLineage:
             found = self._shared[key] = Sharing.of(stage, self.index(stage).overlapping([one]))
         return found
 
-    def _by_text(
-        self, operation: Operation, to: Stage, nested: bool | None, reached: Container[int]
-    ) -> dict[int, tuple[Step, ...]]:
-        """Return what only the texts of an operation lead to, and the steps to it."""
-        stage, found = operation.stage, dict[int, tuple[Step, ...]]()
-        for index in stage.asked(operation.index, nested):
-            own = self.index(to).overlapping(self.index(stage).ranges(index))
-            for at, way in self._followed(stage, index, to, own).items():
-                if at not in reached:
-                    found.setdefault(at, way)
-        return found
-
-    def _followed(
-        self, stage: Stage, index: int, to: Stage, reached: Iterable[int]
-    ) -> dict[int, tuple[Step, ...]]:
-        """Follow an operation by its text, unless its location leads to itself."""
-        place, there = self._place(stage), self._place(to)
-        if self._chains is None or place == there or min(place, there) < 0:
-            return {}
-        if self._chains.is_among(index, place, reached, there):
-            return {}
-        return self._chains.follow(index, place, there)
-
-    def _ranges(self, operation: Operation, nested: bool | None) -> set[SourceRange]:
-        stage = operation.stage
-        index = self.index(stage)
-        asked = stage.asked(operation.index, nested)
-        return {one for each in asked for one in index.ranges(each)}
-
     def _step(self, operation: Operation, to: Stage, index: int) -> Step:
         asked, reached = operation.node, to.nodes[index]
         if self._place(operation.stage) > self._place(to):
@@ -186,7 +164,8 @@ class DumpLineage:
         return next((at for at, one in enumerate(self.stages) if one is stage), -1)
 
     def _why_lost(self, operation: Operation, to: Stage, nested: bool | None) -> str:
-        ranges = self._ranges(operation, nested)
+        index, asked = self.index(operation.stage), operation.stage.asked(operation.index, nested)
+        ranges = {one for each in asked for one in index.ranges(each)}
         if self.index(to).overlapping(ranges):
             return "shared"
         return "unmatched" if any(one.is_known for one in ranges) else "unlocated"
@@ -196,36 +175,25 @@ class DumpLineage:
 
         Those in the regions of an operation answer for it, as ``track`` has it.
         """
-        rows, columns = self._pairs(source, target, exact)
+        pairs = array("q")
+        for at, to, _ in () if exact else self._pairs(source, target):
+            pairs.extend((at, to))
+        rows, columns = np.asarray(pairs).reshape(-1, 2).T
         size = max(len(target), 1)
-        keys = with_bodies(source, np.asarray(rows), np.asarray(columns), len(target))
+        keys = with_bodies(source, rows, columns, len(target))
         return Relation((keys // size).tolist(), (keys % size).tolist(), [False] * len(keys))
 
-    def _pairs(self, source: Stage, target: Stage, exact: bool) -> tuple[array[int], array[int]]:
-        """Return the indices of the operations of two stages that are directly related."""
-        sources, targets = array("q"), array("q")
-        if not exact:
-            from_index, to_index = self.index(source), self.index(target)
-            known: dict[frozenset[SourceRange], list[int]] = {}
-            for at in range(len(source)):
-                ranges = from_index.ranges(at)
-                found = known.get(ranges)
-                if found is None:
-                    found = known[ranges] = sorted(to_index.overlapping(ranges))
-                if found:
-                    found = sorted(self._located(source, at, target))
-                by_text = self._followed(source, at, target, found)
-                every = sorted({*found, *by_text}) if by_text else found
-                sources.extend([at] * len(every))
-                targets.extend(every)
-        return sources, targets
+    def _pairs(self, source: Stage, target: Stage) -> Iterator[tuple[int, int, Evidence]]:
+        """Iterate over the directly related operations of two stages, and what shows it."""
+        for at in range(len(source)):
+            located, by_text = self._related(source, at, target)
+            for to in sorted({*located, *by_text}):
+                yield at, to, Evidence.LOCATION if to in located else Evidence.TEXT
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
         """Iterate over the steps from each dump to the next."""
-        for source, target in pairwise(self.stages):
-            for at, to in zip(*self._pairs(source, target, exact), strict=True):
-                by_location = to in self._located(source, at, target)
-                evidence = Evidence.LOCATION if by_location else Evidence.TEXT
+        for source, target in () if exact else pairwise(self.stages):
+            for at, to, evidence in self._pairs(source, target):
                 yield Step(evidence, source.nodes[at], target.nodes[to])
 
     def events(self, number: int) -> Sequence[Step]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,12 +16,7 @@ from actiondbg.comparison.texts import Function, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording import open_recording
-from actiondbg.recording.capture.recorder import (
-    IRDetail,
-    RecordedRun,
-    RecordingProcess,
-    start_recording,
-)
+from actiondbg.recording.capture.recorder import IRDetail, start_recording
 from actiondbg.support.interrupts import signal_name
 from actiondbg.tool.command_line import inspect_command_line
 
@@ -96,7 +90,6 @@ def run_side(
     *,
     ir: IRDetail = "function",
     ir_of: range | None = None,
-    cwd: str | None = None,
     stdin: str | None = None,
     seconds: float | None = None,
 ) -> Side:
@@ -107,7 +100,6 @@ def run_side(
         folder: an empty one, for the recording and the output.
         ir: the IR to record.
         ir_of: the ordinals of the actions of which it is recorded; None for all.
-        cwd: the working directory; None for ours.
         stdin: the file on its standard input; None for none.
         seconds: after them the command is ended, and the run is what it did up to then; None for no
             limit.
@@ -117,7 +109,7 @@ def run_side(
         LaunchError: the tool cannot be started.
         KeyboardInterrupt: Ctrl-C ended the tool.
     """
-    line = inspect_command_line(list(argv), None if cwd is None else Path(cwd))
+    line = inspect_command_line(list(argv))
     result, written = folder / "result", folder / "stdout"
     with start_recording(
         line.with_output(result),
@@ -127,9 +119,10 @@ def run_side(
         one_thread=True,
         stdin=stdin or os.devnull,
         stdout=written,
-        cwd=cwd,
     ) as running:
-        done = running.wait() if seconds is None else _wait(running, seconds)
+        if seconds is not None and not running.ends_within(seconds):
+            running.close()
+        done = running.wait()
     if done.status == -signal.SIGINT:
         raise KeyboardInterrupt
     if done.path is None:
@@ -140,14 +133,3 @@ def run_side(
     found = recorded_side(done.path)
     output = b"".join(each.read_bytes() for each in (written, result) if each.exists())
     return Side(found.recording, done.status, output=output, given=tuple(argv))
-
-
-def _wait(running: RecordingProcess, seconds: float) -> RecordedRun:
-    """Wait for the end of a tool, and end it after a time."""
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        done = running.poll(left)
-        if done is not None:
-            return done
-    running.close()
-    return running.wait()

@@ -70,15 +70,20 @@ def without_location(text: str) -> str:
     bare = _AT_LINE_ENDS.sub("", text)
     if "loc(" not in bare:
         return bare
-    return "\n".join(map(_without_nested, bare.split("\n")))
+    return "\n".join(split_location(line)[0] for line in bare.split("\n"))
 
 
-def _without_nested(line: str) -> str:
-    """Return a line without a location at its end, whatever is nested in that."""
-    if "loc(" not in line or not line.rstrip().endswith(")"):
-        return line
-    last = max(_spans(line), key=lambda span: span.stop, default=range(0))
-    return line[: last.start] if last.stop == len(line.rstrip()) else line
+def split_location(line: str) -> tuple[str, str]:
+    """Split a line into itself and the text of the location at its end, whatever is nested in that.
+
+    The text is what stands between ``loc(`` and ``)``; empty for none.
+    """
+    end = len(line.rstrip())
+    if "loc(" in line and line.endswith(")", 0, end):
+        last = max(_spans(line), key=lambda span: span.stop, default=range(0))
+        if last.stop == end:
+            return line[: last.start], line[last.start : end - 1].lstrip().removeprefix("loc(")
+    return line, ""
 
 
 def _spans(text: str) -> Iterator[range]:

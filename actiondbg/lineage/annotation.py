@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from actiondbg.ir.tokens import RESULTS, escaped
+from actiondbg.ir.written_locations import split_location
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations.source_range import UNKNOWN
 from actiondbg.lineage.performance.source_lines import places
@@ -218,33 +219,3 @@ def _bare(line: str) -> str:
     """Return the last line of an operation without its location and comment."""
     code, comment, _ = line.rpartition("  // ")
     return split_location(code if comment else line)[0].rstrip()
-
-
-def split_location(line: str) -> tuple[str, str]:
-    """Split the last line of an operation into itself and the text of its location, or ""."""
-    start = -1
-    while (start := line.find(" loc(", start + 1)) >= 0:
-        if _closing(line, start + 4) == len(line) - 1:
-            return line[:start], line[start + 5 : -1]
-    return line, ""
-
-
-def _closing(line: str, start: int) -> int:
-    """Return the position of the bracket that closes the one at ``start``; -1 for none."""
-    depth, in_string = 0, False
-    position = start
-    while position < len(line):
-        character = line[position]
-        if in_string:
-            position += character == "\\"
-            in_string = character != '"'
-        elif character == '"':
-            in_string = True
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-            if not depth:
-                return position
-        position += 1
-    return -1

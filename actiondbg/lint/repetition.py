@@ -185,7 +185,7 @@ class Repetition:
         ) as self._running:
             if self._is_interrupted:
                 self._running.interrupt()
-            is_endless = limit is not None and not _ends_in(self._running, limit)
+            is_endless = limit is not None and not self._running.ends_within(limit)
             if is_endless:
                 self._running.close()
             done = self._running.wait()
@@ -275,15 +275,6 @@ class Repetition:
         (row,) = table.slice(ordinal - 1, 1).to_pylist()
         name = row.pop("name")
         return Finding(rule, name, _ending(other), replace(place, ordinal=ordinal, **row))
-
-
-def _ends_in(running: RecordingProcess, seconds: float) -> bool:
-    """Wait for the end of a tool, with a limit; an interrupt of the tool does not end the wait."""
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        if running.poll(left) is not None:
-            return True
-    return False
 
 
 def _ending(run: Repeated) -> str:

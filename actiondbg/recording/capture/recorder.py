@@ -8,6 +8,7 @@ import re
 import signal
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
@@ -108,6 +109,14 @@ class RecordingProcess(Closeable):
         except KeyboardInterrupt:
             self.interrupt()
         return None
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for the end of the tool, with a time limit; an interrupt does not end the wait."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if self.poll(left) is not None:
+                return True
+        return False
 
     def close(self) -> None:
         """Terminate the tool if it still runs; its actions up to then are recorded."""

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.cli import annotate
-from actiondbg.lineage.annotation import Annotation, split_location
+from actiondbg.ir.written_locations import split_location
+from actiondbg.lineage.annotation import Annotation
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.source import open_lineage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -94,7 +94,7 @@ class Annotation:
         commented = self._commented() if comments else {}
         generated = self._generated(file)
         inexact = "by location" if self._lineage.is_recorded else "by location or text"
-        for index, number in _ends(self._stage):
+        for number, index in _ends(self._stage).items():
             line, old = split_location(lines[number - 1])
             origins = self.origins.get(index, [])
             new = self._location(origins, file) if locations else ""
@@ -174,16 +174,15 @@ def _located(operation: Operation) -> Operation:
     return operation if around is None or around.symbol or around.parent is None else around
 
 
-def _ends(stage: Stage) -> Iterator[tuple[int, int]]:
-    """Iterate over operations and the lines on which they end.
+def _ends(stage: Stage) -> dict[int, int]:
+    """Return, by the lines on which operations end, the operation that ends there.
 
     Where several end on one line, the outermost does last, and only it can be annotated there.
     """
     ends: dict[int, int] = {}
     for index in range(len(stage)):
         ends.setdefault(stage.last_lines[index], index)
-    for number, index in ends.items():
-        yield index, number
+    return ends
 
 
 def _comment(origins: Sequence[Origin], inexact: str) -> str:
@@ -209,7 +208,7 @@ def _described(operation: Operation) -> str:
 def is_annotated(stage: Stage, text: str) -> bool:
     """Whether a text is the module of a stage, but for locations and comments."""
     lines = text.split("\n")
-    numbers = [number for _, number in _ends(stage)]
+    numbers = _ends(stage)
     return max(numbers, default=0) <= len(lines) and all(
         _bare(lines[number - 1]) == _bare(stage.text_lines[number - 1]) for number in numbers
     )

@@ -144,7 +144,7 @@ class _Attribution:
     def run(self) -> Cost:
         cost = Cost(self._input, self._profile)
         for entry in self._profile.entries:
-            shares = self._shares(entry)
+            shares = next((found for one in entry.frames if (found := self._of_frame(one))), None)
             if not shares:
                 reason, place = self._reason(entry)
                 of_reason = cost.left.setdefault(reason, {})
@@ -155,14 +155,8 @@ class _Attribution:
                 cost.counts[index] = cost.counts.get(index, 0) + entry.occurrences
         return cost
 
-    def _shares(self, entry: Entry) -> list[int]:
-        """Return the operations that share the time of an entry."""
-        for frame in entry.frames:
-            if shares := self._of_frame(frame):
-                return shares
-        return []
-
     def _of_frame(self, frame: Frame) -> list[int]:
+        """Return the operations that share the time of a frame."""
         found = self._frames.get(frame)
         if found is None:
             found = self._of_line(frame) if frame.line else self._of_function(frame.function)

@@ -13,7 +13,7 @@ from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
 from actiondbg.support.counts import counted
 
-MOST_BOXES = 50
+_MOST_BOXES = 50  # of more operations, those of one kind in a column are one box
 
 _FILE = re.compile(r'"(?:[^"]*/)?([^"/]*)"')  # a quoted path: its last component is enough
 
@@ -75,8 +75,6 @@ def picture(
     lineage: Lineage,
     operations: Sequence[Operation],
     tracking: Tracking,
-    *,
-    most: int = MOST_BOXES,
 ) -> Picture:
     """Return the picture of what operations became, or came from.
 
@@ -84,13 +82,12 @@ def picture(
         lineage: of the operations.
         operations: those that were tracked.
         tracking: what they became, or came from.
-        most: the most boxes; of more operations, those of one kind in a column are one box.
     """
     steps = list(dict.fromkeys(step for trace in tracking.traces for step in trace.steps))
     scene = _Scene(lineage, operations, tracking, steps)
     boxes = [_single(scene, node) for node in scene.nodes]
     note = ""
-    if len(boxes) > most:
+    if len(boxes) > _MOST_BOXES:
         boxes = _summarised(scene)
         note = (
             f"{counted(len(scene.nodes), 'operation')} are drawn as "
@@ -190,17 +187,12 @@ class _Scene:
             return "lost"
         return "end" if node in self.asked or node in self.reached else "box"
 
-    def edge_label(self, step: Step) -> str:
+    def edge_label(self, step: Step, *, has_ordinal: bool = True) -> str:
         """Return the evidence of a step and the action."""
         if step.ordinal is None:
             return str(step.evidence)
-        return f"{step.evidence} #{step.ordinal} {self._lineage.action(step.ordinal)}"
-
-    def kind_label(self, step: Step) -> str:
-        """Return the evidence of a step and the action, without its ordinal."""
-        if step.ordinal is None:
-            return str(step.evidence)
-        return f"{step.evidence} {self._lineage.action(step.ordinal)}"
+        number = f" #{step.ordinal}" if has_ordinal else ""
+        return f"{step.evidence}{number} {self._lineage.action(step.ordinal)}"
 
 
 def _title(operations: Sequence[Operation]) -> str:
@@ -239,7 +231,8 @@ def _edges(scene: _Scene, steps: Iterable[Step], place: dict[int, int]) -> tuple
     for step in steps:
         ends = place[step.source], place[step.target]
         if ends[0] != ends[1]:
-            found[*ends, scene.kind_label(step), step.evidence.is_exact].append(step)
+            label = scene.edge_label(step, has_ordinal=False)
+            found[*ends, label, step.evidence.is_exact].append(step)
     inside = dict.fromkeys((place[inner], place[unit]) for inner, unit in scene.units)
     return tuple(
         Edge(

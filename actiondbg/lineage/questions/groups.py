@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
@@ -109,75 +109,39 @@ def groups(
     """
     check_glob(wanted, wanted, 0)
     operations = operations_of_kind(lineage.stages[0], kind)
-    fates = Fates(lineage, exact=exact, level=level)
-    became: list[Operation] = []
-    others: dict[tuple[tuple[str, ...], str], list[Operation]] = {}
-    for operation in operations:
-        ever = fates.ever(operation)
-        if any(name_matches(name, wanted) for name in ever):
-            became.append(operation)
-        else:
-            others.setdefault(fates.instead(operation, wanted), []).append(operation)
-    largest_first = sorted(others.items(), key=lambda item: -len(item[1]))
-    return Groups(
-        kind,
-        wanted,
-        tuple(became),
-        tuple(
-            Fate(
-                kinds,
-                why,
-                tuple(those),
-                ways_part(lineage, became, those, signs=fates.signs, wanted=wanted),
-            )
-            for (kinds, why), those in largest_first
-        ),
-    )
+    first, last = lineage.stages[0], lineage.stages[-1]
+    signs = Signs(lineage, exact=exact)
+    reasons = Reasons(lineage, exact=exact)
+    dialect, dot, _ = wanted.partition(".")
 
+    @cache
+    def in_output() -> Mapping[int, set[str]]:
+        return kinds_by_source(lineage, first, last, exact=exact, level=level)
 
-class Fates:
-    """What operations of the input were at any time.
-
-    Args:
-        lineage: the operations.
-        exact: leave out what only locations show.
-        level: of the units that answer for operations in the output.
-    """
-
-    def __init__(
-        self, lineage: Lineage, *, exact: bool = False, level: Level = "operation"
-    ) -> None:
-        self._lineage = lineage
-        self._exact = exact
-        self._level: Level = level
-        self.signs = Signs(lineage, exact=exact)
-
-    def ever(self, operation: Operation) -> frozenset[str]:
-        """Return the kinds that an operation became at any time, itself excluded."""
-        ever = self.signs.kinds(operation)
-        if self._level == "operation":
-            return ever
-        return ever | self._final.get(operation.index, set())
-
-    def instead(self, operation: Operation, wanted: str) -> tuple[tuple[str, ...], str]:
+    def instead(operation: Operation, ever: Set[str]) -> tuple[tuple[str, ...], str]:
         """Return the kinds that tell what an operation became, or why it became nothing.
 
         They are those of the dialect of the wanted kind at any time, or else those of the output.
         """
-        dialect, dot, _ = wanted.partition(".")
-        kin = {name for name in self.ever(operation) if dot and name.startswith(f"{dialect}.")}
-        final = self._final.get(operation.index, set())
+        kin = {name for name in ever if dot and name.startswith(f"{dialect}.")}
+        final = in_output().get(operation.index, set())
         kinds = kin - COMMON_KINDS or final - COMMON_KINDS or final
         if kinds:
             return tuple(sorted(kinds)), ""
-        output = self._lineage.stages[-1]
-        return (), self._reasons.of_sources([operation], output)[operation.index].why
+        return (), reasons.of_sources([operation], last)[operation.index].why
 
-    @cached_property
-    def _final(self) -> Mapping[int, set[str]]:
-        first, last = self._lineage.stages[0], self._lineage.stages[-1]
-        return kinds_by_source(self._lineage, first, last, exact=self._exact, level=self._level)
-
-    @cached_property
-    def _reasons(self) -> Reasons:
-        return Reasons(self._lineage, exact=self._exact)
+    became: list[Operation] = []
+    others: dict[tuple[tuple[str, ...], str], list[Operation]] = {}
+    for operation in operations:
+        ever = signs.kinds(operation)
+        if level != "operation":
+            ever |= in_output().get(operation.index, set())
+        if any(name_matches(name, wanted) for name in ever):
+            became.append(operation)
+        else:
+            others.setdefault(instead(operation, ever), []).append(operation)
+    fates = [
+        Fate(kinds, why, tuple(those), ways_part(lineage, became, those, signs, wanted=wanted))
+        for (kinds, why), those in sorted(others.items(), key=lambda item: -len(item[1]))
+    ]
+    return Groups(kind, wanted, tuple(became), tuple(fates))

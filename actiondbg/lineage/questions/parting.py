@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
@@ -92,8 +92,6 @@ class Signs:
     def __init__(self, lineage: Lineage, *, exact: bool = False) -> None:
         self.lineage = lineage
         self._exact = exact
-        self._signs: dict[int, dict[Sign, _Seen]] = {}
-        self._kinds: dict[int, frozenset[str]] = {}
         self._place = cache(partial(action_place, lineage))
         self._name = cache(partial(_name, lineage))
 
@@ -103,29 +101,20 @@ class Signs:
         return Ways(self.lineage, exact=self._exact)
 
     @cached_property
-    def _has_actions(self) -> bool:
+    def _read(self) -> Callable[[Operation], tuple[dict[Sign, _Seen], frozenset[str]]]:
         # The steps between hundreds of dumps are not read only to find that none has an action.
-        return self.lineage.is_recorded and bool(self.ways.ordinals.any())
+        has_actions = self.lineage.is_recorded and self.ways.ordinals.any()
+        return cache(self._from_steps if has_actions else self._from_stages)
 
     def of(self, operation: Operation) -> dict[Sign, _Seen]:
         """Return the signs of an operation of the input, each with its first occurrence."""
-        self._read(operation)
-        return self._signs[operation.index]
+        return self._read(operation)[0]
 
     def kinds(self, operation: Operation) -> frozenset[str]:
         """Return the kinds that an operation of the input became at any time."""
-        self._read(operation)
-        return self._kinds[operation.index]
+        return self._read(operation)[1]
 
-    def _read(self, operation: Operation) -> None:
-        if operation.index in self._signs:
-            return
-        read = self._from_steps if self._has_actions else self._from_stages
-        signs, kinds = read(operation)
-        self._signs[operation.index] = signs
-        self._kinds[operation.index] = frozenset(kinds)
-
-    def _from_steps(self, operation: Operation) -> tuple[dict[Sign, _Seen], set[str]]:
+    def _from_steps(self, operation: Operation) -> tuple[dict[Sign, _Seen], frozenset[str]]:
         stage, output = operation.stage, self.lineage.stages[-1]
         asked = [stage.nodes[index] for index in stage.asked(operation.index, None)]
         signs: dict[Sign, _Seen] = {}
@@ -143,9 +132,9 @@ class Signs:
                         signs[sign] = seen if known is None or seen.time < known.time else known
             kinds |= {self._name(node) for node in way.nodes if node not in asked}
         final = (output.of_node(node) for node in asked)
-        return signs, kinds | {one.name for one in final if one is not None}
+        return signs, frozenset(kinds).union(one.name for one in final if one is not None)
 
-    def _from_stages(self, operation: Operation) -> tuple[dict[Sign, _Seen], set[str]]:
+    def _from_stages(self, operation: Operation) -> tuple[dict[Sign, _Seen], frozenset[str]]:
         signs: dict[Sign, _Seen] = {}
         every: set[str] = set()
         for time, kinds_of in enumerate(self._by_stage, start=1):
@@ -154,7 +143,7 @@ class Signs:
             for kind in kinds or {""}:
                 signs[Sign(name, "", kind or "nothing")] = _Seen(time, None)
             every |= kinds
-        return signs, every
+        return signs, frozenset(every)
 
     @cached_property
     def _by_stage(self) -> list[dict[int, set[str]]]:
@@ -174,8 +163,8 @@ def ways_part(
     lineage: Lineage,
     group_a: Sequence[Operation],
     group_b: Sequence[Operation],
-    *,
     signs: Signs | None = None,
+    *,
     wanted: str = "",
 ) -> Parting | None:
     """Find the pass or pattern at which the ways of two groups part.

@@ -11,7 +11,7 @@ location and the operation of the actions make the difference:
   remain: every round must then create equally many operations, eight times or more.
 
 A short run over copies that share a location, as of an unrolled loop, looks the same while the ids
-grow; therefore one action alone must repeat eight times. A larger least_repeats is more certain.
+grow; therefore one action alone must repeat eight times.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from actiondbg import protocol
 from actiondbg.ir.diff import Diff
 
 _LONGEST = 64  # actions in a round
+_LEAST = 3  # complete rounds
 _SURE = 8  # repetitions that suffice without other evidence
 
 
@@ -50,24 +51,19 @@ class Cycle(msgspec.Struct):
     more: bool = False
 
 
-def find_cycle(
-    stream: Sequence[Applied], least_repeats: int = 3, cut: bool = False
-) -> Cycle | None:
+def find_cycle(stream: Sequence[Applied], cut: bool = False) -> Cycle | None:
     """Return the cycle with the shortest round at the end of a stream of actions, or None.
 
     Args:
         stream: the actions that changed the IR, the oldest first; it may end within a round.
-        least_repeats: the minimal number of complete rounds, from 2.
         cut: whether earlier actions are missing in the stream.
     """
-    if least_repeats < 2:
-        raise ValueError(f"{least_repeats} is too few for least_repeats: take 2 or more.")
     highest = list(accumulate((each.id or 0 for each in stream), max))
-    for period in range(1, min(_LONGEST, len(stream) // least_repeats) + 1):
+    for period in range(1, min(_LONGEST, len(stream) // _LEAST) + 1):
         # The newest rounds decide first, so that a long stream costs no more than a short one.
-        newest = len(stream) - max(least_repeats, _SURE) * period
+        newest = len(stream) - _SURE * period
         start = _repeated_from(stream, highest, period, max(newest, 0))
-        if _is_cycle(stream[start:], period, least_repeats):
+        if _is_cycle(stream[start:], period):
             start = _repeated_from(stream, highest, period, 0)
             times = (len(stream) - start) // period
             last = start + (times - 1) * period
@@ -105,10 +101,10 @@ def _agree(one: str | None, other: str | None) -> bool:
     return one is None or other is None or one == other
 
 
-def _is_cycle(tail: Sequence[Applied], period: int, least_repeats: int) -> bool:
+def _is_cycle(tail: Sequence[Applied], period: int) -> bool:
     """Return whether equal rounds are a cycle, rather than an ordinary run of rewrites."""
     first, times = tail[0], len(tail) // period
-    if times < least_repeats:
+    if times < _LEAST:
         return False
     alone = all((each.name, each.op) == (first.name, first.op) for each in tail[:period])
     if alone and times * period < _SURE:

@@ -22,7 +22,7 @@ _MODULE = "builtin.module"
 
 
 class ChainLineage(GraphLineage):
-    """The lineage over several runs; operations and actions are numbered through.
+    """The ``Lineage`` over several runs; operations and actions are numbered through.
 
     Args:
         runs: the lineage of each run, in order.
@@ -45,18 +45,15 @@ class ChainLineage(GraphLineage):
 
     @property
     def stages(self) -> Sequence[Stage]:
-        """The stages of all runs."""
         return self._stages
 
     def events(self, number: int) -> Sequence[Step]:
-        """Return how an operation was modified and moved, in the order of time."""
         run = self._run_of(number, self._first_nodes)
         first, before = self._first_nodes[run], self._first_ordinals[run]
         found = self._runs[run].events(number - first)
         return [Step(step.evidence, number, number, (step.ordinal or 0) + before) for step in found]
 
     def node(self, number: int) -> Node:
-        """Describe an operation; raises KeyError for an unknown number."""
         run = self._run_of(number, self._first_nodes)
         found = self._runs[run].node(number - self._first_nodes[run])
         return found._replace(number=number)
@@ -68,7 +65,6 @@ class ChainLineage(GraphLineage):
         return f"{self._runs[run].action(own)} (#{own} of {self._names[run]})"
 
     def pass_of(self, ordinal: int) -> int | None:
-        """Return the ordinal of the pass around an action, itself for a pass; None for none."""
         run = self._run_of(ordinal - 1, self._first_ordinals)
         first = self._first_ordinals[run]
         found = self._runs[run].pass_of(ordinal - first)
@@ -88,7 +84,6 @@ class ChainLineage(GraphLineage):
         return LineageGraph(Edges.joined(parts), self._first_nodes[-1])
 
     def loss(self, node: int, back: bool) -> Loss:
-        """Describe an operation that nothing was made from, or, back, that has no origin."""
         run = self._run_of(node, self._first_nodes)
         first = self._first_nodes[run]
         found = self._runs[run].loss(node - first, back)

@@ -16,14 +16,13 @@ from actiondbg.recording.format.arrow import Ints
 
 
 class GraphLineage(ABC):
-    """A lineage whose steps are the edges of a graph; its stages number operations alike."""
+    """A ``Lineage`` whose steps are the edges of a graph; its stages number operations alike."""
+
+    is_recorded = True
 
     @property
     @abstractmethod
-    def stages(self) -> Sequence[Stage]:
-        """The stages, in the order of time."""
-
-    is_recorded = True
+    def stages(self) -> Sequence[Stage]: ...
 
     @cached_property
     @abstractmethod
@@ -42,7 +41,6 @@ class GraphLineage(ABC):
         return None
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
-        """Iterate over all steps, in the order of time."""
         return self._graph(exact).steps()
 
     def _graph(self, exact: bool) -> LineageGraph:
@@ -56,7 +54,6 @@ class GraphLineage(ABC):
         exact: bool = False,
         nested: bool | None = None,
     ) -> Tracking:
-        """Track operations of one stage to another, forward or back; see ``Lineage.track``."""
         graph, stages = self._graph(exact), self.stages
         traces: dict[int, Trace] = {}
         losses: dict[int, Loss] = {}
@@ -80,7 +77,6 @@ class GraphLineage(ABC):
         return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage became which of a later one; see ``Lineage``."""
         sure = self._keys(self.graph.exact, source, target)
         every = sure if exact else self._keys(self.graph, source, target)
         size = max(len(target), 1)

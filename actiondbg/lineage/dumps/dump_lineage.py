@@ -46,7 +46,7 @@ class Sharing(NamedTuple):
 
 
 class DumpLineage:
-    """Operations of dumps, tracked from any stage to any other by their source ranges.
+    """A ``Lineage`` of dumps: operations are tracked from any stage to any other by source ranges.
 
     What a location does not lead to is followed from stage to stage by its text.
 
@@ -201,7 +201,6 @@ class DumpLineage:
         return ()
 
     def node(self, number: int) -> Node:
-        """Describe an operation; raises KeyError for an unknown number."""
         at = bisect_right(self._firsts, number) - 1
         operation = self.stages[at].of_node(number) if at >= 0 else None
         if operation is None:

@@ -43,7 +43,7 @@ _STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.tra
 
 
 class RecordedLineage(GraphLineage):
-    """The lineage of a run that was recorded with ``record --lineage``.
+    """The ``Lineage`` of a run that was recorded with ``record --lineage``.
 
     The number of an operation is its operation id.
 
@@ -134,7 +134,6 @@ class RecordedLineage(GraphLineage):
         return f"after {self._actions.finished_pass(actions) or f'#{actions}'}"
 
     def events(self, number: int) -> Sequence[Step]:
-        """Return how an operation was modified and moved, in the order of time."""
         kept = self._kept
         first, last = np.searchsorted(kept.operations, (number, number + 1))
         rows = zip(kept.kinds[first:last], kept.ordinals[first:last].tolist(), strict=True)
@@ -160,7 +159,6 @@ class RecordedLineage(GraphLineage):
         return kept.only(np.argsort(kept.operations, kind="stable"))
 
     def node(self, number: int) -> Node:
-        """Describe an operation; raises KeyError for an unknown number."""
         row = self._rows.get(number)
         if row is not None:
             op, function = (self._table[name][row].as_py() or "" for name in ("op", "function"))
@@ -176,11 +174,9 @@ class RecordedLineage(GraphLineage):
         return self._actions.size - 1
 
     def action(self, ordinal: int) -> str:
-        """Name an action as users write it, such as ``pattern:FuseX`` or ``pass:cse``."""
         return self._actions.name(ordinal)
 
     def pass_of(self, ordinal: int) -> int | None:
-        """Return the ordinal of the pass around an action, itself for a pass; None for none."""
         return int(self._actions.passes[ordinal]) or None
 
     @cached_property
@@ -364,7 +360,6 @@ class RecordedLineage(GraphLineage):
         return "finished" if is_finished else None
 
     def loss(self, node: int, back: bool) -> Loss:
-        """Describe an operation that nothing was made from, or, back, that has no origin."""
         return self._start(node) if back else self._end(node)
 
     def _start(self, node: int) -> Loss:

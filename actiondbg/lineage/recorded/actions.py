@@ -3,51 +3,42 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
-
-_COLUMNS = ("ordinal", "parent", "tag", "name", "operation", "outcome", "rolled_back")
+from actiondbg.recording.session.columns import TableColumns
 
 
 class RecordedActions:
     """Columns of the actions, indexed by ordinal; index 0 is no action."""
 
     def __init__(self, recording: Recording) -> None:
-        self._table: Any = recording.table("actions", _COLUMNS)
-        ordinals = self._numbers("ordinal")
-        self.size = int(ordinals.max(initial=0)) + 1
-        self._ordinals = ordinals
-
-    def _numbers(self, name: str) -> Ints:
-        return self._table[name].fill_null(0).to_numpy().astype(np.int64)
+        self._columns = TableColumns(recording, "actions")
+        self._ordinals: Ints = self._columns.numbers("ordinal").astype(np.int64)
+        self.size = int(self._ordinals.max(initial=0)) + 1
 
     def _placed(self, values: Ints) -> Ints:
-        column = np.zeros(self.size, values.dtype)
+        column = np.zeros(self.size, np.int64)
         column[self._ordinals] = values
         return column
 
     def _flags(self, name: str, word: str) -> Bools:
         """Return whether each action has a word in a column of few different words."""
-        column = self._table[name].combine_chunks()
-        words: list[str | None] = column.dictionary.to_pylist()
-        codes: Ints = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        code = words.index(word) if word in words else -2
-        return self._placed(codes == code).astype(np.bool_)
+        column = self._columns.words(name)
+        return self._placed(column.codes == column.code(word)).astype(np.bool_)
 
     @cached_property
     def parents(self) -> Ints:
         """The ordinal of the action around each; 0 for none."""
-        return self._placed(self._numbers("parent"))
+        return self._placed(self._columns.numbers("parent"))
 
     @cached_property
     def operations(self) -> Ints:
         """The operation of each; 0 for none."""
-        return self._placed(self._numbers("operation"))
+        return self._placed(self._columns.numbers("operation"))
 
     @cached_property
     def is_fold(self) -> Bools:
@@ -62,9 +53,8 @@ class RecordedActions:
     @cached_property
     def is_undone(self) -> Bools:
         """Whether the changes of each action were undone, by itself or by an action around it."""
-        rolled = self._table["rolled_back"].to_numpy(zero_copy_only=False).astype(np.bool_)
-        undone = self._placed(rolled).astype(np.bool_)
-        return self._inherited(undone)
+        undone = self._placed(self._columns.numbers("rolled_back"))
+        return self._inherited(undone.astype(np.bool_))
 
     @cached_property
     def patterns(self) -> Ints:
@@ -98,7 +88,7 @@ class RecordedActions:
     def name(self, ordinal: int) -> str:
         """Return the name of an action as users write it, such as ``pattern:FuseX``."""
         row = int(np.searchsorted(self._ordinals, ordinal))
-        tag, name = (str(self._table[column][row].as_py()) for column in ("tag", "name"))
+        tag, name = (self._columns.words(column).of(row) or "" for column in ("tag", "name"))
         words: dict[str, str] = {tag: kind for kind, tag in TAG_OF_KIND.items()}
         return f"{words.get(tag, tag)}:{name}" if name else tag
 

@@ -9,6 +9,7 @@ import numpy as np
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
+from actiondbg.recording.session.columns import TableColumns
 
 
 class Changes(NamedTuple):
@@ -37,17 +38,13 @@ class RecordedChanges:
     """The changes that were not undone."""
 
     def __init__(self, recording: Recording, actions: RecordedActions) -> None:
-        columns = ("ordinal", "seq", "kind", "operation", "block", "by")
-        table: Any = recording.table("changes", columns)
-        ordinals = table["ordinal"].to_numpy().astype(np.int64)
-        blocks = table["block"].to_numpy(zero_copy_only=False).astype(np.bool_)
-        self._all = Changes(
-            table["seq"].to_numpy().astype(np.int64) + 1,
-            ordinals,
-            table["operation"].fill_null(0).to_numpy().astype(np.int64),
-            np.array(table["kind"].to_pylist(), object),
-            table["by"].fill_null(0).to_numpy().astype(np.int64),
-        ).only(~blocks & ~actions.is_undone[ordinals])
+        columns = TableColumns(recording, "changes")
+        names = ("seq", "ordinal", "operation", "by")
+        times, ordinals, operations, by = (columns.numbers(one).astype(np.int64) for one in names)
+        kinds = columns.words("kind")
+        named = np.array(kinds.values, object)[kinds.codes]
+        is_kept = ~columns.numbers("block").astype(np.bool_) & ~actions.is_undone[ordinals]
+        self._all = Changes(times + 1, ordinals, operations, named, by).only(is_kept)
 
     def of_kind(self, *kinds: str) -> Changes:
         """Return the changes of some kinds."""
@@ -66,13 +63,11 @@ class RecordedLinks:
     """The links of a recording, those of undone actions included."""
 
     def __init__(self, recording: Recording) -> None:
-        table: Any = recording.table("links")
-        self._kinds: Any = np.array(table["kind"].to_pylist(), object)
-        self._columns: list[Ints] = [
-            table[name].to_numpy().astype(np.int64) for name in ("ordinal", "operation", "source")
-        ]
+        columns, names = TableColumns(recording, "links"), ("ordinal", "operation", "source")
+        self._kinds = columns.words("kind")
+        self._columns: list[Ints] = [columns.numbers(name).astype(np.int64) for name in names]
 
     def of_kind(self, kind: str) -> Links:
         """Return the links of a kind, such as ``cloned``."""
-        which = self._kinds == kind
+        which = self._kinds.codes == self._kinds.code(kind)
         return Links(*(column[which] for column in self._columns))

@@ -42,7 +42,7 @@ _HOME = {
         ("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracles.oracle"
     ),
     **dict.fromkeys(("Entry", "Culprit", "Result"), "result"),
-    **dict.fromkeys(("Execute", "Compare"), "oracles.execute"),
+    "Execute": "oracles.execute",
     "Progress": "progress",
     "bisect": "api",
 }

@@ -195,17 +195,7 @@ class _Run:
             return result
         self.progress.start_phase("the report", 0)
         try:
-            written = write_folder(
-                self.folder,
-                result,
-                bisection.task.oracle,
-                bisection.frozen_tool,
-                bisection.setup,
-                bisection.tool,
-                verdicts,
-                environment=bisection.task.env,
-                jobs=bisection.task.jobs or 1,
-            )
+            written = write_folder(self.folder, bisection, result, verdicts)
         except FileNotWritten as error:
             verdicts.save()  # so that --resume only repeats the report
             return _with_note(result, error)

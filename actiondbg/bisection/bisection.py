@@ -7,20 +7,19 @@ import contextlib
 import copy
 import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection import messages
-from actiondbg.bisection.bounds import SearchSpace, evaluate_whole_run, find_good_start
+from actiondbg.bisection.bounds import SearchSpace, StartSearch, evaluate_whole_run
 from actiondbg.bisection.candidates.record import Record
 from actiondbg.bisection.culprit_search import CulpritSearch, describe_culprit
 from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.minimal_sets import smallest_set
-from actiondbg.bisection.oracles.oracle import Evidence, OracleSetup
+from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.plain_runs import PlainRuns, PlainVerdicts
 from actiondbg.bisection.progress import LimitReached, ProgressReporter
 from actiondbg.bisection.result import Culprit, Result
@@ -37,6 +36,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
+RecordedRun = tuple[FrozenTool, Record]
 MakePool = Callable[[BisectionTask, Callable[[], RunningTrial]], Pool]
 
 
@@ -78,7 +78,9 @@ class Bisection(Closeable):
             progress.start_phase("the tool")
             frozen_tool = self._freeze_program() if task.program(task.argv).is_followed else None
             self.tool = self.task.program(self.task.argv).tool
-            self.setup = self._oracle_setup()
+            directory = self._directory / "oracle"
+            directory.mkdir()
+            self.setup = self.task.oracle_setup(self.tool.path, directory, self.task.source())
             try:
                 task.oracle.prepare(self.setup)
             except BaseException:
@@ -154,17 +156,13 @@ class Bisection(Closeable):
 
     def _freeze(self, layout: int) -> FrozenTool:
         """Start and freeze the tool; with fixed addresses in layout 0, else with random ones."""
-        task = self.task
-        line = task.command_line()
         self._layout = layout
         directory = self._directory
         if layout:
             directory = directory / f"l{layout}"
             directory.mkdir()
-        program = task.program(line.with_output(directory / "first.output"), layout > 0)
-        catches = task.oracle.catches
-        frozen = FrozenTool(program, line, directory, task.stdin, catches, task.keys, task.no_fork)
-        if frozen.is_cold and not task.no_fork:
+        frozen = FrozenTool(self.task, directory, randomize=layout > 0)
+        if frozen.is_cold and not self.task.no_fork:
             self._progress.add_note(messages.CANNOT_FORK)
         return frozen
 
@@ -182,7 +180,7 @@ class Bisection(Closeable):
                     continue
                 differs = None
                 if record is not None and self._whole is not None:
-                    runs = RecordedRun(fixed, record), RecordedRun(self.frozen_tool, self._whole)
+                    runs = (fixed, record), (self.frozen_tool, self._whole)
                     differs = first_different_action(*runs, self._directory)
                 self._progress.add_note(messages.bad_in_layout(layout, differs))
                 notes = list(self._progress.notes)
@@ -213,10 +211,8 @@ class Bisection(Closeable):
 
     def _find(self, verdicts: VerdictStore) -> Result:
         task, progress = self.task, self._progress
-        runner = TrialRunner(self.frozen_tool, task.oracle, self.setup, verdicts, task.repeat)
-        evaluator = TrialEvaluator(
-            self.frozen_tool, runner, task.filter, verdicts, progress, task.seconds, task.limit
-        )
+        runner = TrialRunner(self.frozen_tool, task, self.setup, verdicts)
+        evaluator = TrialEvaluator(self.frozen_tool, runner, task, verdicts, progress)
         pool = self._pool(runner)
         try:
             result = self._search(evaluator, runner, pool)
@@ -263,7 +259,7 @@ class Bisection(Closeable):
         is_plain = not (self.tool.libmlir is None and task.oracle.is_event)
         if is_plain and task.layouts and not task.oracle.catches and self._plain is None:
             self._plain = PlainRuns(task, self._directory, evaluator.seconds)
-        space = find_good_start(evaluator, record, whole_run)
+        space = StartSearch(evaluator, record, whole_run).find()
         search = CulpritSearch(evaluator, pool, record, jobs, confirms=first)
         space = search.find(space)
         result = self._first(search, space) if first else self._set(evaluator, pool, jobs, space)
@@ -354,31 +350,6 @@ class Bisection(Closeable):
             return messages.no_actions(judgement)
         return messages.not_bad(judgement, self.task.oracle.is_event)
 
-    def _oracle_setup(self) -> OracleSetup:
-        directory = self._directory / "oracle"
-        directory.mkdir()
-        return OracleSetup(
-            tool=self.tool.path,
-            argv=self.task.argv,
-            input=self.task.source(),
-            cwd=self.task.cwd,
-            directory=directory,
-            seconds=self.task.seconds,
-        )
-
-
-@dataclass(frozen=True)
-class RecordedRun:
-    """A run that skips nothing.
-
-    Args:
-        tool: frozen before the first action.
-        record: the actions that changed the IR.
-    """
-
-    tool: FrozenTool
-    record: Record
-
 
 def first_different_action(one: RecordedRun, other: RecordedRun, directory: Path) -> str | None:
     """Describe the first action of the second run in which it differs.
@@ -391,7 +362,7 @@ def first_different_action(one: RecordedRun, other: RecordedRun, directory: Path
     Returns:
         The action, such as "#17 fold arith.addi at a.mlir:2:3"; None if it was not found.
     """
-    left, right = ([action.ordinal for action in run.record.actions] for run in (one, other))
+    left, right = ([action.ordinal for action in record.actions] for _, record in (one, other))
     pairs = enumerate(itertools.zip_longest(left, right))
     same = next((index for index, (a, b) in pairs if a != b), len(left))
     with contextlib.suppress(ActiondbgError, OSError):
@@ -400,15 +371,14 @@ def first_different_action(one: RecordedRun, other: RecordedRun, directory: Path
             left[:same], True, key=lambda ordinal: _texts_differ(one, other, ordinal, directory)
         )
         if index < same:
-            return _describe(other.tool, left[index])
+            return _describe(other[0], left[index])
         following = [*left[same : same + 1], *right[same : same + 1]]
-        return _describe(other.tool, min(following)) if following else None
+        return _describe(other[0], min(following)) if following else None
     return None
 
 
 def _texts_differ(one: RecordedRun, other: RecordedRun, ordinal: int, directory: Path) -> bool:
-    texts: Sequence[bytes] = [_text_after(run.tool, ordinal, directory) for run in (one, other)]
-    return texts[0] != texts[1]
+    return _text_after(one[0], ordinal, directory) != _text_after(other[0], ordinal, directory)
 
 
 def _text_after(tool: FrozenTool, ordinal: int, directory: Path) -> bytes:

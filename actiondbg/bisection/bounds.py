@@ -79,7 +79,7 @@ def evaluate_whole_run(
         evaluator.seconds = max(_LEAST_SECONDS, _TIMES_WHOLE_RUN * evidence.seconds)
         evaluator.processor = max(_LEAST_PROCESSOR_SECONDS, _TIMES_PROCESSOR * evidence.seconds)
     if speculative:
-        ahead = _StartSearch(evaluator, record, None).first_trial()
+        ahead = StartSearch(evaluator, record, None).first_trial()
         if ahead is not None:
             evaluator.start_speculative(ahead)
     judgement = evaluator.judge_run(trial, evidence)
@@ -89,24 +89,14 @@ def evaluate_whole_run(
     return record, evidence
 
 
-def find_good_start(
-    evaluator: TrialEvaluator, record: Record, whole_run: Evidence | None
-) -> SearchSpace:
-    """Find a scheme whose candidates can all be skipped, so that the output is good.
+class StartSearch:
+    """Tries schemes until the run that skips all candidates is good.
 
     Args:
         evaluator: runs the trials.
         record: of the whole run.
         whole_run: the files of the whole run.
-
-    Raises:
-        NothingFound: there is no such scheme.
     """
-    return _StartSearch(evaluator, record, whole_run).find()
-
-
-class _StartSearch:
-    """Tries schemes until the run that skips all candidates is good."""
 
     def __init__(
         self, evaluator: TrialEvaluator, record: Record, whole_run: Evidence | None
@@ -128,6 +118,11 @@ class _StartSearch:
         return None
 
     def find(self) -> SearchSpace:
+        """Find a scheme whose candidates can all be skipped, so that the output is good.
+
+        Raises:
+            NothingFound: there is no such scheme.
+        """
         evaluator = self._evaluator
         required: list[RecordedAction] = []
         untestable = 0

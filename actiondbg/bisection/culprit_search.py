@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 3  # actions of a culprit pass that a note names
 
 
+@dataclass
 class CulpritSearch:
     """Searches for the culprit.
 
@@ -48,15 +50,12 @@ class CulpritSearch:
         is_contradicted: whether the verdicts are not monotone.
     """
 
-    def __init__(
-        self, evaluator: TrialEvaluator, pool: Pool, record: Record, jobs: int, confirms: bool
-    ) -> None:
-        self._evaluator = evaluator
-        self._pool = pool
-        self._record = record
-        self._jobs = jobs
-        self._confirms = confirms
-        self.is_contradicted = False
+    evaluator: TrialEvaluator
+    pool: Pool
+    record: Record
+    jobs: int
+    confirms: bool
+    is_contradicted: bool = False
 
     def find(self, space: SearchSpace) -> SearchSpace:
         """Narrow to one candidate; if it is a pass, to an action in it.
@@ -71,13 +70,13 @@ class CulpritSearch:
         try:
             return self._search_in_pass(space)
         except LimitReached:
-            self._evaluator.progress.add_note(messages.limit_in_pass(space.culprit))
+            self.evaluator.progress.add_note(messages.limit_in_pass(space.culprit))
             return space
 
     def confirm(self, space: SearchSpace) -> Judgement:
         """Judge the run that skips only the culprit."""
-        self._evaluator.progress.start_phase("the confirmation", 1)
-        result = self._evaluator.evaluate(self._confirmation(space, space.interval.bad))
+        self.evaluator.progress.start_phase("the confirmation", 1)
+        result = self.evaluator.evaluate(self._confirmation(space, space.interval.bad))
         result.remove_files()
         return result.judgement
 
@@ -87,28 +86,28 @@ class CulpritSearch:
         Raises:
             FlakyOracle: a verdict differs.
         """
-        self._evaluator.progress.start_phase("the final check", 0)
+        self.evaluator.progress.start_phase("the final check", 0)
         for length in (space.interval.good, space.interval.bad):
             evidence = space.evidence.get(length)
             judgement = self._judgement(space, length)
             if evidence is not None and judgement is not None:
-                self._evaluator.judge_again(evidence, judgement)
+                self.evaluator.judge_again(evidence, judgement)
 
     def _confirmation(self, space: SearchSpace, number: int) -> Trial:
         """Return the trial that skips only one candidate, numbered from 1."""
         ordinal = space.candidates[number - 1].ordinal
-        plan = self._evaluator.plan(space.scheme, only=ordinal)
-        return self._evaluator.trial(plan, ordinal)
+        plan = self.evaluator.plan(space.scheme, only=ordinal)
+        return self.evaluator.trial(plan, ordinal)
 
     def _judgement(self, space: SearchSpace, length: int) -> Judgement | None:
-        prefix = self._evaluator.prefix(space.scheme, space.candidates, length)
-        return self._evaluator.cached(prefix)
+        prefix = self.evaluator.prefix(space.scheme, space.candidates, length)
+        return self.evaluator.cached(prefix)
 
     def _search(self, space: SearchSpace) -> None:
-        evaluator, candidates, interval = self._evaluator, space.candidates, space.interval
+        evaluator, candidates, interval = self.evaluator, space.candidates, space.interval
         steps = math.ceil(math.log2(interval.bad - interval.good)) + 1
         # The search for a smallest set follows unless there is a confirmation.
-        evaluator.progress.start_phase("the search", steps, at_least=not self._confirms)
+        evaluator.progress.start_phase("the search", steps, at_least=not self.confirms)
 
         def on_result(length: int, result: TrialResult) -> None:
             evaluator.progress.trial_done()
@@ -125,10 +124,8 @@ class CulpritSearch:
             first, last = candidates[interval.good].ordinal, candidates[interval.bad - 1].ordinal
             evaluator.progress.set_range(first, last, interval.bad - interval.good, 1)
 
-        judge = PrefixJudge(self._pool, trial, evaluator, on_result)
-        found = search(
-            interval, judge, self._jobs, on_narrowed=on_narrowed, confirms=self._confirms
-        )
+        judge = PrefixJudge(self.pool, trial, evaluator, on_result)
+        found = search(interval, judge, self.jobs, on_narrowed=on_narrowed, confirms=self.confirms)
         self._note_surprises(found, space)
         if not interval.is_narrow:
             raise self._untestable(space)
@@ -138,24 +135,24 @@ class CulpritSearch:
             self.is_contradicted = True
             ordinal = space.candidates[length - 1].ordinal
             note = messages.not_monotone(ordinal, found.verdicts[length])
-            self._evaluator.progress.add_note(note)
+            self.evaluator.progress.add_note(note)
 
     def _untestable(self, space: SearchSpace) -> NothingFound:
         interval = space.interval
         left = space.left
         judgement = self._judgement(space, interval.untestable[0])
         ordinal = left[0].ordinal
-        around = [one for one in self._record.passes if one.ordinal <= ordinal <= one.last]
+        around = [one for one in self.record.passes if one.ordinal <= ordinal <= one.last]
         return messages.untestable_range(left, judgement, around[-1].argument if around else None)
 
     def _search_in_pass(self, space: SearchSpace) -> SearchSpace:
         """Search for an action in a culprit pass that was a candidate as a whole."""
-        evaluator, culprit = self._evaluator, space.culprit
+        evaluator, culprit = self.evaluator, space.culprit
         if culprit.argument is None or culprit.argument not in space.scheme.held:
             return space
         scheme = space.scheme.opening(culprit.argument)
-        allowed = [one for one in self._record.passes if evaluator.filter.accepts(one)]
-        candidates = candidates_of(self._record, scheme, allowed)
+        allowed = [one for one in self.record.passes if evaluator.filter.accepts(one)]
+        candidates = candidates_of(self.record, scheme, allowed)
         good = sum(one.ordinal <= culprit.ordinal for one in candidates)
         bad = sum(one.ordinal <= culprit.last for one in candidates)
         if good == bad:
@@ -182,17 +179,18 @@ class CulpritSearch:
 
     def _actions_in(self, culprit: RecordedAction) -> str:
         """Name the actions in a culprit pass, if they are few."""
-        actions = self._record.actions_in(culprit)
+        actions = self.record.actions_in(culprit)
         if len(actions) > _MOST_NAMED:
             return ""
         stops: list[Stop] = []
         for each in actions:
-            with self._evaluator.tool.replay(each.ordinal) as fork:
+            with self.evaluator.tool.replay(each.ordinal) as fork:
                 stops += [fork.stop] if fork.stop else []
         named = (f"#{stop.ordinal} {stop.tag} ({stop.name or 'unnamed'})" for stop in stops)
         return f" In it, {' and '.join(named)} changed the IR."
 
 
+@dataclass
 class PrefixJudge:
     """Judges prefixes for ``search``, by trials of a pool.
 
@@ -203,34 +201,27 @@ class PrefixJudge:
         on_result: called with the length and the result of each trial that was not cached.
     """
 
-    def __init__(
-        self,
-        pool: Pool,
-        trial: Callable[[int], Trial],
-        evaluator: TrialEvaluator,
-        on_result: Callable[[int, TrialResult], None],
-    ) -> None:
-        self._pool = pool
-        self._trial = trial
-        self._evaluator = evaluator
-        self._on_result = on_result
-        self._ready: list[tuple[int, Verdict]] = []
+    pool: Pool
+    trial: Callable[[int], Trial]
+    evaluator: TrialEvaluator
+    on_result: Callable[[int, TrialResult], None]
+    _ready: list[tuple[int, Verdict]] = field(default_factory=list[tuple[int, Verdict]])
 
     def submit(self, length: int) -> None:
-        trial = self._trial(length)
-        judgement = self._evaluator.cached(trial)
+        trial = self.trial(length)
+        judgement = self.evaluator.cached(trial)
         if judgement is not None:
             self._ready.append((length, judgement.verdict))
             return
-        self._evaluator.check_limit()
-        self._pool.submit(length, trial)
+        self.evaluator.check_limit()
+        self.pool.submit(length, trial)
 
     def wait(self) -> tuple[int, Verdict]:
         if self._ready:
             return self._ready.pop(0)
-        length, result = self._pool.wait()
-        self._evaluator.verdicts.add(self._trial(length).digest, result.judgement)
-        self._on_result(length, result)
+        length, result = self.pool.wait()
+        self.evaluator.verdicts.add(self.trial(length).digest, result.judgement)
+        self.on_result(length, result)
         return length, result.judgement.verdict
 
     def cancel(self, length: int) -> None:
@@ -239,7 +230,7 @@ class PrefixJudge:
                 del self._ready[index]
                 return
         with contextlib.suppress(KeyError):
-            self._pool.cancel(length)
+            self.pool.cancel(length)
 
 
 def _remove_outer_files(space: SearchSpace) -> None:

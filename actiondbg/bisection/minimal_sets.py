@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal
 
 from actiondbg.bisection.bounds import SearchSpace
-from actiondbg.bisection.candidates.record import RecordedAction
-from actiondbg.bisection.candidates.schemes import Scheme
 from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.progress import LimitReached
 from actiondbg.bisection.search.ddmin import Minimizer
@@ -20,18 +19,7 @@ from actiondbg.bisection.verdict import Verdict
 _MOST_KEYS = 60_000  # so that a plan fits into a message of the protocol, at most 16 MiB
 
 
-class SmallestSet(NamedTuple):
-    """A set with the verdict.
-
-    Attributes:
-        items: indices of candidates.
-        is_minimal: whether no single one can be left out; else the limit ended the search.
-    """
-
-    items: list[int]
-    is_minimal: bool = True
-
-
+@dataclass
 class SetJudge:
     """Judges sets of candidates for a ``Minimizer``; plans name the candidates by their keys.
 
@@ -39,36 +27,25 @@ class SetJudge:
         evaluator: makes the plans and caches verdicts.
         pool: runs the trials.
         jobs: how many trials run at a time.
-        scheme: the scheme of the candidates.
-        candidates: by ordinal.
+        space: the candidates.
         skips: whether a set is skipped; else only the set is applied.
     """
 
-    def __init__(
-        self,
-        evaluator: TrialEvaluator,
-        pool: Pool,
-        jobs: int,
-        scheme: Scheme,
-        candidates: list[RecordedAction],
-        skips: bool,
-    ) -> None:
-        self._evaluator = evaluator
-        self._pool = pool
-        self._jobs = jobs
-        self._scheme = scheme
-        self._candidates = candidates
-        self._skips = skips
-        self._next: deque[tuple[int, ...]] = deque()
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._running: dict[int, tuple[int, ...]] = {}
+    evaluator: TrialEvaluator
+    pool: Pool
+    jobs: int
+    space: SearchSpace
+    skips: bool
+    _next: deque[tuple[int, ...]] = field(default_factory=deque[tuple[int, ...]])
+    _numbers: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
+    _running: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
 
     def set_next(self, sets: list[list[int]]) -> None:
         """Set the sets that may be judged next; the trials of other sets are cancelled."""
         wanted = [tuple(one) for one in sets]
         for number, items in list(self._running.items()):
             if items not in wanted:
-                self._pool.cancel(number)
+                self.pool.cancel(number)
                 del self._running[number]
         running = set(self._running.values())
         self._next = deque(one for one in wanted if one not in running)
@@ -77,17 +54,17 @@ class SetJudge:
         """Judge a set; with several jobs, the next sets run in parallel."""
         wanted = tuple(items)
         while True:
-            cached = self._evaluator.cached(self.trial(wanted))
+            cached = self.evaluator.cached(self.trial(wanted))
             if cached is not None:
                 return cached.verdict
-            self._evaluator.check_limit()
+            self.evaluator.check_limit()
             self._fill_pool(wanted)
-            number, result = self._pool.wait()
+            number, result = self.pool.wait()
             self._add(self._running.pop(number), result)
 
     def trial(self, items: Sequence[int]) -> Trial:
         """Return the trial of a set."""
-        evaluator, candidates = self._evaluator, self._candidates
+        evaluator, candidates = self.evaluator, self.space.candidates
         if len(items) > _MOST_KEYS:
             raise NothingFound(
                 "untestable",
@@ -95,9 +72,9 @@ class SetJudge:
                 "them with --name, --func or --tag.",
             )
         keys = [candidates[item].key for item in items]
-        if self._skips:
+        if self.skips:
             first_skip = candidates[items[0]].ordinal if items else 0
-            return evaluator.trial(evaluator.plan(self._scheme, skip=keys), first_skip)
+            return evaluator.trial(evaluator.plan(self.space.scheme, skip=keys), first_skip)
         applied = set(items)
         skipped = (index for index in range(len(candidates)) if index not in applied)
         first = next(skipped, None)
@@ -105,7 +82,7 @@ class SetJudge:
         # A plan that applies some actions skips only the operations of a schedule that it names.
         left_out = (one for index, one in enumerate(candidates) if index not in applied)
         steps = [one.key for one in left_out if one.is_step]
-        plan = evaluator.plan(self._scheme, apply=keys, skip=steps or None)
+        plan = evaluator.plan(self.space.scheme, apply=keys, skip=steps or None)
         return evaluator.trial(plan, first_skip)
 
     def close(self) -> None:
@@ -115,20 +92,20 @@ class SetJudge:
     def _fill_pool(self, wanted: tuple[int, ...]) -> None:
         if wanted not in self._running.values():
             self._submit(wanted)
-        while len(self._running) < self._jobs and self._next:
+        while len(self._running) < self.jobs and self._next:
             items = self._next.popleft()
-            is_cached = self._evaluator.cached(self.trial(items)) is not None
+            is_cached = self.evaluator.cached(self.trial(items)) is not None
             if not is_cached and items not in self._running.values():
                 self._submit(items)
 
     def _submit(self, items: tuple[int, ...]) -> None:
         number = self._numbers.setdefault(items, len(self._numbers))
         self._running[number] = items
-        self._pool.submit(number, self.trial(items))
+        self.pool.submit(number, self.trial(items))
 
     def _add(self, items: tuple[int, ...], result: TrialResult) -> None:
-        self._evaluator.verdicts.add(self.trial(items).digest, result.judgement)
-        self._evaluator.progress.trial_done()
+        self.evaluator.verdicts.add(self.trial(items).digest, result.judgement)
+        self.evaluator.progress.trial_done()
         result.remove_files()
 
 
@@ -138,7 +115,7 @@ def smallest_set(
     jobs: int,
     space: SearchSpace,
     mode: Literal["minimize", "skip"],
-) -> SmallestSet:
+) -> tuple[list[int], bool]:
     """Find the smallest set.
 
     Args:
@@ -149,12 +126,16 @@ def smallest_set(
         mode: "minimize": the smallest set of applied candidates whose output is bad; "skip": the
             smallest set of skipped candidates whose output is good.
 
+    Returns:
+        Indices of candidates, and whether no single one can be left out; else the limit ended the
+        search.
+
     Raises:
         NothingFound: the set of all candidates does not have the verdict.
         LimitReached: the limit was reached before a set had the verdict.
     """
     candidates, interval = space.candidates, space.interval
-    judge = SetJudge(evaluator, pool, jobs, space.scheme, candidates, skips=mode == "skip")
+    judge = SetJudge(evaluator, pool, jobs, space, skips=mode == "skip")
     verdict: Literal["good", "bad"] = "good" if mode == "skip" else "bad"
     culprit = interval.bad - 1
     starts = [range(interval.bad), range(len(candidates))]
@@ -170,15 +151,15 @@ def smallest_set(
         first, last = candidates[items[0]].ordinal, candidates[items[-1]].ordinal
         evaluator.progress.set_best(first, last, len(items), to_go)
 
-    def minimized(start: Sequence[int]) -> SmallestSet:
+    def minimized(start: Sequence[int]) -> tuple[list[int], bool]:
         # A single skip cannot be left out: the run that skips nothing is bad.
         if mode == "skip" and len(start) == 1:
-            return SmallestSet(list(start))
+            return list(start), True
         on_reduced(list(start), 0)
         try:
-            return SmallestSet(minimizer.minimize(start))
+            return minimizer.minimize(start), True
         except LimitReached:
-            return SmallestSet(list(best), is_minimal=False)
+            return list(best), False
 
     best: list[int] = []
     minimizer = Minimizer(judge.judge, verdict, on_reduced=on_reduced, on_next=judge.set_next)

@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 
-from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.bisection import Bisection
 from actiondbg.bisection.report.content import Report, ToolFacts, read_text
 from actiondbg.bisection.report.html import html_report
 from actiondbg.bisection.report.markdown import markdown_report
-from actiondbg.bisection.reproducer.ir_snapshots import RepeatableRun
 from actiondbg.bisection.reproducer.reproducer import Reproducer, ReproducerWriter
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore, has_verdicts
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_directory import replaced_directory
 from actiondbg.support.atomic_write import make_free_folder
-from actiondbg.tool import Tool
 
 MARKDOWN, HTML = "report.md", "report.html"
-
-
-@dataclass(frozen=True)
-class WrittenFolder:
-    """A folder that was written.
-
-    Args:
-        verified: whether the reproducer showed good and bad.
-        notes: one sentence each.
-        judged: how often an output was judged.
-    """
-
-    verified: bool
-    notes: list[str]
-    judged: int
 
 
 def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
@@ -79,45 +62,38 @@ def remove_if_empty(folder: Path) -> None:
 
 
 def write_folder(
-    folder: Path,
-    result: Result,
-    oracle: Oracle,
-    run: RepeatableRun,
-    setup: OracleSetup,
-    tool: Tool,
-    verdicts: VerdictStore,
-    *,
-    environment: Mapping[str, str] | None = None,
-    jobs: int = 1,
-) -> WrittenFolder:
+    folder: Path, bisection: Bisection, result: Result, verdicts: VerdictStore
+) -> Reproducer:
     """Write the report and the reproducer.
 
     Args:
         folder: replaced as a whole, if it is empty or was written by this function.
-        result: of the bisection; with a culprit.
-        oracle: judged the outputs; prepared with ``setup``.
-        run: the run that the ordinals of the culprit's stack belong to.
-        setup: the facts that the oracle was prepared with; its input is the tool's standard input
-            if the command line does not name it.
-        tool: the stock tool.
+        bisection: whose run the ordinals of the culprit's stack belong to.
+        result: of it; with a culprit.
         verdicts: on the outputs of the trials.
-        environment: the tool's; None for this process's.
-        jobs: how many outputs are judged at a time.
 
     Raises:
         UsageError: the result has no culprit.
         FileNotWritten: the folder cannot be written, or has other contents.
     """
-    culprit = result.culprit
+    culprit, task = result.culprit, bisection.task
     if culprit is None:
         raise UsageError("The bisection found no culprit, so there is nothing to reproduce.")
     with replaced_directory(folder, MARKDOWN) as making:
         try:
-            writer = ReproducerWriter(
-                result, culprit, oracle, making, run, setup, tool, environment, verdicts, jobs
-            )
-            reproducer = writer.write()
-            report = _report(making, reproducer, oracle, run, tool)
+            reproducer = ReproducerWriter(
+                result,
+                culprit,
+                task.oracle,
+                making,
+                bisection.frozen_tool,
+                bisection.setup,
+                bisection.tool,
+                task.env,
+                verdicts,
+                task.jobs or 1,
+            ).write()
+            report = _report(making, reproducer, bisection)
             _write(making / MARKDOWN, markdown_report(report))
             _write(making / HTML, html_report(report))
         except OSError as error:
@@ -125,32 +101,24 @@ def write_folder(
                 f"The report in {str(folder)!r} cannot be written ({error.strerror}): free disk "
                 f"space there and in {gettempdir()!r}, and use --resume."
             ) from error
-    return WrittenFolder(reproducer.verified, list(reproducer.notes), reproducer.judged)
+    return reproducer
 
 
-def _report(
-    folder: Path, reproducer: Reproducer, oracle: Oracle, run: RepeatableRun, tool: Tool
-) -> Report:
+def _report(folder: Path, reproducer: Reproducer, bisection: Bisection) -> Report:
+    tool, oracle = bisection.tool, bisection.task.oracle
     texts = (
         read_text(folder, name, title, name in reproducer.generic)
         for name, title in reproducer.ir.items()
     )
+    reports = [
+        (MARKDOWN, "this report, to paste into an issue"),
+        (HTML, "the same, with colours"),
+    ]
     return Report(
-        result=reproducer.result,
+        **vars(replace(reproducer, files=[*reports, *reproducer.files])),
         tool=ToolFacts(tool.path.name, tool.llvm() or "unknown", tool.build_id, tool.assertions()),
-        command=reproducer.command,
         oracle=oracle.as_option(),
         symptom=oracle.symptom,
-        good=reproducer.good,
-        strategy=reproducer.strategy,
-        steps=reproducer.steps,
-        verified=reproducer.verified,
-        notes=reproducer.notes,
-        files=[
-            (MARKDOWN, "this report, to paste into an issue"),
-            (HTML, "the same, with colours"),
-            *reproducer.files,
-        ],
         texts=[text for text in texts if text is not None],
     )
 

@@ -57,12 +57,6 @@ class SearchLimit:
         if self.seconds is not None and progress.seconds >= self.seconds:
             raise LimitReached
 
-    def describe(self) -> str:
-        """Return the limit as options of the command line."""
-        options = {"--max-trials": self.trials, "--max-seconds": self.seconds}
-        given = (f"{name} {value:g}" for name, value in options.items() if value is not None)
-        return " ".join(given)
-
 
 class ProgressReporter:
     """Counts trials and reports the progress.

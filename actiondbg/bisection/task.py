@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actiondbg.bisection.candidates.filter import CandidateFilter
-from actiondbg.bisection.oracles.oracle import Oracle
+from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.progress import SearchLimit
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
@@ -75,6 +75,10 @@ class BisectionTask:
             randomize=randomize,
             without=self.without,
         )
+
+    def oracle_setup(self, tool: Path, directory: Path, source: Path | None) -> OracleSetup:
+        """Return the facts that the oracle is prepared with; see ``OracleSetup``."""
+        return OracleSetup(tool, self.argv, source, self.cwd, directory, self.seconds)
 
     def identity(self) -> dict[str, str]:
         """Return the names and values of what verdicts depend on."""

@@ -292,10 +292,6 @@ class BreakpointTable:
             one.hits = 0
             one.was_hit = False
 
-    def on_wire(self) -> list[protocol.WireBreakpoint]:
-        """Return all breakpoints for the wire."""
-        return [one.on_wire() for one in self._all.values()]
-
 
 def breakpoint_script(breakpoints: Iterable[Breakpoint]) -> str:
     """Return the commands that set breakpoints again.

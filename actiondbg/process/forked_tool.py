@@ -219,21 +219,14 @@ class ForkedTool(Closeable):
             return stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, "before"):
             return self.resume("next")
-        until = protocol.Until(
-            terms=[protocol.Term(kind="ordinal", ordinal=ordinal)],
-            condition=None,
-            within=False,
-            after=when == "after",
-        )
-        return self.resume("continue", until=until)
+        return self.resume("continue", until=protocol.until_action(ordinal, when == "after"))
 
-    def go(self, event: int, keep: int = 0, control: protocol.Control = "continue") -> Stop:
+    def go(self, event: int, keep: int = 0) -> Stop:
         """Replay the run up to an event, without stops on the way.
 
         Args:
             event: the current event, or one ahead.
             keep: how many of the newest hits on the way are kept in ``passed`` of the status.
-            control: for the action before which the fork is stopped: continue, apply or skip.
 
         Raises:
             NotStopped, AgentError: see ``request``.
@@ -242,7 +235,7 @@ class ForkedTool(Closeable):
         stop = self.stop
         if stop is not None and stop.event == event and stop.when in ("before", "after"):
             return stop
-        return self._resume(protocol.Resume(control=control, event=event, keep=keep))
+        return self._resume(protocol.Resume(control="continue", event=event, keep=keep))
 
     def complete(
         self,

@@ -340,6 +340,11 @@ class Condition(Message, omit_defaults=True):
     args: list[Condition] | None = None
 
 
+def comparison(field: str, operator: Operator, value: int) -> Condition:
+    """Return the condition that compares a field with a number."""
+    return Condition(call=operator, args=[Condition(field=field), Condition(value=value)])
+
+
 class OutcomeFilter(Message):
     """The outcomes to stop after: any of ``results``, or a reason; if both are empty, all."""
 
@@ -371,12 +376,12 @@ class WireBreakpoint(Message):
     """
 
     id: int
-    enabled: bool
-    temporary: bool
-    after: bool
-    ignore: int
-    terms: list[Term]
-    condition: Condition | None
+    enabled: bool = True
+    temporary: bool = False
+    after: bool = False
+    ignore: int = 0
+    terms: list[Term] = []
+    condition: Condition | None = None
     outcome: OutcomeFilter | None = None
     watch: Watch | None = None
     catch: Catch | None = None
@@ -421,12 +426,17 @@ class Until(Message):
     With ``own``, the outcome "changed" ignores the changes of nested actions.
     """
 
-    terms: list[Term]
-    condition: Condition | None
-    within: bool
+    terms: list[Term] = []
+    condition: Condition | None = None
+    within: bool = False
     after: bool = False
     outcome: OutcomeFilter | None = None
     own: bool = False
+
+
+def until_action(ordinal: int, after: bool = False) -> Until:
+    """Return the end of a resume before an action, or after it."""
+    return Until(terms=[Term(kind="ordinal", ordinal=ordinal)], after=after)
 
 
 # --- time travel ------------------------------------------------------------------

@@ -130,7 +130,9 @@ class ToolControl:
         with self._observers.aiming(goal):
             # Without a goal, the agent carries the control out, or refuses it.
             is_plain = control not in ("next", "finish") or goal.place is None
-            until_goal = _until_place(goal.place)
+            until_goal = None
+            if goal.place is not None:
+                until_goal = protocol.until_action(goal.place[0], goal.place[1] == "after")
             stop = self._resume(control if is_plain else "continue", 1, until_goal)
             while self._observers.passes:
                 stop = self._resume("continue", 1, until_goal)
@@ -157,7 +159,8 @@ class ToolControl:
             parent = self._parent()
             return Goal(reason=reason, place=None if parent is None else (parent, "after"))
         if stop.when == "after":
-            return Goal(reason=reason, breakpoints=[goal_breakpoint(_not_deeper(stop.depth))])
+            not_deeper = protocol.Until(condition=protocol.comparison("depth", "<=", stop.depth))
+            return Goal(reason=reason, breakpoints=[goal_breakpoint(not_deeper)])
         return Goal(reason=reason, place=(stop.ordinal, "after") if stop.ordinal else None)
 
     def _parent(self) -> int | None:
@@ -209,19 +212,3 @@ class ToolControl:
         reached = before.current.reached
         self._skips.replan([one.ordinal for one in before.skips() if one.event > reached])
         return before
-
-
-def _until_place(place: tuple[int, str] | None) -> protocol.Until | None:
-    """Return the condition of a stop before or after an action, which may have begun."""
-    if place is None:
-        return None
-    ordinal, when = place
-    terms = [protocol.Term(kind="ordinal", ordinal=ordinal)]
-    return protocol.Until(terms=terms, condition=None, within=False, after=when == "after")
-
-
-def _not_deeper(depth: int) -> protocol.Until:
-    """Return the condition of a stop before the next action of at most a depth."""
-    operands = [protocol.Condition(field="depth"), protocol.Condition(value=depth)]
-    condition = protocol.Condition(call="<=", args=operands)
-    return protocol.Until(terms=[], condition=condition, within=False)

@@ -150,7 +150,7 @@ class ObserverList(CallbackRuns):
             if callback is not None:
                 id = next(self._ids)
                 self._callbacks[id] = made, callback
-                self._wire[id] = _wire(id, terms, after=is_after)
+                self._wire[id] = protocol.WireBreakpoint(id=id, terms=terms, after=is_after)
                 added.append(id)
         try:
             self._breakpoints.send()
@@ -276,13 +276,10 @@ class ObserverList(CallbackRuns):
 
 def goal_breakpoint(until: protocol.Until) -> protocol.WireBreakpoint:
     """Return the breakpoint that is hit at the end of ``until``."""
-    made = _wire(_GOAL_ID, until.terms, after=until.after)
-    made.condition = until.condition
-    made.outcome = until.outcome
-    return made
-
-
-def _wire(id: int, terms: list[protocol.Term], after: bool) -> protocol.WireBreakpoint:
     return protocol.WireBreakpoint(
-        id=id, enabled=True, temporary=False, after=after, ignore=0, terms=terms, condition=None
+        id=_GOAL_ID,
+        after=until.after,
+        terms=until.terms,
+        condition=until.condition,
+        outcome=until.outcome,
     )

@@ -52,15 +52,7 @@ def identity_of(action: protocol.ActionRef) -> Identity:
 
 def stopping_at(what: Identity) -> protocol.WireBreakpoint:
     """Return a breakpoint before the actions of an identity, and few others; its id is 1."""
-    return protocol.WireBreakpoint(
-        id=1,
-        enabled=True,
-        temporary=False,
-        after=False,
-        ignore=0,
-        terms=_terms(*what),
-        condition=None,
-    )
+    return protocol.WireBreakpoint(id=1, terms=_terms(*what))
 
 
 def find_nth(fork: ForkedTool, action: SavedAction) -> Stop | None:

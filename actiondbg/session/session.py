@@ -469,11 +469,13 @@ class Session(Closeable):
             spec: as of a breakpoint.
             condition: as of a breakpoint; None for none.
         """
-        return self._advance(spec, condition, within=True)
+        until = self._until(spec, condition)
+        until.within = True
+        return self._tool.resume("continue", until=until)
 
     def advance(self, spec: str, condition: str | None = None) -> Stop:
         """Continue to the next action that matches, anywhere in the run; see ``until``."""
-        return self._advance(spec, condition, within=False)
+        return self._tool.resume("continue", until=self._until(spec, condition))
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         """Continue to the end of the next attempt of a pattern, with any outcome.
@@ -484,8 +486,6 @@ class Session(Closeable):
         """
         until = protocol.Until(
             terms=attempt_terms(name, location),
-            condition=None,
-            within=False,
             after=True,
             outcome=protocol.OutcomeFilter(),
         )
@@ -499,14 +499,8 @@ class Session(Closeable):
         Args:
             count: the number of such actions, from 1.
         """
-        until = protocol.Until(
-            terms=[],
-            condition=None,
-            within=False,
-            after=True,
-            outcome=protocol.OutcomeFilter(results=["changed"]),
-            own=True,
-        )
+        outcome = protocol.OutcomeFilter(results=["changed"])
+        until = protocol.Until(after=True, outcome=outcome, own=True)
         return self._tool.resume("continue", count, until)
 
     def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop:
@@ -522,14 +516,8 @@ class Session(Closeable):
         """
         if spec is None:
             spec, condition = self._table.attempts_at(self.stop)
-        terms = parse_spec(resolve_spec(spec, self.names).spec)
-        until = protocol.Until(
-            terms=terms,
-            condition=None if condition is None else parse_condition(condition),
-            within=False,
-            after=True,
-            outcome=protocol.OutcomeFilter(results=["succeeded"]),
-        )
+        until = self._until(spec, condition)
+        until.after, until.outcome = True, protocol.OutcomeFilter(results=["succeeded"])
         with self._agent_breakpoints.passing_attempts():
             return self._tool.resume("continue", until=until)
 
@@ -542,10 +530,8 @@ class Session(Closeable):
         self._control = control
         return self.restart()
 
-    def _advance(self, spec: str, condition: str | None, within: bool) -> Stop:
-        until = protocol.Until(
+    def _until(self, spec: str, condition: str | None) -> protocol.Until:
+        return protocol.Until(
             terms=parse_spec(resolve_spec(spec, self.names).spec),
             condition=None if condition is None else parse_condition(condition),
-            within=within,
         )
-        return self._tool.resume("continue", until=until)

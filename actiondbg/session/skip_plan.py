@@ -318,12 +318,8 @@ def _is_at(stop: Stop, mismatch: Mismatch) -> bool:
 def _barrier_at(stop: Stop) -> protocol.WireBreakpoint:
     return protocol.WireBreakpoint(
         id=_BARRIER,
-        enabled=True,
-        temporary=False,
         after=stop.when == "after",
-        ignore=0,
         terms=[protocol.Term(kind="ordinal", ordinal=stop.ordinal)],
-        condition=None,
     )
 
 

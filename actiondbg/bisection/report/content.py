@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import command_text
+from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import SKIPS
 from actiondbg.bisection.result import Culprit, Entry, Result
@@ -54,11 +55,6 @@ class ToolFacts:
     build_id: str
     assertions: bool | None
 
-    def describe(self) -> str:
-        """Return the tool and its version as one phrase."""
-        how = {True: ", with assertions", False: ", without assertions", None: ""}
-        return f"{self.name} of LLVM {self.llvm}{how[self.assertions]}"
-
 
 @dataclass(frozen=True)
 class Text:
@@ -79,37 +75,21 @@ class Text:
     generic: bool
 
 
-@dataclass(frozen=True)
-class Report:
-    """The facts of a report.
+@dataclass(frozen=True, kw_only=True)
+class Report(Reproducer):
+    """The facts of a report: of a reproducer, and of what it was made with.
 
     Args:
-        result: of the bisection; with a culprit.
         tool: the tool.
-        command: its command line in the folder.
         oracle: as an option of the command line.
         symptom: what is wrong in a bad run: "crash".
-        good: describes a good output.
-        strategy: what the reproducer shows, one sentence.
-        steps: the results of the reproducer's steps.
-        verified: whether the reproducer showed good and bad.
-        notes: one sentence each.
-        files: names and descriptions of the files in the folder.
         texts: the IR.
     """
 
-    result: Result
     tool: ToolFacts
-    command: str
     oracle: str
     symptom: str
-    good: str
-    strategy: str
-    steps: Sequence[StepResult]
-    verified: bool
-    notes: Sequence[str] = ()
-    files: Sequence[tuple[str, str]] = ()
-    texts: Sequence[Text] = field(default_factory=list[Text])
+    texts: Sequence[Text] = ()
 
     @property
     def culprit(self) -> Culprit:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
 
 from msgspec import structs
 
 from actiondbg import protocol
 from actiondbg.bisection.reproducer.strategies import AFTER, BEFORE, BEFORE_PASS
 from actiondbg.bisection.result import Culprit
+from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
@@ -21,21 +21,13 @@ from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 _SCRATCH = "named"  # a temporary file in the folder
 
 
-class RepeatableRun(Protocol):
-    """A run that can be replayed."""
-
-    @property
-    def hello(self) -> protocol.Hello | None:
-        """The hello of the agent."""
-        ...
-
-    def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> ForkedTool:
-        """Fork the tool and stop it at an action; close the fork."""
-        ...
-
-
 class IRSnapshots:
-    """The IR before and after the culprit, in files.
+    """The IR before and after the culprit, and before its pass, in files.
+
+    Args:
+        run: the run that the culprit's stack was taken from.
+        culprit: the action.
+        folder: for the files.
 
     Attributes:
         names: of the files that were written.
@@ -46,92 +38,73 @@ class IRSnapshots:
         notes: what failed, one sentence each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, run: FrozenTool, culprit: Culprit, folder: Path) -> None:
         self.names = set[str]()
         self.generic = set[str]()
         self.nth: int | None = None
         self.diff: Diff | None = None
         self.first: int | None = None
         self.notes: list[str] = []
+        self._run = run
+        self._folder = folder
+        self._ordinal = culprit.stack[0].ordinal if culprit.stack else culprit.ordinal
+        if culprit.tag == FOLD_TAG:
+            self._attempt("The IR before and after the fold", self._take_fold)
+        else:
+            self._attempt("The IR before the action", self._take_before)
+            self._attempt("The IR after the action", self._take_after)
+        start = culprit.pass_ordinal
+        if start is not None and start != self._ordinal:
+            self._attempt("The IR before the pass", lambda: self._take_before_pass(start))
 
-
-def take_snapshots(run: RepeatableRun, culprit: Culprit, folder: Path) -> IRSnapshots:
-    """Print the module before and after the culprit, and before its pass, into a folder."""
-    snapshots = IRSnapshots()
-    ordinal = _ordinal_in_run(culprit)
-
-    def attempt(what: str, take: Callable[[], None]) -> None:
+    def _attempt(self, what: str, take: Callable[[], None]) -> None:
         try:
             take()
         except ActiondbgError as error:
-            snapshots.notes.append(f"{what} could not be printed: {error}")
+            self.notes.append(f"{what} could not be printed: {error}")
 
-    if culprit.tag == FOLD_TAG:
-        attempt("The IR before and after the fold", lambda: _fold(run, ordinal, folder, snapshots))
-    else:
-        attempt("The IR before the action", lambda: _before(run, ordinal, folder, snapshots))
-        attempt("The IR after the action", lambda: _after(run, ordinal, folder, snapshots))
-    start = culprit.pass_ordinal
-    if start is not None and start != ordinal:
-        attempt("The IR before the pass", lambda: _before_pass(run, start, folder, snapshots))
-    return snapshots
+    def _take_before(self) -> None:
+        with self._run.replay(self._ordinal) as fork:
+            self.nth = fork.stop.nth if fork.stop else None
+            self._print(fork, BEFORE)
 
+    def _take_after(self) -> None:
+        try:
+            fork = self._run.replay(self._ordinal, "after")
+        except ToolGone:
+            self.notes.append("There is no IR after the action, because the tool ended in it.")
+            return
+        with fork:
+            self._print(fork, AFTER)
 
-def _ordinal_in_run(culprit: Culprit) -> int:
-    """Return the culprit's ordinal in the run that its stack was taken from."""
-    return culprit.stack[0].ordinal if culprit.stack else culprit.ordinal
+    def _take_fold(self) -> None:
+        """Print the IR before and after a fold.
 
+        A fold only returns the replacement; the driver has replaced the operation by the next
+        event. Both texts come from one fork, because the keys of values differ between processes.
+        """
+        with self._run.replay(self._ordinal) as fork:
+            self.nth = fork.stop.nth if fork.stop else None
+            self._print(fork, BEFORE)
+            before = print_named(fork, None, self._folder / _SCRATCH)
+            fork.resume("next")
+            fork.resume("step")
+            self._print(fork, AFTER)
+            after = print_named(fork, None, self._folder / _SCRATCH)
+        if before.generic == after.generic:
+            diff = make_diff(before.text, after.text, before.names, after.names)
+            title = f"#{self._ordinal} fold and its replacement"
+            self.diff = structs.replace(diff, ordinal=self._ordinal, title=title)
 
-def _before(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots) -> None:
-    with run.replay(ordinal) as fork:
-        snapshots.nth = fork.stop.nth if fork.stop else None
-        _print(fork, folder / BEFORE, snapshots)
+    def _take_before_pass(self, start: int) -> None:
+        with self._run.replay(start) as fork:
+            self._print(fork, BEFORE_PASS)
+            with contextlib.suppress(ActiondbgError):
+                until = protocol.Until(terms=[protocol.Term(kind="tag", glob=PATTERN_TAG)])
+                self.first = fork.resume("apply", until=until).nth
 
-
-def _after(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots) -> None:
-    try:
-        fork = run.replay(ordinal, "after")
-    except ToolGone:
-        snapshots.notes.append("There is no IR after the action, because the tool ended in it.")
-        return
-    with fork:
-        _print(fork, folder / AFTER, snapshots)
-
-
-def _fold(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots) -> None:
-    """Print the IR before and after a fold.
-
-    A fold only returns the replacement; the driver has replaced the operation by the next event.
-    Both texts come from one fork of the tool, because the keys of values differ between processes.
-    """
-    with run.replay(ordinal) as fork:
-        snapshots.nth = fork.stop.nth if fork.stop else None
-        _print(fork, folder / BEFORE, snapshots)
-        before = print_named(fork, None, folder / _SCRATCH)
-        fork.resume("next")
-        fork.resume("step")
-        _print(fork, folder / AFTER, snapshots)
-        after = print_named(fork, None, folder / _SCRATCH)
-    if before.generic == after.generic:
-        diff = make_diff(before.text, after.text, before.names, after.names)
-        title = f"#{ordinal} fold and its replacement"
-        snapshots.diff = structs.replace(diff, ordinal=ordinal, title=title)
-
-
-def _before_pass(run: RepeatableRun, start: int, folder: Path, snapshots: IRSnapshots) -> None:
-    with run.replay(start) as fork:
-        _print(fork, folder / BEFORE_PASS, snapshots)
-        with contextlib.suppress(ActiondbgError):
-            until = protocol.Until(
-                terms=[protocol.Term(kind="tag", glob=PATTERN_TAG)],
-                condition=None,
-                within=False,
-            )
-            snapshots.first = fork.resume("apply", until=until).nth
-
-
-def _print(fork: ForkedTool, file: Path, snapshots: IRSnapshots) -> None:
-    printed = fork.request(protocol.Print(what="module", path=str(file)))
-    snapshots.names.add(file.name)
-    if printed.generic:
-        snapshots.generic.add(file.name)
+    def _print(self, fork: ForkedTool, name: str) -> None:
+        printed = fork.request(protocol.Print(what="module", path=str(self._folder / name)))
+        self.names.add(name)
+        if printed.generic:
+            self.generic.add(name)

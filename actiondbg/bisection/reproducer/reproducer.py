@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import structs
@@ -18,7 +18,7 @@ from actiondbg.analysis.textual_pipelines import normalize_pipeline
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
-from actiondbg.bisection.reproducer.ir_snapshots import IRSnapshots, RepeatableRun, take_snapshots
+from actiondbg.bisection.reproducer.ir_snapshots import IRSnapshots
 from actiondbg.bisection.reproducer.portable_command import (
     CopiedFiles,
     command_text,
@@ -46,6 +46,7 @@ from actiondbg.bisection.reproducer.strategies import (
     strategies,
 )
 from actiondbg.bisection.result import Culprit, Result
+from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.protocol.tags import STEP_TAG
 from actiondbg.session.skip_file import Head, write_skips
@@ -64,7 +65,7 @@ class Reproducer:
     """A reproducer that was written and run.
 
     Args:
-        result: the result of the bisection; the diff of a fold includes the replacement.
+        result: of the bisection, with a culprit; the diff of a fold includes the replacement.
         command: the tool's command line in the folder.
         good: describes a good output, a phrase.
         strategy: what the reproducer shows, one sentence.
@@ -83,11 +84,11 @@ class Reproducer:
     strategy: str
     steps: Sequence[StepResult]
     verified: bool
-    notes: Sequence[str]
-    files: Sequence[tuple[str, str]]
-    ir: Mapping[str, str]
-    generic: frozenset[str]
-    judged: int
+    notes: Sequence[str] = ()
+    files: Sequence[tuple[str, str]] = ()
+    ir: Mapping[str, str] = field(default_factory=dict[str, str])
+    generic: frozenset[str] = frozenset()
+    judged: int = 0
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class ReproducerWriter:
     culprit: Culprit
     oracle: Oracle
     folder: Path
-    run: RepeatableRun
+    run: FrozenTool
     setup: OracleSetup
     tool: Tool
     environment: Mapping[str, str] | None
@@ -156,7 +157,7 @@ class ReproducerWriter:
 
     def write(self) -> Reproducer:
         """Write the folder; raises OSError if a file cannot be written."""
-        snapshots = take_snapshots(self.run, self.culprit, self.folder)
+        snapshots = IRSnapshots(self.run, self.culprit, self.folder)
         self._notes += snapshots.notes
         result = self.result
         if snapshots.diff is not None:

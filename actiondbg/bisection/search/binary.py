@@ -118,7 +118,6 @@ def search(
     interval: Interval,
     judge: Judge,
     jobs: int = 1,
-    known: dict[int, Verdict] | None = None,
     on_narrowed: Callable[[Interval], None] | None = None,
     confirms: bool = False,
 ) -> SearchResult:
@@ -131,12 +130,11 @@ def search(
         interval: a good and a bad length; it is changed.
         judge: judges prefixes.
         jobs: how many prefixes are judged at a time.
-        known: verdicts by length; these are not judged again.
         on_narrowed: called with the interval after each verdict that narrows it.
         confirms: judge the confirmation of the culprit ahead too.
     """
     ahead = functools.partial(_ahead, confirms=confirms)
-    verdicts: dict[int, Verdict] = {**(known or {})}
+    verdicts: dict[int, Verdict] = {}
     running: set[int] = set()
     while (length := interval.next()) is not None:
         if length in verdicts:

@@ -24,27 +24,21 @@ class Minimizer:
     Args:
         test: judges a set, whose items are in order.
         verdict: the verdict that the smaller sets must have.
-        verdicts: a cache of verdicts by set.
         on_reduced: called with each smaller set that has the verdict, and how many sets have to be
             judged yet at least.
         on_next: called with the sets that may be judged next, in order.
-
-    Attributes:
-        tests: the number of sets that were judged.
     """
 
     def __init__(
         self,
         test: Test,
         verdict: Literal["good", "bad"],
-        verdicts: dict[frozenset[int], Verdict] | None = None,
         on_reduced: Callable[[list[int], int], None] | None = None,
         on_next: Callable[[list[list[int]]], None] | None = None,
     ) -> None:
-        self.tests = 0
         self._test = test
         self._verdict = verdict
-        self._verdicts = {} if verdicts is None else verdicts
+        self._verdicts: dict[frozenset[int], Verdict] = {}
         self._on_reduced = on_reduced
         self._on_next = on_next
         self._reported = 0  # the size of the last set that on_reduced was called with
@@ -53,7 +47,6 @@ class Minimizer:
         """Return whether a set has the verdict."""
         key = frozenset(items)
         if key not in self._verdicts:
-            self.tests += 1
             self._verdicts[key] = self._test(items)
         return self._verdicts[key] == self._verdict
 

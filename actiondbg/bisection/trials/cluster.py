@@ -9,13 +9,13 @@ import queue
 import uuid
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, cast
 
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
+from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.runner import TrialRunner
@@ -26,8 +26,6 @@ from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.process.stop import Stop
 from actiondbg.support.dask_client import DaskClient, DaskFuture, cancelled_with_task, connect
 from actiondbg.support.scratch_directory import make_directory, remove_directory
-from actiondbg.tool.command_line import inspect_command_line
-from actiondbg.tool.program import Program
 
 _LARGEST = 64 << 20  # bytes of an output that a worker sends back
 
@@ -39,22 +37,17 @@ _LARGEST = 64 << 20  # bytes of an output that a worker sends back
 class WorkerSetup:
     """What a worker needs to run trials; it can be sent to another machine.
 
-    The fields are those of ``BisectionTask``; ``stdin`` is the contents of the standard input,
-    and ``token`` identifies the bisection.
+    Args:
+        token: identifies the bisection.
+        task: of the bisection; its oracle is prepared.
+        stdin: the contents of the tool's standard input, or None.
+        source: the tool's input; None if it is not known.
     """
 
     token: str
-    argv: list[str]
-    oracle: Oracle
-    keys: bool
-    seconds: float | None
-    repeat: int
+    task: BisectionTask
     stdin: bytes | None
     source: Path | None
-    cwd: Path | None
-    env: Mapping[str, str] | None
-    no_fork: bool
-    without: tuple[str, ...]
 
 
 class WorkerAnswer(NamedTuple):
@@ -76,33 +69,16 @@ class WorkerTool:
     def __init__(self, setup: WorkerSetup) -> None:
         directory = make_directory()
         self._finalizer = weakref.finalize(self, remove_directory, directory)
-        line = inspect_command_line(setup.argv, setup.cwd)
-        program = Program(
-            argv=line.with_output(directory / "first.output"),
-            cwd=setup.cwd,
-            env=setup.env,
-            without=setup.without,
-        )
-        stdin = None
+        task = setup.task
         if setup.stdin is not None:
-            stdin = directory / "stdin"
-            stdin.write_bytes(setup.stdin)
-        catches = setup.oracle.catches
-        self._tool = FrozenTool(program, line, directory, stdin, catches, setup.keys, setup.no_fork)
-        self._tool.milestone = setup.oracle.milestone
+            task = replace(task, stdin=directory / "stdin")
+            (directory / "stdin").write_bytes(setup.stdin)
+        self._tool = FrozenTool(task, directory)
+        self._tool.milestone = task.oracle.milestone
         self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _close, self._tool, directory)
-        oracle_setup = OracleSetup(
-            tool=program.tool.path,
-            argv=setup.argv,
-            input=stdin or setup.source,
-            cwd=setup.cwd,
-            directory=directory,
-            seconds=setup.seconds,
-        )
-        self._runner = TrialRunner(
-            self._tool, setup.oracle, oracle_setup, VerdictStore(None, {}), setup.repeat
-        )
+        oracle_setup = task.oracle_setup(self._tool.path, directory, task.stdin or setup.source)
+        self._runner = TrialRunner(self._tool, task, oracle_setup, VerdictStore(None, {}))
         self._running: dict[int, RunningTrial] = {}
 
     def run(self, number: int, trial: Trial) -> WorkerAnswer:
@@ -287,16 +263,8 @@ def make_dask_pool(
     client = connect(address)
     setup = WorkerSetup(
         token=uuid.uuid4().hex,
-        argv=task.argv,
-        oracle=task.oracle,
-        keys=task.keys,
-        seconds=task.seconds,
-        repeat=task.repeat,
+        task=replace(task, cwd=task.cwd or Path.cwd()),
         stdin=task.stdin.read_bytes() if task.stdin else None,
         source=task.source(),
-        cwd=task.cwd or Path.cwd(),
-        env=task.env,
-        no_fork=task.no_fork,
-        without=task.without,
     )
     return DaskPool(client, setup, new_trial)

@@ -8,12 +8,12 @@ from typing import TypeVar
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.bisection.candidates.filter import CandidateFilter
 from actiondbg.bisection.candidates.record import Record, RecordedAction, read_record
 from actiondbg.bisection.candidates.schemes import Scheme
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence
-from actiondbg.bisection.progress import ProgressReporter, SearchLimit
+from actiondbg.bisection.progress import ProgressReporter
+from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.pool import ThreadPool
 from actiondbg.bisection.trials.runner import TrialRunner, check_same_verdict
@@ -28,17 +28,8 @@ ResultT = TypeVar("ResultT")
 class TrialEvaluator:
     """Runs trials in this process and caches their verdicts.
 
-    Args:
-        tool: the frozen tool.
-        runner: runs and judges trials.
-        filter: the user's restriction of the candidates.
-        verdicts: the cache.
-        progress: counts the trials.
-        seconds: the time limit of a trial; None for no limit.
-        limit: of the search.
-
     Attributes:
-        seconds: the time limit of a trial.
+        seconds: the time limit of a trial; None for no limit.
         processor: its limit of processor time, in seconds; None for no limit.
         candidates: the number of candidates in the search.
         whole: the record of the run that skips nothing; None before that run.
@@ -49,23 +40,21 @@ class TrialEvaluator:
         self,
         tool: FrozenTool,
         runner: TrialRunner,
-        filter: CandidateFilter,
+        task: BisectionTask,
         verdicts: VerdictStore,
         progress: ProgressReporter,
-        seconds: float | None,
-        limit: SearchLimit,
     ) -> None:
         self.candidates = 0
         self.whole: Record | None = None
         self.whole_stop: Stop | None = None
         self.tool = tool
-        self.filter = filter
+        self.filter = task.filter
         self.verdicts = verdicts
         self.progress = progress
-        self.seconds = seconds
+        self.seconds = task.seconds
         self.processor: float | None = None
         self._runner = runner
-        self._limit = limit
+        self._limit = task.limit
         self._speculative: ThreadPool[Trial, TrialResult] | None = None
         self._ahead: Trial | None = None  # what runs there
 

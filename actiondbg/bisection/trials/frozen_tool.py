@@ -15,6 +15,7 @@ from typing import Literal
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.trial import RunningTrial, Trial
 from actiondbg.bisection.verdict import Milestone
 from actiondbg.breakpoints.breakpoint import catches_on_wire
@@ -29,8 +30,6 @@ from actiondbg.process.streams import Streams
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.globs import escape_glob
 from actiondbg.support.interrupts import HeldInterrupts
-from actiondbg.tool.command_line import CommandLine
-from actiondbg.tool.program import Program
 
 _REMEDY = "bisect a tool that compiles in one thread"
 _MILESTONE = 1 << 30  # the id of a breakpoint; catches have smaller ones
@@ -94,13 +93,10 @@ class FrozenTool(Closeable):
     Each trial is a fork of it. A tool that cannot be forked is started anew for each trial.
 
     Args:
-        program: the tool; the file of its -o is not the user's.
-        line: its command line.
+        task: the tool, the events that end a trial, and whether plans name actions by keys, which
+            the agent must count from the start.
         directory: for its files; short enough for sockets.
-        stdin: the file on its standard input, or None for no input.
-        catches: the events that end a trial.
-        keys: whether plans name actions by keys; the agent must count them from the start.
-        no_fork: start the tool anew for each trial, even if it can be forked.
+        randomize: whether its addresses are random.
 
     Attributes:
         stop: before #1, or the end of a tool that has no actions.
@@ -109,42 +105,36 @@ class FrozenTool(Closeable):
         started: the tool that the program only starts, which is to be bisected instead; or None.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        line: CommandLine,
-        directory: Path,
-        stdin: Path | None,
-        catches: tuple[protocol.Catch, ...] = (),
-        keys: bool = False,
-        no_fork: bool = False,
-    ) -> None:
-        self._line = line
-        self._program = program
-        self._stdin = stdin
+    def __init__(self, task: BisectionTask, directory: Path, randomize: bool = False) -> None:
+        self._line = task.command_line()
+        # The file of the tool's -o is not the user's.
+        argv = self._line.with_output(directory / "first.output")
+        self._program = task.program(argv, randomize)
+        self._stdin = task.stdin
+        self._keys = task.keys
         self.directory = directory
-        self._breakpoints = catches_on_wire(catches)
+        self._breakpoints = catches_on_wire(task.oracle.catches)
         self._held = HeldInterrupts()
         self._forks = ForkOwner(directory, self._held)
         self._numbers = itertools.count()
         self._frozen = _FrozenProcesses()
         self._execution: Execution | None = None
-        self.is_cold = no_fork
+        self.is_cold = task.no_fork
         self.milestone: Milestone | None = None
         self.started: StartedTool | None = None
         with self._held:
             options = LaunchOptions(resume=protocol.Resume(control="step"))
             self._execution = execution = start_execution(
-                program, directory, self._streams(stdin), options
+                self._program, directory, self._streams(), options
             )
         try:
             self.stop = execution.wait()
             if execution.hello is not None:
-                self.started = started_tool(program, execution.hello.pid)
+                self.started = started_tool(self._program, execution.hello.pid)
             if self.stop.when != "exit" and self.started is None:
-                self.is_cold = no_fork or not self._can_fork(execution)
+                self.is_cold = task.no_fork or not self._can_fork(execution)
                 freeze = self._start_anew if self.is_cold else self._freeze_start
-                self._frozen.processes.append(_FrozenProcess(0, freeze(execution, keys)))
+                self._frozen.processes.append(_FrozenProcess(0, freeze(execution)))
         except BaseException:
             self.close()
             raise
@@ -156,9 +146,9 @@ class FrozenTool(Closeable):
             self._execution.kill()
 
     @property
-    def hello(self) -> protocol.Hello | None:
-        """The hello of the tool's agent."""
-        return self._execution.hello if self._execution else None
+    def path(self) -> Path:
+        """The executable of the tool."""
+        return self._program.tool.path
 
     def evidence_without_actions(self) -> Evidence:
         """Return the files of a tool that ended before its first action."""
@@ -241,12 +231,9 @@ class FrozenTool(Closeable):
             return False
         counting = protocol.WireBreakpoint(
             id=_MILESTONE,
-            enabled=True,
-            temporary=False,
             after=True,
             ignore=_ALWAYS,
             terms=[protocol.Term(kind="pass", glob=escape_glob(self.milestone.argument))],
-            condition=None,
             outcome=protocol.OutcomeFilter(results=["succeeded", "skipped"]),
         )
         fork.request(protocol.SetBreakpoints(breakpoints=[*self._breakpoints, counting]))
@@ -282,15 +269,15 @@ class FrozenTool(Closeable):
         if end.unforkable is not None:
             raise LaunchError(f"The program cannot be bisected: {end.unforkable}; {_REMEDY}.")
 
-    def _freeze_start(self, execution: Execution, keys: bool) -> ForkedTool:
+    def _freeze_start(self, execution: Execution) -> ForkedTool:
         checkpoint = protocol.Fork(role="checkpoint")
         fork = self._forks.make(execution.request, execution.stop, checkpoint)
-        for request in self._preparation(keys):
+        for request in self._preparation():
             fork.request(request)
         self._check_one_thread(execution)
         return fork
 
-    def _start_anew(self, execution: Execution, keys: bool) -> ColdStart:
+    def _start_anew(self, execution: Execution) -> ColdStart:
         self._check_one_thread(execution)
         execution.kill()
         return ColdStart(
@@ -300,20 +287,22 @@ class FrozenTool(Closeable):
             self.directory,
             self._forks,
             self._held,
-            self._preparation(keys),
+            self._preparation(),
         )
 
-    def _preparation(self, keys: bool) -> list[protocol.Request[protocol.Empty]]:
+    def _preparation(self) -> list[protocol.Request[protocol.Empty]]:
         requests: list[protocol.Request[protocol.Empty]] = []
-        if keys:
+        if self._keys:
             requests.append(protocol.SetPlan(keys=True))
         if self._breakpoints:
             requests.append(protocol.SetBreakpoints(breakpoints=self._breakpoints))
         return requests
 
-    def _streams(self, stdin: Path | None) -> Streams:
+    def _streams(self) -> Streams:
         first = self.directory / "first"
-        return Streams(stdin or os.devnull, first.with_suffix(".out"), first.with_suffix(".err"))
+        return Streams(
+            self._stdin or os.devnull, first.with_suffix(".out"), first.with_suffix(".err")
+        )
 
     def _evidence(self, stem: Path, stop: Stop | None) -> Evidence:
         output = stem.with_suffix(".out" if self._line.output is None else ".output")

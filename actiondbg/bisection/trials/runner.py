@@ -7,7 +7,8 @@ import threading
 from collections import defaultdict
 from pathlib import Path
 
-from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
+from actiondbg.bisection.oracles.oracle import Evidence, OracleSetup
+from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
 from actiondbg.bisection.trials.verdict_store import VerdictStore
@@ -24,29 +25,23 @@ class TrialRunner:
 
     Args:
         tool: the frozen tool.
-        oracle: judges the outputs; prepared with ``setup``.
+        task: of the bisection; its oracle is prepared with ``setup``.
         setup: the facts that the oracle needs.
         verdicts: the cache of verdicts on outputs.
-        repeat: how often each output is judged.
 
     Attributes:
         judged: how often the oracle judged an output; the end of a tool costs nothing to judge.
     """
 
     def __init__(
-        self,
-        tool: FrozenTool,
-        oracle: Oracle,
-        setup: OracleSetup,
-        verdicts: VerdictStore,
-        repeat: int = 1,
+        self, tool: FrozenTool, task: BisectionTask, setup: OracleSetup, verdicts: VerdictStore
     ) -> None:
         self.judged = 0
         self._tool = tool
-        self._oracle = oracle
+        self._oracle = task.oracle
+        self._repeat = task.repeat
         self._setup = setup
         self._verdicts = verdicts
-        self._repeat = repeat
         self._lock = threading.Lock()
         self._locks = defaultdict[str, threading.Lock](threading.Lock)
 

@@ -150,11 +150,8 @@ def _limit(place: Place) -> int:
 
 def _go_on(fork: ForkedTool, limit: int) -> bool:
     """Run a fork to a breakpoint, or before the action with an ordinal; return whether it ended."""
-    until = protocol.Until(
-        terms=[protocol.Term(kind="ordinal", ordinal=limit)], condition=None, within=False
-    )
     try:
-        fork.resume("continue", until=until)
+        fork.resume("continue", until=protocol.until_action(limit))
     except ToolGone:
         if fork.exited is None and fork.crashed is None:
             raise
@@ -206,11 +203,9 @@ def _with_stop(wanted: Wanted, passed: int) -> list[protocol.WireBreakpoint]:
 
 def _from(wanted: Wanted, first: int) -> Wanted:
     """Return those wanted actions whose ordinal is at least ``first``."""
-    least = protocol.Condition(
-        call=">=", args=[protocol.Condition(field="ordinal"), protocol.Condition(value=first)]
-    )
-    both = [least] if wanted.condition is None else [least, wanted.condition]
-    condition = least if len(both) == 1 else protocol.Condition(call="and", args=both)
+    condition = protocol.comparison("ordinal", ">=", first)
+    if wanted.condition is not None:
+        condition = protocol.Condition(call="and", args=[condition, wanted.condition])
     return wanted._replace(condition=condition)
 
 

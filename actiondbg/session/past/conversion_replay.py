@@ -75,12 +75,7 @@ class ConversionReplay:
     def _other_failure(self) -> OtherFailure | None:
         """Return the first failure of the verifier or of a pass up to now."""
         place = self._replay.now()
-        until = protocol.Until(
-            terms=[protocol.Term(kind="ordinal", ordinal=place.ordinal)],
-            condition=None,
-            within=False,
-            after=place.when == "after",
-        )
+        until = protocol.until_action(place.ordinal, place.when == "after")
         is_over = self._replay.is_over
         if not is_over and (place.ended or not place.ordinal):
             return None  # outside of any action: where that is cannot be told a fork

@@ -47,13 +47,7 @@ def observe(
     terms = attempt_terms(name, None)
     recent = None
     if len(every) > _OBSERVED:
-        recent = protocol.Condition(
-            call=">=",
-            args=[
-                protocol.Condition(field="ordinal"),
-                protocol.Condition(value=every[-_OBSERVED].ordinal),
-            ],
-        )
+        recent = protocol.comparison("ordinal", ">=", every[-_OBSERVED].ordinal)
     breakpoints = [
         logging(terms, ANY, condition=recent, id=_AFTER),
         logging(terms, condition=recent, id=_BEFORE),

@@ -274,13 +274,7 @@ class Past:
         from actiondbg.analysis.cycles import Applied, find_cycle
 
         place = self._replay.now()
-        recent = protocol.Condition(
-            call=">",
-            args=[
-                protocol.Condition(field="ordinal"),
-                protocol.Condition(value=place.ordinal - _REACH),
-            ],
-        )
+        recent = protocol.comparison("ordinal", ">", place.ordinal - _REACH)
         changed = protocol.OutcomeFilter(results=["changed"])
         breakpoints = [
             logging([protocol.Term(kind="tag", glob=tag)], changed, condition=recent, id=id)

@@ -234,10 +234,7 @@ def logging(
     """Return a logging breakpoint: a hit writes a line into the log and does not stop."""
     return protocol.WireBreakpoint(
         id=id,
-        enabled=True,
-        temporary=False,
         after=outcome is not None,
-        ignore=0,
         terms=terms,
         condition=condition,
         outcome=outcome,

@@ -220,12 +220,7 @@ class TimeTravel:
 
     def _goto_without_forks(self, execution: Execution, ordinal: int, when: Side) -> Stop:
         """Run forwards, or start the tool again, to an action whose event is unknown."""
-        until = protocol.Until(
-            terms=[protocol.Term(kind="ordinal", ordinal=ordinal)],
-            condition=None,
-            within=False,
-            after=when == "after",
-        )
+        until = protocol.until_action(ordinal, when == "after")
         message = protocol.Resume(control="continue", until=until)
         stop = execution.stop
         is_ahead = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")

@@ -119,7 +119,7 @@ def test_apply_applies_an_action_of_the_skip_plan(fake: Launch) -> None:
     with at_start(fake).fork() as one:
         one.request(protocol.SetSkips(ordinals=[2, 3]))
         assert one.go(2).skipped
-        assert not one.go(3, control="apply").skipped
+        assert not one._resume(protocol.Resume(control="apply", event=3)).skipped
         assert one.go(4).skipped and one.go(5).skipped
 
 
